@@ -1,0 +1,188 @@
+//! The element types of ONNX tensors: one row each, and nothing about a type is said anywhere else.
+//!
+//! Source: `TensorProto.DataType` (names, numbers), the `Cast` schema history (`cast_since`), ONNX's IR changelog (`ir`).
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the bits of an element are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Zero or one, in a byte.
+    Bool,
+    /// Two's complement.
+    Signed,
+    /// Plain binary.
+    Unsigned,
+    /// Sign, exponent, mantissa: see [`crate::minifloat`].
+    Float,
+    /// UTF-8 bytes of any length.
+    String,
+    /// Two floats; no cast admits them.
+    Complex,
+}
+
+macro_rules! dtypes {
+    ($($variant:ident $name:literal = $number:literal, $bits:literal bits, $class:ident, cast $cast:literal, ir $ir:literal;)*) => {
+        /// An element type of ONNX.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum DType {
+            $(#[doc = concat!("`", $name, "`")] $variant = $number,)*
+        }
+
+        impl DType {
+            /// All types, in the order of their numbers.
+            pub const ALL: &[DType] = &[$(DType::$variant),*];
+
+            /// The type with this number in `TensorProto.DataType`.
+            #[must_use]
+            pub fn from_number(number: i32) -> Option<DType> {
+                match number { $($number => Some(DType::$variant),)* _ => None }
+            }
+
+            /// The name as ONNX spells it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(DType::$variant => $name,)* }
+            }
+
+            /// Bits of one element in `raw_data`; zero for strings, whose elements have no fixed size.
+            #[must_use]
+            pub const fn bits(self) -> usize {
+                match self { $(DType::$variant => $bits,)* }
+            }
+
+            /// How the bits are read.
+            #[must_use]
+            pub const fn class(self) -> Class {
+                match self { $(DType::$variant => Class::$class,)* }
+            }
+
+            /// The first version of `Cast` that admits the type; none for complex numbers.
+            #[must_use]
+            pub const fn cast_since(self) -> Option<u32> {
+                match self { $(DType::$variant => if $cast == 0 { None } else { Some($cast) },)* }
+            }
+
+            /// The first IR version whose `TensorProto` knows the type.
+            #[must_use]
+            pub const fn ir_since(self) -> i64 {
+                match self { $(DType::$variant => $ir,)* }
+            }
+        }
+    };
+}
+
+dtypes! {
+    Float          "FLOAT"          =  1, 32 bits, Float,    cast  1, ir  1;
+    Uint8          "UINT8"          =  2,  8 bits, Unsigned, cast  1, ir  1;
+    Int8           "INT8"           =  3,  8 bits, Signed,   cast  1, ir  1;
+    Uint16         "UINT16"         =  4, 16 bits, Unsigned, cast  1, ir  1;
+    Int16          "INT16"          =  5, 16 bits, Signed,   cast  1, ir  1;
+    Int32          "INT32"          =  6, 32 bits, Signed,   cast  1, ir  1;
+    Int64          "INT64"          =  7, 64 bits, Signed,   cast  1, ir  1;
+    String         "STRING"         =  8,  0 bits, String,   cast  9, ir  1;
+    Bool           "BOOL"           =  9,  8 bits, Bool,     cast  1, ir  1;
+    Float16        "FLOAT16"        = 10, 16 bits, Float,    cast  1, ir  1;
+    Double         "DOUBLE"         = 11, 64 bits, Float,    cast  1, ir  1;
+    Uint32         "UINT32"         = 12, 32 bits, Unsigned, cast  1, ir  1;
+    Uint64         "UINT64"         = 13, 64 bits, Unsigned, cast  1, ir  1;
+    Complex64      "COMPLEX64"      = 14, 64 bits, Complex,  cast  0, ir  1;
+    Complex128     "COMPLEX128"     = 15, 128 bits, Complex, cast  0, ir  1;
+    Bfloat16       "BFLOAT16"       = 16, 16 bits, Float,    cast 13, ir  4;
+    Float8E4M3Fn   "FLOAT8E4M3FN"   = 17,  8 bits, Float,    cast 19, ir  9;
+    Float8E4M3Fnuz "FLOAT8E4M3FNUZ" = 18,  8 bits, Float,    cast 19, ir  9;
+    Float8E5M2     "FLOAT8E5M2"     = 19,  8 bits, Float,    cast 19, ir  9;
+    Float8E5M2Fnuz "FLOAT8E5M2FNUZ" = 20,  8 bits, Float,    cast 19, ir  9;
+    Uint4          "UINT4"          = 21,  4 bits, Unsigned, cast 21, ir 10;
+    Int4           "INT4"           = 22,  4 bits, Signed,   cast 21, ir 10;
+    Float4E2M1     "FLOAT4E2M1"     = 23,  4 bits, Float,    cast 23, ir 11;
+    Float8E8M0     "FLOAT8E8M0"     = 24,  8 bits, Float,    cast 24, ir 12;
+    Uint2          "UINT2"          = 25,  2 bits, Unsigned, cast 25, ir 13;
+    Int2           "INT2"           = 26,  2 bits, Signed,   cast 25, ir 13;
+    Float6E2M3     "FLOAT6E2M3"     = 27,  6 bits, Float,    cast 28, ir 14;
+    Float6E3M2     "FLOAT6E3M2"     = 28,  6 bits, Float,    cast 28, ir 14;
+}
+
+impl DType {
+    /// The number in `TensorProto.DataType`.
+    #[must_use]
+    pub const fn number(self) -> i32 {
+        self as i32
+    }
+
+    /// Whether this is one of the four types that `saturate` speaks of: every 8-bit float but E8M0.
+    #[must_use]
+    pub const fn is_float8(self) -> bool {
+        matches!(self, DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2 | DType::Float8E5M2Fnuz)
+    }
+
+    /// Bytes that `elements` elements take in `raw_data`: elements of 2, 4 and 6 bits are packed, the last byte is filled with
+    /// zeros. `None` for strings, and where the product overflows.
+    #[must_use]
+    pub fn raw_bytes(self, elements: u64) -> Option<u64> {
+        match self.bits() {
+            0 => None,
+            bits if bits % 8 == 0 => elements.checked_mul(bits as u64 / 8),
+            bits => {
+                let (groups, left) = (elements / 8, elements % 8);
+                groups.checked_mul(bits as u64)?.checked_add((left * bits as u64).div_ceil(8))
+            }
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The name is not one of ONNX's element types.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not an ONNX element type; examples: FLOAT16, float8e4m3fn, INT4")]
+pub struct UnknownType(pub String);
+
+impl FromStr for DType {
+    type Err = UnknownType;
+
+    /// Reads ONNX's name in any letter case.
+    fn from_str(name: &str) -> Result<DType, UnknownType> {
+        let found = DType::ALL.iter().find(|dtype| dtype.name().eq_ignore_ascii_case(name));
+        found.copied().ok_or_else(|| UnknownType(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_read_back() {
+        for (index, &dtype) in DType::ALL.iter().enumerate() {
+            assert_eq!(dtype.number(), i32::try_from(index).unwrap() + 1, "{dtype} is out of order");
+            assert_eq!(DType::from_number(dtype.number()), Some(dtype));
+            assert_eq!(dtype.name().to_lowercase().parse(), Ok(dtype));
+        }
+        assert_eq!(DType::from_number(0), None);
+        assert_eq!(DType::from_number(29), None);
+        assert!("FLOAT7".parse::<DType>().is_err());
+    }
+
+    #[test]
+    fn packed_sizes_round_up_to_a_byte() {
+        let cases = [
+            (DType::Int4, 3, 2),
+            (DType::Uint2, 5, 2),
+            (DType::Float6E2M3, 3, 3),
+            (DType::Float6E3M2, 5, 4),
+            (DType::Double, 2, 16),
+        ];
+        for (dtype, elements, bytes) in cases {
+            assert_eq!(dtype.raw_bytes(elements), Some(bytes), "{elements} of {dtype}");
+        }
+        assert_eq!(DType::Double.raw_bytes(u64::MAX), None);
+        assert_eq!(DType::String.raw_bytes(1), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! Rewrites ONNX models exactly and losslessly.
+pub mod dtype;
