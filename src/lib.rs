@@ -1,2 +1,3 @@
 //! Rewrites ONNX models exactly and losslessly.
 pub mod dtype;
+pub mod wire;

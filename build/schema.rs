@@ -1,0 +1,137 @@
+//! From `proto/onnx.proto` to prost types whose nested messages keep unknown fields.
+//!
+//! prost drops a field that its schema does not know. Every message field is therefore declared as `Kept<M>`, which passes the
+//! known fields on to `M` and stores the others. Two things are generated beside prost's structs: for each message the list of
+//! its known field numbers, and the module `schema` with an alias `X = Kept<raw::X>` for each message.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
+
+const PROTO: &str = "proto/onnx.proto";
+
+/// Fields of `TensorProto` that hold the tensor's values. They are not decoded but kept as they stand in the file, like unknown
+/// fields: so a mapped file's weights are neither copied nor unpacked before someone reads them.
+const TENSOR_VALUES: [&str; 6] = ["float_data", "int32_data", "int64_data", "raw_data", "double_data", "uint64_data"];
+
+/// Fields through which a message contains itself without a list in between.
+const RECURSIVE: [&str; 3] =
+    [".onnx.TypeProto.Sequence.elem_type", ".onnx.TypeProto.Map.value_type", ".onnx.TypeProto.Optional.elem_type"];
+
+/// Writes `onnx.rs` (prost's structs), `known.rs` and `schema.rs` into `out_dir`.
+pub fn generate(out_dir: &Path) {
+    println!("cargo:rerun-if-changed={PROTO}");
+    let mut files = protox::compile([PROTO], ["proto"]).unwrap_or_else(|error| panic!("{PROTO}: {error}"));
+    leave_tensor_values_encoded(&mut files);
+    let mut known = String::new();
+    let mut aliases = String::new();
+    for message in &files.file[0].message_type {
+        write_known(&mut known, "raw", "", message);
+        write_alias(&mut aliases, "raw", 1, message);
+    }
+    write_file(out_dir, "known.rs", &known);
+    write_file(out_dir, "schema.rs", &aliases);
+
+    let stand_ins = files.file[0].message_type.iter().map(stand_in).collect();
+    for message in &mut files.file[0].message_type {
+        keep_nested_messages(message);
+    }
+    files.file.push(FileDescriptorProto {
+        name: Some("kept.proto".to_owned()),
+        package: Some("kept".to_owned()),
+        message_type: stand_ins,
+        ..FileDescriptorProto::default()
+    });
+    let mut config = prost_build::Config::new();
+    config.out_dir(out_dir).bytes(["."]).extern_path(".kept", "crate::wire::schema");
+    for field in RECURSIVE {
+        config.boxed(field);
+    }
+    config.compile_fds(files).unwrap_or_else(|error| panic!("{PROTO}: {error}"));
+}
+
+fn leave_tensor_values_encoded(files: &mut FileDescriptorSet) {
+    let messages = &mut files.file[0].message_type;
+    let tensor = messages.iter_mut().find(|message| message.name() == "TensorProto").expect("onnx.proto has TensorProto");
+    let before = tensor.field.len();
+    tensor.field.retain(|field| !TENSOR_VALUES.contains(&field.name()));
+    assert_eq!(before - tensor.field.len(), TENSOR_VALUES.len(), "a value field of TensorProto has another name");
+}
+
+/// What prost-build is told of the `Kept` alias of a message: that there is such a type, in another crate, and (for the float
+/// list) that it is neither `Copy` nor `Eq`.
+fn stand_in(message: &DescriptorProto) -> DescriptorProto {
+    DescriptorProto {
+        name: message.name.clone(),
+        field: vec![FieldDescriptorProto {
+            name: Some("floats".to_owned()),
+            number: Some(1),
+            label: Some(Label::Repeated.into()),
+            r#type: Some(Type::Float.into()),
+            ..FieldDescriptorProto::default()
+        }],
+        nested_type: message.nested_type.iter().map(stand_in).collect(),
+        ..DescriptorProto::default()
+    }
+}
+
+/// Points every message field at the `Kept` alias.
+fn keep_nested_messages(message: &mut DescriptorProto) {
+    for field in &mut message.field {
+        if field.r#type() == Type::Message {
+            let name = field.type_name().strip_prefix(".onnx").expect("all types are of the package onnx");
+            field.type_name = Some(format!(".kept{name}"));
+        }
+    }
+    for nested in &mut message.nested_type {
+        keep_nested_messages(nested);
+    }
+}
+
+fn write_known(out: &mut String, module: &str, prefix: &str, message: &DescriptorProto) {
+    let name = message.name();
+    let tags: Vec<String> = message.field.iter().map(|field| field.number().to_string()).collect();
+    let pattern = if tags.is_empty() { "0".to_owned() } else { tags.join(" | ") };
+    writeln!(
+        out,
+        "impl Known for {module}::{name} {{ const NAME: &'static str = \"{prefix}{name}\"; \
+         fn knows(tag: u32) -> bool {{ matches!(tag, {pattern}) }} }}"
+    )
+    .expect("a String takes everything");
+    for nested in &message.nested_type {
+        write_known(out, &format!("{module}::{}", snake(name)), &format!("{prefix}{name}."), nested);
+    }
+}
+
+fn write_alias(out: &mut String, module: &str, depth: usize, message: &DescriptorProto) {
+    let name = message.name();
+    let up = "super::".repeat(depth);
+    let plain = format!("{up}{module}::{name}");
+    writeln!(out, "/// [`{name}`]({plain}) with its unknown fields.\npub type {name} = {up}Kept<{plain}>;")
+        .expect("a String takes everything");
+    if !message.nested_type.is_empty() {
+        writeln!(out, "/// Messages declared inside `{name}`.\npub mod {} {{", snake(name)).expect("a String takes everything");
+        for nested in &message.nested_type {
+            write_alias(out, &format!("{module}::{}", snake(name)), depth + 1, nested);
+        }
+        out.push_str("}\n");
+    }
+}
+
+fn snake(camel: &str) -> String {
+    let mut out = String::new();
+    for (index, letter) in camel.char_indices() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            out.push('_');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
+}
+
+fn write_file(out_dir: &Path, name: &str, text: &str) {
+    fs::write(out_dir.join(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+}

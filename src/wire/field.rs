@@ -1,0 +1,159 @@
+//! A protobuf field as it stands in the file.
+
+use std::sync::Arc;
+
+use bytes::{Buf, BufMut, Bytes};
+use prost::DecodeError;
+use prost::encoding::{self, DecodeContext, WireType};
+
+use super::layout;
+use super::recipe::Recipe;
+
+/// A field that is not decoded any further: its number and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// The field's number.
+    pub tag: u32,
+    /// What follows the key.
+    pub value: Value,
+}
+
+/// The value of a field, by wire type.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Wire type 0.
+    Varint(u64),
+    /// Wire type 1.
+    Fixed64(u64),
+    /// Wire type 2; a slice of the file, without its length.
+    Len(Bytes),
+    /// Wire types 3 and 4: the fields up to the end of the group.
+    Group(Vec<Field>),
+    /// Wire type 5.
+    Fixed32(u32),
+    /// Wire type 2, computed while the file is written.
+    Made(Arc<dyn Recipe>),
+}
+
+/// Groups may be nested this deep, as prost itself allows for messages.
+const GROUP_DEPTH: usize = 100;
+
+impl Field {
+    /// Takes the value that follows a key off `buf`. A value with a length is not copied if `buf` is a [`Bytes`].
+    pub(super) fn take(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<Field, DecodeError> {
+        take_nested(tag, wire_type, buf, &ctx, GROUP_DEPTH)
+    }
+
+    pub(super) fn encode_raw(&self, buf: &mut impl BufMut) {
+        encoding::encode_key(self.tag, self.wire_type(), buf);
+        match &self.value {
+            Value::Varint(value) => encoding::encode_varint(*value, buf),
+            Value::Fixed64(value) => buf.put_u64_le(*value),
+            Value::Fixed32(value) => buf.put_u32_le(*value),
+            Value::Len(bytes) => {
+                encoding::encode_varint(bytes.len() as u64, buf);
+                layout::put(layout::Piece::Bytes(bytes.clone()), buf);
+            }
+            Value::Made(recipe) => {
+                encoding::encode_varint(recipe.bytes() as u64, buf);
+                layout::put(layout::Piece::Made(Arc::clone(recipe)), buf);
+            }
+            Value::Group(fields) => {
+                for field in fields {
+                    field.encode_raw(buf);
+                }
+                encoding::encode_key(self.tag, WireType::EndGroup, buf);
+            }
+        }
+    }
+
+    pub(super) fn encoded_len(&self) -> usize {
+        let key = encoding::key_len(self.tag);
+        let with_length = |bytes: usize| encoding::encoded_len_varint(bytes as u64) + bytes;
+        match &self.value {
+            Value::Varint(value) => key + encoding::encoded_len_varint(*value),
+            Value::Fixed64(_) => key + 8,
+            Value::Fixed32(_) => key + 4,
+            Value::Len(bytes) => key + with_length(bytes.len()),
+            Value::Made(recipe) => key + with_length(recipe.bytes()),
+            Value::Group(fields) => 2 * key + fields.iter().map(Field::encoded_len).sum::<usize>(),
+        }
+    }
+
+    fn wire_type(&self) -> WireType {
+        match self.value {
+            Value::Varint(_) => WireType::Varint,
+            Value::Fixed64(_) => WireType::SixtyFourBit,
+            Value::Len(_) | Value::Made(_) => WireType::LengthDelimited,
+            Value::Group(_) => WireType::StartGroup,
+            Value::Fixed32(_) => WireType::ThirtyTwoBit,
+        }
+    }
+}
+
+fn take_nested(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize) -> Result<Field, DecodeError> {
+    let value = match wire_type {
+        WireType::Varint => Value::Varint(encoding::decode_varint(buf)?),
+        WireType::SixtyFourBit => {
+            let mut value = 0;
+            encoding::fixed64::merge(wire_type, &mut value, buf, ctx.clone())?;
+            Value::Fixed64(value)
+        }
+        WireType::ThirtyTwoBit => {
+            let mut value = 0;
+            encoding::fixed32::merge(wire_type, &mut value, buf, ctx.clone())?;
+            Value::Fixed32(value)
+        }
+        WireType::LengthDelimited => {
+            let mut bytes = Bytes::new();
+            encoding::bytes::merge(wire_type, &mut bytes, buf, ctx.clone())?;
+            Value::Len(bytes)
+        }
+        WireType::StartGroup if depth > 0 => {
+            let mut fields = Vec::new();
+            loop {
+                match encoding::decode_key(buf)? {
+                    (end, WireType::EndGroup) if end == tag => break,
+                    (inner, wire_type) => fields.push(take_nested(inner, wire_type, buf, ctx, depth - 1)?),
+                }
+            }
+            Value::Group(fields)
+        }
+        // prost makes its own error of what cannot be skipped either: an end without a start, a nesting too deep.
+        WireType::StartGroup | WireType::EndGroup => {
+            encoding::skip_field(WireType::EndGroup, tag, buf, ctx.clone())?;
+            Value::Group(Vec::new())
+        }
+    };
+    Ok(Field { tag, value })
+}
+
+/// Computed bytes are equal to any that have the same content.
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Varint(a), Value::Varint(b)) | (Value::Fixed64(a), Value::Fixed64(b)) => a == b,
+            (Value::Fixed32(a), Value::Fixed32(b)) => a == b,
+            (Value::Group(a), Value::Group(b)) => a == b,
+            (Value::Len(a), Value::Len(b)) => a == b,
+            (Value::Len(_) | Value::Made(_), Value::Len(_) | Value::Made(_)) => self.to_bytes() == other.to_bytes(),
+            _ => false,
+        }
+    }
+}
+
+impl Value {
+    /// The bytes of a value with a length, computed if need be; none for other wire types.
+    #[must_use]
+    pub fn to_bytes(&self) -> Option<Bytes> {
+        match self {
+            Value::Len(bytes) => Some(bytes.clone()),
+            Value::Made(recipe) => {
+                let mut out = vec![0; recipe.bytes()];
+                recipe.fill(0, &mut out);
+                Some(out.into())
+            }
+            _ => None,
+        }
+    }
+}

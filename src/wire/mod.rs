@@ -1,0 +1,31 @@
+//! The bytes of a model file: protobuf messages that lose nothing, and files that are read by mapping and written atomically.
+//!
+//! [`raw`] holds the structs that prost-build makes of `proto/onnx.proto`; [`schema`] holds the same names, each wrapped in
+//! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
+
+mod field;
+mod kept;
+mod layout;
+mod open;
+mod recipe;
+mod save;
+
+pub use field::{Field, Value};
+pub use kept::{Kept, Known, Malformed};
+pub use layout::{Layout, Piece};
+pub use open::{Input, open, read_stdin};
+pub use recipe::{GRAIN, Recipe};
+pub use save::{Saved, Target, save};
+
+/// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
+#[allow(clippy::all, clippy::pedantic, missing_docs)]
+pub mod raw {
+    include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
+}
+
+/// Every message of `proto/onnx.proto` together with its unknown fields: `schema::X` is `Kept<raw::X>`.
+pub mod schema {
+    include!(concat!(env!("OUT_DIR"), "/schema.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/known.rs"));
