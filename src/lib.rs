@@ -1,3 +1,13 @@
 //! Rewrites ONNX models exactly and losslessly.
+pub mod cast;
+pub mod cli;
 pub mod dtype;
+pub mod error;
+pub mod graph;
+pub mod inspect;
+pub mod minifloat;
+pub mod packed;
+pub mod passes;
+pub mod report;
+pub mod tensor;
 pub mod wire;

@@ -1,21 +1,23 @@
-use onnx_recast::wire::*;
-fn main() {
-    for a in std::env::args().skip(1) {
-        let i = open(std::path::Path::new(&a)).unwrap();
-        match Kept::<raw::ModelProto>::from_bytes(i.bytes.clone()) {
-            Ok(mut m) => {
-                let v = m.producer_name.clone();
-                m.producer_name = v;
-                if let Some(g) = m.graph.as_mut() {
-                    let n = g.name.clone();
-                    g.name = n;
-                }
-                save(Layout::of(&m), &Target::File("/tmp/out.onnx".into())).unwrap();
-                if i.bytes != std::fs::read("/tmp/out.onnx").unwrap() {
-                    println!("DIFF {a}");
-                }
-            }
-            Err(e) => println!("{a}: {e}"),
+//! The command `recast`: parses the command line, runs it, prints the error, sets the exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use onnx_recast::cli::{Cli, run};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("recast: {error:#}");
+            ExitCode::from(2)
         }
     }
+}
+
+/// Whoever reads the output has seen enough.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }

@@ -8,7 +8,7 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, encode_key, key_len};
 use prost::{DecodeError, Message};
 
-use super::field::Field;
+use super::field::{Field, Value};
 use super::layout::{self, Piece};
 
 /// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
@@ -123,6 +123,12 @@ impl<M> Kept<M> {
     #[must_use]
     pub fn rest(&self) -> &[Field] {
         &self.rest
+    }
+
+    /// The value of the last undecoded field with this number: for a field that is not repeated, the one that counts.
+    #[must_use]
+    pub fn undecoded(&self, tag: u32) -> Option<&Value> {
+        self.rest.iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
     }
 
     /// The undecoded fields, to be changed.

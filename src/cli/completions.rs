@@ -1,0 +1,51 @@
+//! `recast completions`
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, ValueEnum};
+use clap_complete::Shell;
+
+use super::Cli;
+
+/// Print a completion script for a shell, or the manual page
+#[derive(Args)]
+#[command(after_help = "Examples:
+  recast completions bash > /usr/share/bash-completion/completions/recast
+  recast completions man > /usr/local/share/man/man1/recast.1")]
+pub struct Completions {
+    /// The shell; `man` for the manual page
+    shell: Page,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Page {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+    Man,
+}
+
+impl Completions {
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let mut command = Cli::command();
+        let shell = match self.shell {
+            Page::Bash => Shell::Bash,
+            Page::Elvish => Shell::Elvish,
+            Page::Fish => Shell::Fish,
+            Page::Powershell => Shell::PowerShell,
+            Page::Zsh => Shell::Zsh,
+            Page::Man => {
+                clap_mangen::Man::new(command).render(&mut io::stdout())?;
+                return Ok(ExitCode::SUCCESS);
+            }
+        };
+        // Into memory first: the generator would panic if the reader of a pipe went away.
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut command, "recast", &mut script);
+        io::stdout().write_all(&script)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,153 @@
+//! `recast fold`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+
+use super::files::{self, Output};
+use super::{EXIT_CODES, Format, Messages};
+use crate::cast::Contested;
+use crate::passes::{self, PASSES, Pass};
+use crate::report::{self, FoldedModel};
+use crate::wire::{Layout, Target, save};
+
+/// Replace casts of constants by the constants they compute
+///
+/// A cast is folded if nobody can override its input and ONNX defines every resulting value. What is not folded is listed with the
+/// reason. Everything else in the file stays as it is, to the byte.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast fold model.onnx -o folded.onnx
+  recast fold model.onnx --dry-run --verbose
+  recast fold models/*.onnx --out-dir folded --format json
+  recast fold - -o - < model.onnx > folded.onnx
+
+{EXIT_CODES}
+A cast that is not folded is no failure."))]
+pub struct Fold {
+    /// The models; `-` is standard input
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+    /// The passes to run, separated by commas; `none` runs none
+    #[arg(long, value_name = "LIST", default_value = "fold-casts", value_parser = parse_passes)]
+    passes: Passes,
+    /// What to do with a cast some of whose results ONNX leaves undefined
+    #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
+    undefined: Undefined,
+    /// What to do where ONNX's text and its node tests disagree on a result: keep the cast, or fold it to what the text says, or to
+    /// what the node tests expect and runtimes do
+    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
+    contested: OnContested,
+    /// Keep casts whose results would make the tensors of the model grow by more than this; K, M, G are powers of 1024
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    max_growth: Option<u64>,
+    /// Report what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// What the report is printed as
+    #[arg(long, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Undefined {
+    Skip,
+    Fold,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnContested {
+    Skip,
+    Text,
+    Runtime,
+}
+
+#[derive(Clone)]
+struct Passes(Vec<Pass>);
+
+impl Fold {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let targets = match (self.dry_run, self.output.is_given()) {
+            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
+            (true, false) => vec![None; self.models.len()],
+            (false, _) => self.output.targets(&self.models)?.into_iter().map(Some).collect(),
+        };
+        // All models are folded before the first is written: an error in one leaves no half of a run behind.
+        let mut folded = Vec::new();
+        for (path, target) in self.models.iter().zip(targets) {
+            folded.push(self.fold(path.clone(), target)?);
+        }
+        let mut reports = Vec::new();
+        for (report, layout, target) in folded {
+            if let (Some(layout), Some(target)) = (layout, target) {
+                save(layout, &target).with_context(|| files::target_name(&target))?;
+            }
+            reports.push(report);
+        }
+        self.print(&reports, messages)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The report, and what is to be written; nothing if the file is there already.
+    fn fold(&self, path: PathBuf, target: Option<Target>) -> anyhow::Result<(FoldedModel, Option<Layout>, Option<Target>)> {
+        let (input, model) = files::open_model(&path)?;
+        let options = passes::Options {
+            fold_undefined: self.undefined == Undefined::Fold,
+            contested: match self.contested {
+                OnContested::Skip => None,
+                OnContested::Text => Some(Contested::Text),
+                OnContested::Runtime => Some(Contested::Runtime),
+            },
+            max_growth: self.max_growth,
+        };
+        let (model, report) = passes::run(model, &self.passes.0, &options).with_context(|| input.name.clone())?;
+        let layout = Layout::of(&model.into_proto());
+        let folded = FoldedModel {
+            path: input.name,
+            output: target.as_ref().map(files::target_name),
+            bytes_in: input.bytes.len() as u64,
+            bytes_out: layout.bytes(),
+            report,
+        };
+        let is_there = folded.report.folded.is_empty() && target == Some(Target::File(path));
+        Ok((folded, (!is_there).then_some(layout), target))
+    }
+
+    fn print(&self, reports: &[FoldedModel], messages: Messages) -> anyhow::Result<()> {
+        let text = match self.format {
+            Format::Json => report::json(&serde_json::json!({ "models": reports })) + "\n",
+            Format::Text if messages.quiet => return Ok(()),
+            Format::Text => reports.iter().map(|model| report::fold_text(model, messages.verbose)).collect(),
+        };
+        Ok(files::print(&text, &self.output)?)
+    }
+}
+
+fn parse_passes(list: &str) -> Result<Passes, String> {
+    if matches!(list, "" | "none") {
+        return Ok(Passes(Vec::new()));
+    }
+    let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
+    let find = |name: &str| {
+        let pass = PASSES.iter().find(|pass| pass.name == name.trim());
+        pass.copied().ok_or_else(|| format!("there is no pass '{name}'; there is: {}", known()))
+    };
+    list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        _ => return Err("not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
+}

@@ -1,0 +1,66 @@
+//! `recast inspect`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use super::{EXIT_CODES, Messages, files};
+use crate::inspect::inspect;
+use crate::report::{self, InspectedModel};
+
+/// Show opsets, operators, casts, initializers and functions of a model
+///
+/// Reads the graph, not the weights.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast inspect model.onnx
+  recast inspect model.onnx --format json | jq '.casts[] | select(.constant)'
+  recast inspect model.onnx --format dot | dot -Tsvg > model.svg
+
+{EXIT_CODES}
+The JSON document holds the keys of the model itself if there is one, and a list `models` if there are several."))]
+pub struct Inspect {
+    /// The models; `-` is standard input
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    /// What is printed
+    #[arg(long, default_value = "text")]
+    format: InspectFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum InspectFormat {
+    /// For people
+    Text,
+    /// For scripts: one document a run, with a version
+    Json,
+    /// A picture of the graph, for Graphviz
+    Dot,
+}
+
+impl Inspect {
+    pub fn run(self, _messages: Messages) -> anyhow::Result<ExitCode> {
+        let mut inspected = Vec::new();
+        let mut dots = String::new();
+        for path in &self.models {
+            let (input, model) = files::open_model(path)?;
+            if self.format == InspectFormat::Dot {
+                dots.push_str(&model.to_dot());
+            } else {
+                let inspection = inspect(&model).with_context(|| input.name.clone())?;
+                inspected.push(InspectedModel { path: input.name, inspection });
+            }
+        }
+        let text = match (self.format, inspected.as_slice()) {
+            (InspectFormat::Dot, _) => dots,
+            (InspectFormat::Json, [one]) => report::json(one) + "\n",
+            (InspectFormat::Json, all) => report::json(&serde_json::json!({ "models": all })) + "\n",
+            (InspectFormat::Text, all) => all.iter().map(report::inspect_text).collect(),
+        };
+        io::stdout().write_all(text.as_bytes())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

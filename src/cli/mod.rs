@@ -1,0 +1,64 @@
+//! The command line: one file a command, which holds its options and runs it.
+
+mod completions;
+mod files;
+mod fold;
+mod inspect;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
+#[derive(Parser)]
+#[command(name = "recast", version, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    messages: Messages,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Fold(fold::Fold),
+    Inspect(inspect::Inspect),
+    Completions(completions::Completions),
+}
+
+/// How much a run says.
+#[derive(Args, Clone, Copy)]
+struct Messages {
+    /// Print no report, only errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print every node, not only sums
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+/// What a result is printed as.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For scripts: one document a run, with a version
+    Json,
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0  done
+  1  the answer is no: findings, differences, a conversion refused
+  2  it could not be done: usage, unreadable or malformed input, I/O";
+
+/// Runs the command. The exit code says whether the answer was yes.
+///
+/// # Errors
+/// Where it could not be done.
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Fold(fold) => fold.run(cli.messages),
+        Command::Inspect(inspect) => inspect.run(cli.messages),
+        Command::Completions(completions) => completions.run(),
+    }
+}

@@ -1,0 +1,311 @@
+//! Builds the index: walks every scope in the order of the document and resolves each name where it is used.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use petgraph::graph::NodeIndex;
+
+use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
+use super::query::is_onnx_domain;
+use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
+use crate::error::Invalid;
+use crate::tensor::Tensor;
+use crate::wire::schema::{ModelProto, NodeProto, StringStringEntryProto, TensorProto, ValueInfoProto};
+
+/// Indexes a model.
+pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
+    let Some(main) = &model.graph else {
+        return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
+    };
+    let mut builder = Builder { model, index: Index::default(), unresolved: Vec::new() };
+    builder.scope(ScopeKind::Main, Body::Graph(main))?;
+    for (position, training) in (0..).zip(&model.training_info) {
+        if let Some(graph) = &training.initialization {
+            builder.scope(ScopeKind::Initialization(position), Body::Graph(graph))?;
+        }
+        if let Some(graph) = &training.algorithm {
+            builder.scope(ScopeKind::Algorithm(position), Body::Graph(graph))?;
+        }
+        builder.pin_trained(&training.initialization_binding);
+        builder.pin_trained(&training.update_binding);
+    }
+    for (position, function) in (0..).zip(&model.functions) {
+        let scope = ScopeId(builder.index.kinds.len() as u32);
+        let key = function_key(function.domain(), function.name(), function.overload());
+        builder.index.functions.insert(key, scope);
+        builder.scope(ScopeKind::Function(position), Body::Function(function))?;
+    }
+    builder.leave_missing();
+    builder.note_callers();
+    builder.sort()
+}
+
+/// What a call and the function it calls have in common.
+pub(super) fn function_key(domain: &str, name: &str, overload: &str) -> [String; 3] {
+    let domain = if is_onnx_domain(domain) { "" } else { domain };
+    [domain.to_owned(), name.to_owned(), overload.to_owned()]
+}
+
+struct Builder<'m> {
+    model: &'m ModelProto,
+    index: Index,
+    /// Uses of names that were not defined before them.
+    unresolved: Vec<Use<'m>>,
+}
+
+/// A use of a name.
+#[derive(Clone, Copy)]
+struct Use<'m> {
+    scope: ScopeId,
+    name: &'m str,
+    by: User,
+}
+
+#[derive(Clone, Copy)]
+enum User {
+    Node(NodeId, u32),
+    Output(ScopeId),
+}
+
+impl<'m> Builder<'m> {
+    fn scope(&mut self, kind: ScopeKind, body: Body<'m>) -> Result<(), Invalid> {
+        let scope = ScopeId(self.index.kinds.len() as u32);
+        self.index.kinds.push(kind);
+        self.index.nodes.push(Vec::with_capacity(body.nodes().len()));
+        self.index.names.push(HashMap::new());
+        let first_unresolved = self.unresolved.len();
+
+        for (input, name) in (0..).zip(body.input_names()) {
+            self.define(scope, name, Origin::Input(input))?;
+        }
+        if let Body::Graph(graph) = body {
+            for (initializer, tensor) in (0..).zip(&graph.initializer) {
+                self.check_tensor(scope, || format!("initializer '{}'", tensor.name()), tensor)?;
+                self.define_initializer(scope, tensor.name(), initializer)?;
+            }
+            for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
+                let name = tensor.values.as_ref().map_or("", |values| values.name());
+                self.define(scope, name, Origin::SparseInitializer(sparse))?;
+            }
+        }
+        for (position, node) in (0..).zip(body.nodes()) {
+            self.node(NodeId { scope, position }, node)?;
+        }
+        for name in body.output_names() {
+            self.resolve(Use { scope, name, by: User::Output(scope) });
+        }
+        self.resolve_later_definitions(scope, first_unresolved);
+        self.pin_annotated(scope, body);
+        self.note_declarations(scope, body);
+        Ok(())
+    }
+
+    fn node(&mut self, id: NodeId, node: &'m NodeProto) -> Result<(), Invalid> {
+        let vertex = self.index.graph.add_node(Vertex::Node(id));
+        self.index.nodes[id.scope.0 as usize].push(vertex);
+        for (input, name) in (0..).zip(&node.input) {
+            if !name.is_empty() {
+                self.resolve(Use { scope: id.scope, name, by: User::Node(id, input) });
+            }
+        }
+        for (attribute, proto) in (0..).zip(&node.attribute) {
+            if let Some(tensor) = &proto.t {
+                let path = || format!("{}.{}", scope::node_path(self.model, &self.index.kinds, id), proto.name());
+                Tensor::read(tensor).map_err(|error| Invalid::at(path(), error))?;
+            }
+            for (list_index, graph) in graphs_of(proto) {
+                self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;
+            }
+        }
+        for (output, name) in (0..).zip(&node.output) {
+            if !name.is_empty() {
+                let value = self.define(id.scope, name, Origin::Node { node: id, output })?;
+                self.index.graph.add_edge(vertex, value.0, Link::Output(output));
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, scope: ScopeId, name: &'m str, origin: Origin) -> Result<ValueId, Invalid> {
+        let value = self.add_value(scope, name, origin);
+        let name = Arc::clone(&self.index.value(value).name);
+        match self.index.names[scope.0 as usize].insert(Arc::clone(&name), value) {
+            Some(_) if !name.is_empty() => {
+                let path = scope::scope_path(self.model, &self.index.kinds, scope);
+                Err(Invalid::at(path, format!("the name '{name}' is defined twice")))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// An initializer may have the name of an input: both then are one value.
+    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, index: u32) -> Result<(), Invalid> {
+        if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
+            && let Vertex::Value(value) = &mut self.index.graph[vertex]
+            && let Origin::Input(input) = value.origin
+        {
+            value.origin = Origin::Initializer { index, input: Some(input) };
+            return Ok(());
+        }
+        self.define(scope, name, Origin::Initializer { index, input: None }).map(|_| ())
+    }
+
+    fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> ValueId {
+        let value = ValueData { scope, name: name.into(), origin, declared: None, output_of: Vec::new(), pin: None };
+        ValueId(self.index.graph.add_node(Vertex::Value(value)))
+    }
+
+    /// Binds a use to what the name means by now, or puts it off.
+    fn resolve(&mut self, used: Use<'m>) {
+        let mut scope = Some(used.scope);
+        while let Some(current) = scope {
+            if let Some(&value) = self.index.names[current.0 as usize].get(used.name) {
+                return self.bind(used, value);
+            }
+            scope = scope::enclosing(&self.index.kinds, current);
+        }
+        self.unresolved.push(used);
+    }
+
+    /// At the end of a scope: uses inside that were put off mean what the scope has defined since.
+    fn resolve_later_definitions(&mut self, scope: ScopeId, first_unresolved: usize) {
+        for used in self.unresolved.split_off(first_unresolved) {
+            match self.index.names[scope.0 as usize].get(used.name) {
+                Some(&value) => self.bind(used, value),
+                None => self.unresolved.push(used),
+            }
+        }
+    }
+
+    fn leave_missing(&mut self) {
+        let mut missing = HashMap::new();
+        for used in std::mem::take(&mut self.unresolved) {
+            let scope = self.outermost(used.scope);
+            let value = *missing.entry((scope, used.name)).or_insert_with(|| self.add_value(scope, used.name, Origin::Missing));
+            self.bind(used, value);
+        }
+    }
+
+    fn note_callers(&mut self) {
+        if self.index.functions.is_empty() {
+            return;
+        }
+        for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
+            let nodes = scope::body(self.model, &self.index.kinds, scope).map_or(&[][..], Body::nodes);
+            for (position, node) in (0..).zip(nodes) {
+                let key = function_key(node.domain(), node.op_type(), node.overload());
+                if let Some(&function) = self.index.functions.get(&key) {
+                    self.index.callers.entry(function).or_default().push(NodeId { scope, position });
+                }
+            }
+        }
+    }
+
+    fn outermost(&self, mut scope: ScopeId) -> ScopeId {
+        while let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
+            scope = outer;
+        }
+        scope
+    }
+
+    fn bind(&mut self, used: Use<'m>, value: ValueId) {
+        let home = self.index.value(value).scope;
+        match used.by {
+            User::Node(node, input) => {
+                let user = self.index.vertex(node);
+                self.index.graph.add_edge(value.0, user, Link::Input(input));
+            }
+            User::Output(scope) => {
+                if let Vertex::Value(data) = &mut self.index.graph[value.0] {
+                    data.output_of.push(scope);
+                }
+            }
+        }
+        if let Some(holder) = self.holder_in(home, used.scope) {
+            self.index.graph.add_edge(value.0, holder, Link::Capture);
+        }
+    }
+
+    /// The node of scope `outer` in whose attributes the scope `inner` stands, if it stands in one.
+    fn holder_in(&self, outer: ScopeId, inner: ScopeId) -> Option<NodeIndex> {
+        let mut scope = inner;
+        while scope != outer {
+            match self.index.kinds[scope.0 as usize] {
+                ScopeKind::Subgraph { owner, .. } if owner.scope == outer => return Some(self.index.vertex(owner)),
+                _ => scope = scope::enclosing(&self.index.kinds, scope)?,
+            }
+        }
+        None
+    }
+
+    /// The types stated first count less: an input's or output's statement wins over `value_info`.
+    fn note_declarations(&mut self, scope: ScopeId, body: Body<'m>) {
+        let (inputs, outputs) = match body {
+            Body::Graph(graph) => (graph.input.as_slice(), graph.output.as_slice()),
+            Body::Function(_) => Default::default(),
+        };
+        let listed = |infos: &'m [ValueInfoProto], place: fn(u32) -> Declared| {
+            (0..).zip(infos).map(move |(index, info)| (info.name(), place(index)))
+        };
+        let all = listed(body.value_info(), Declared::ValueInfo)
+            .chain(listed(outputs, Declared::Output))
+            .chain(listed(inputs, Declared::Input));
+        for (name, place) in all {
+            self.change(scope, name, |value| value.declared = Some(place));
+        }
+    }
+
+    fn pin_annotated(&mut self, scope: ScopeId, body: Body<'m>) {
+        for annotation in body.annotations() {
+            let parameters = annotation.quant_parameter_tensor_names.iter().map(|entry| entry.value());
+            for name in parameters.chain([annotation.tensor_name()]) {
+                self.pin(scope, name, Pin::Annotated);
+            }
+        }
+    }
+
+    fn pin_trained(&mut self, bindings: &[StringStringEntryProto]) {
+        for binding in bindings {
+            self.pin(ScopeId(0), binding.key(), Pin::Trained);
+        }
+    }
+
+    fn pin(&mut self, scope: ScopeId, name: &str, pin: Pin) {
+        self.change(scope, name, |value| value.pin = Some(pin));
+    }
+
+    fn change(&mut self, scope: ScopeId, name: &str, change: impl FnOnce(&mut ValueData)) {
+        if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
+            && let Vertex::Value(value) = &mut self.index.graph[vertex]
+        {
+            change(value);
+        }
+    }
+
+    fn check_tensor(&self, scope: ScopeId, name: impl Fn() -> String, tensor: &TensorProto) -> Result<(), Invalid> {
+        let place = || format!("{} {}", scope::scope_path(self.model, &self.index.kinds, scope), name());
+        Tensor::read(tensor).map(|_| ()).map_err(|error| Invalid::at(place(), error))
+    }
+
+    fn sort(mut self) -> Result<Index, Invalid> {
+        match petgraph::algo::toposort(&self.index.graph, None) {
+            Ok(order) => {
+                let nodes = order.into_iter().filter_map(|vertex| match self.index.graph[vertex] {
+                    Vertex::Node(node) => Some(node),
+                    Vertex::Value(_) => None,
+                });
+                self.index.order = nodes.collect();
+                Ok(self.index)
+            }
+            Err(cycle) => Err(match &self.index.graph[cycle.node_id()] {
+                Vertex::Node(node) => {
+                    Invalid::at(scope::node_path(self.model, &self.index.kinds, *node), "depends on its own output")
+                }
+                Vertex::Value(value) => Invalid::at(
+                    scope::scope_path(self.model, &self.index.kinds, value.scope),
+                    format!("the value '{}' depends on itself", value.name),
+                ),
+            }),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a batch of edits does to the messages, scope by scope.
+
+use std::collections::{HashMap, HashSet};
+
+use super::scope::{ScopeId, ScopeKind};
+use crate::wire::raw;
+use crate::wire::schema::{
+    FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
+    tensor_shape_proto, type_proto,
+};
+
+/// The changes of one scope; positions are those before any of them.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// By position: the nodes that take a node's place.
+    pub nodes: HashMap<u32, Vec<NodeProto>>,
+    /// Position, index of the input, new name.
+    pub inputs: Vec<(u32, u32, String)>,
+    /// New initializers.
+    pub added: Vec<TensorProto>,
+    /// Names of initializers that go.
+    pub removed: HashSet<String>,
+}
+
+/// Changes the messages. Inner scopes come first, so that the positions that lead to them still hold.
+pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut changes: HashMap<ScopeId, Changes>) {
+    let lists_initializers = model.ir_version() < 4;
+    for scope in (0..kinds.len() as u32).rev().map(ScopeId) {
+        let Some(change) = changes.remove(&scope) else {
+            continue;
+        };
+        match body_mut(model, kinds, scope) {
+            Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
+            Some(BodyMut::Function(function)) => {
+                let gone = change.gone(&function.node);
+                function.value_info.retain(|info| !gone.contains(info.name()));
+                change.apply_to_nodes(&mut function.node);
+            }
+            None => unreachable!("a scope of this model has a body"),
+        }
+    }
+}
+
+enum BodyMut<'m> {
+    Graph(&'m mut GraphProto),
+    Function(&'m mut FunctionProto),
+}
+
+fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<BodyMut<'m>> {
+    match kinds[scope.0 as usize] {
+        ScopeKind::Main => model.graph.as_mut().map(BodyMut::Graph),
+        ScopeKind::Function(index) => model.functions.get_mut(index as usize).map(BodyMut::Function),
+        ScopeKind::Initialization(index) => {
+            model.training_info.get_mut(index as usize)?.initialization.as_mut().map(BodyMut::Graph)
+        }
+        ScopeKind::Algorithm(index) => model.training_info.get_mut(index as usize)?.algorithm.as_mut().map(BodyMut::Graph),
+        ScopeKind::Subgraph { owner, attribute, list_index } => {
+            let nodes = match body_mut(model, kinds, owner.scope)? {
+                BodyMut::Graph(graph) => &mut graph.node,
+                BodyMut::Function(function) => &mut function.node,
+            };
+            let attribute = nodes.get_mut(owner.position as usize)?.attribute.get_mut(attribute as usize)?;
+            match list_index {
+                Some(index) => attribute.graphs.get_mut(index as usize).map(BodyMut::Graph),
+                None => attribute.g.as_mut().map(BodyMut::Graph),
+            }
+        }
+    }
+}
+
+impl Changes {
+    fn apply_to_graph(self, graph: &mut GraphProto, lists_initializers: bool) {
+        let gone = self.gone(&graph.node);
+        if graph.value_info.iter().any(|info| gone.contains(info.name())) {
+            graph.value_info.retain(|info| !gone.contains(info.name()));
+        }
+        if !self.removed.is_empty() {
+            graph.initializer.retain(|tensor| !self.removed.contains(tensor.name()));
+            graph.input.retain(|input| !self.removed.contains(input.name()));
+        }
+        for tensor in &self.added {
+            if lists_initializers {
+                graph.input.push(value_info(tensor));
+            }
+            graph.initializer.push(tensor.clone());
+        }
+        self.apply_to_nodes(&mut graph.node);
+    }
+
+    /// Names that are defined no longer: initializers and outputs that do not come back.
+    fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
+        let mut gone = self.removed.clone();
+        gone.extend(self.nodes.keys().flat_map(|&position| nodes[position as usize].output.iter().cloned()));
+        let new_nodes = self.nodes.values().flatten();
+        for name in self.added.iter().map(|tensor| tensor.name()).chain(new_nodes.flat_map(|node| node.output.iter().map(String::as_str))) {
+            gone.remove(name);
+        }
+        gone
+    }
+
+    fn apply_to_nodes(mut self, nodes: &mut Vec<NodeProto>) {
+        for (position, input, name) in self.inputs {
+            if let Some(old) = nodes[position as usize].input.get_mut(input as usize) {
+                *old = name;
+            }
+        }
+        if self.nodes.is_empty() {
+            return;
+        }
+        let old = std::mem::take(nodes);
+        nodes.reserve(old.len());
+        for (position, node) in (0..).zip(old) {
+            match self.nodes.remove(&position) {
+                Some(new) => nodes.extend(new),
+                None => nodes.push(node),
+            }
+        }
+    }
+}
+
+/// The input that lists an initializer.
+fn value_info(tensor: &TensorProto) -> ValueInfoProto {
+    let dim = |&size: &i64| {
+        tensor_shape_proto::Dimension::from(raw::tensor_shape_proto::Dimension {
+            value: Some(raw::tensor_shape_proto::dimension::Value::DimValue(size)),
+            ..Default::default()
+        })
+    };
+    let shape = TensorShapeProto::from(raw::TensorShapeProto { dim: tensor.dims.iter().map(dim).collect() });
+    let tensor_type =
+        type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: tensor.data_type, shape: Some(shape) });
+    let r#type =
+        TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor_type)), ..Default::default() });
+    ValueInfoProto::from(raw::ValueInfoProto { name: tensor.name.clone(), r#type: Some(r#type), ..Default::default() })
+}

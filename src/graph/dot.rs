@@ -1,0 +1,80 @@
+//! A picture of the model in Graphviz's language.
+
+use std::fmt::Write as _;
+
+use petgraph::visit::EdgeRef;
+
+use super::Model;
+use super::index::{Link, Origin, ValueId, Vertex};
+use super::scope::{NodeId, ScopeId};
+
+impl Model {
+    /// The nodes of all scopes as boxes, a cluster a scope; the values as arrows, graph inputs, initializers and outputs as ovals.
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut dot = String::from("digraph model {\n  rankdir=TB;\n  node [shape=box];\n");
+        for scope in self.scopes() {
+            self.write_scope(&mut dot, scope);
+        }
+        for edge in self.index.graph.edge_references() {
+            self.write_edge(&mut dot, &self.index.graph[edge.source()], &self.index.graph[edge.target()], *edge.weight());
+        }
+        for value in self.values() {
+            for &scope in self.output_of(value) {
+                let from = self.source(value);
+                writeln!(dot, "  {from} -> {};", quoted(&format!("output {}/{}", self.scope_path(scope), self.name(value)))).ok();
+            }
+        }
+        dot.push_str("}\n");
+        dot
+    }
+
+    fn write_scope(&self, dot: &mut String, scope: ScopeId) {
+        let path = self.scope_path(scope);
+        let (id, label) = (quoted(&format!("cluster {path}")), quoted(&path));
+        writeln!(dot, "  subgraph {id} {{\n    label={label};").ok();
+        for node in self.nodes(scope) {
+            writeln!(dot, "    {} [label={}];", self.vertex_name(node), quoted(self.node(node).op_type())).ok();
+        }
+        let mut values: Vec<ValueId> = self.index.names[scope.0 as usize].values().copied().collect();
+        values.sort_unstable();
+        for value in values.into_iter().filter(|&value| !matches!(self.origin(value), Origin::Node { .. })) {
+            let shape = if self.initializer(value).is_some() { "ellipse, style=filled" } else { "ellipse" };
+            let label = match self.declared_type(value) {
+                Some(dtype) => format!("{}\n{dtype}", self.name(value)),
+                None => self.name(value).to_owned(),
+            };
+            writeln!(dot, "    {} [label={}, shape={shape}];", self.source(value), quoted(&label)).ok();
+        }
+        for name in self.body(scope).output_names() {
+            let id = quoted(&format!("output {path}/{name}"));
+            writeln!(dot, "    {id} [label={}, shape=ellipse];", quoted(name)).ok();
+        }
+        dot.push_str("  }\n");
+    }
+
+    fn write_edge(&self, dot: &mut String, from: &Vertex, to: &Vertex, link: Link) {
+        let (Vertex::Value(value), Vertex::Node(node), Link::Input(_)) = (from, to, link) else {
+            return;
+        };
+        if let Some(&id) = self.index.names[value.scope.0 as usize].get(&value.name) {
+            writeln!(dot, "  {} -> {} [label={}];", self.source(id), self.vertex_name(*node), quoted(&value.name)).ok();
+        }
+    }
+
+    /// The vertex that an arrow of a value begins at: the node that makes it, or its own.
+    fn source(&self, value: ValueId) -> String {
+        match self.origin(value) {
+            Origin::Node { node, .. } => self.vertex_name(node),
+            _ => quoted(&format!("value {}/{}", self.scope_path(self.home(value)), self.name(value))),
+        }
+    }
+
+    fn vertex_name(&self, node: NodeId) -> String {
+        quoted(&format!("node {}#{}", self.scope_path(node.scope), node.position))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}

@@ -1,0 +1,151 @@
+//! The one door through which a model is changed.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Model;
+use super::change::{Changes, apply_changes};
+use super::index::{Origin, ValueId};
+use super::scope::{NodeId, ScopeId};
+use crate::error::Invalid;
+use crate::wire::schema::{NodeProto, TensorProto};
+
+/// One change of a model. Ids are those of the model before any edit of the same batch.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// Puts other nodes in a node's place; none removes it.
+    ReplaceNode {
+        /// The node that goes.
+        node: NodeId,
+        /// The nodes that come.
+        with: Vec<NodeProto>,
+    },
+    /// Adds an initializer to a graph; in IR 3 and before it is listed as an input too.
+    AddInitializer {
+        /// The graph.
+        scope: ScopeId,
+        /// The initializer, with its name.
+        tensor: TensorProto,
+    },
+    /// Removes an initializer and what its graph states of it.
+    RemoveInitializer(ValueId),
+    /// Lets every node that uses one value use another instead.
+    Rewire {
+        /// The value that was used.
+        from: ValueId,
+        /// The value that is used from now on.
+        to: ValueId,
+    },
+}
+
+/// A batch of edits that would break the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("refused to change the model: {0}")]
+pub struct Refused(#[from] pub Invalid);
+
+impl Model {
+    /// Applies a batch of edits as one.
+    ///
+    /// # Errors
+    /// Where a value that is still used, an output of a graph, pinned or overridable would lose its definition; where a name would
+    /// be defined twice or mean another value than before; where the result breaks a rule of the model.
+    pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
+        if edits.is_empty() {
+            return Ok(self);
+        }
+        self.check_removals(&edits)?;
+        let missing = self.missing();
+        let mut changes: HashMap<ScopeId, Changes> = HashMap::new();
+        for edit in edits {
+            self.sort_into(&mut changes, edit)?;
+        }
+        let Model { mut proto, index } = self;
+        apply_changes(&mut proto, &index.kinds, changes);
+        let changed = Model::new(proto)?;
+        match changed.missing().difference(&missing).next() {
+            Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
+            None => Ok(changed),
+        }
+    }
+
+    /// Whether a node in `scope` that names `value` would get it, and not a value that shadows it.
+    #[must_use]
+    pub fn is_visible(&self, value: ValueId, scope: ScopeId) -> bool {
+        self.lookup(scope, self.name(value)) == Some(value)
+    }
+
+    /// A definition that goes must come back under its name, or have no use left.
+    fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let mut removed_nodes = HashSet::new();
+        let mut rewired = HashSet::new();
+        let mut removed_values = Vec::new();
+        let mut defined = HashSet::new();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    removed_nodes.insert(*node);
+                    removed_values.extend((0..).zip(&self.node(*node).output).filter_map(|(index, _)| self.output(*node, index)));
+                    defined.extend(with.iter().flat_map(|new| &new.output).map(|name| (node.scope, name.as_str())));
+                }
+                Edit::AddInitializer { scope, tensor } => {
+                    defined.insert((*scope, tensor.name()));
+                }
+                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                Edit::Rewire { from, .. } => {
+                    rewired.insert(*from);
+                }
+            }
+        }
+        for value in removed_values {
+            if defined.contains(&(self.home(value), self.name(value))) {
+                continue;
+            }
+            let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));
+            let reason = match in_use {
+                Some((node, _)) => format!("is still used by {}", self.node_path(node)),
+                None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
+                None if self.pin(value).is_some() => "is named by an annotation or a training binding".to_owned(),
+                None => continue,
+            };
+            return Err(self.refuse(value, &reason));
+        }
+        Ok(())
+    }
+
+    fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
+        match edit {
+            Edit::ReplaceNode { node, with } => {
+                changes.entry(node.scope).or_default().nodes.insert(node.position, with);
+            }
+            Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(tensor),
+            Edit::RemoveInitializer(value) => match self.origin(value) {
+                Origin::Initializer { input: Some(_), .. } if self.constant(value).is_err() => {
+                    return Err(self.refuse(value, "is an input whose value a caller may set"));
+                }
+                Origin::Initializer { .. } => {
+                    changes.entry(self.home(value)).or_default().removed.insert(self.name(value).to_owned());
+                }
+                _ => return Err(self.refuse(value, "is no initializer")),
+            },
+            Edit::Rewire { from, to } => {
+                for (user, input) in self.uses(from) {
+                    if !self.is_visible(to, user.scope) {
+                        return Err(self.refuse(to, &format!("is not visible at {}", self.node_path(user))));
+                    }
+                    let name = self.name(to).to_owned();
+                    changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, value: ValueId, reason: &str) -> Refused {
+        let place = format!("{} value '{}'", self.scope_path(self.home(value)), self.name(value));
+        Refused(Invalid::at(place, reason))
+    }
+
+    fn missing(&self) -> HashSet<(String, String)> {
+        let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
+        missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! The index over a model: petgraph's graph of nodes and values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::scope::{NodeId, ScopeId, ScopeKind};
+
+/// A value of a model: what a name in a scope means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub(super) NodeIndex);
+
+/// All that is known of a model's structure without its messages.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// By scope.
+    pub kinds: Vec<ScopeKind>,
+    /// By scope and position: the nodes' vertices.
+    pub nodes: Vec<Vec<NodeIndex>>,
+    /// By scope: what a name means at the scope's end.
+    pub names: Vec<HashMap<Arc<str>, ValueId>>,
+    pub graph: DiGraph<Vertex, Link>,
+    /// Every node after those whose values it uses.
+    pub order: Vec<NodeId>,
+    /// By domain, name and overload: the scopes of the model-local functions.
+    pub functions: HashMap<[String; 3], ScopeId>,
+    /// By function: the nodes that call it.
+    pub callers: HashMap<ScopeId, Vec<NodeId>>,
+}
+
+/// A vertex of the index.
+#[derive(Debug)]
+pub(super) enum Vertex {
+    Node(NodeId),
+    Value(ValueData),
+}
+
+/// What is known of a value.
+#[derive(Debug)]
+pub(super) struct ValueData {
+    pub scope: ScopeId,
+    pub name: Arc<str>,
+    pub origin: Origin,
+    pub declared: Option<Declared>,
+    /// Scopes that have it as an output.
+    pub output_of: Vec<ScopeId>,
+    pub pin: Option<Pin>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An input of its scope, by index.
+    Input(u32),
+    /// An initializer of its graph, by index, which may be listed as an input too.
+    Initializer {
+        /// The index in `initializer`.
+        index: u32,
+        /// The index in `input`, if it is listed there.
+        input: Option<u32>,
+    },
+    /// A sparse initializer of its graph, by index.
+    SparseInitializer(u32),
+    /// An output of a node.
+    Node {
+        /// The node.
+        node: NodeId,
+        /// The index in the node's outputs.
+        output: u32,
+    },
+    /// Nothing in sight defines the name.
+    Missing,
+}
+
+/// The place in its graph or function where a value's type is stated, with the index there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Declared {
+    Input(u32),
+    Output(u32),
+    ValueInfo(u32),
+}
+
+/// Why a value must stay although no node may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// A quantization annotation names it.
+    Annotated,
+    /// A training step assigns to it.
+    Trained,
+}
+
+/// An edge of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// From a value to the node that has it as its input of this index.
+    Input(u32),
+    /// From a node to its output of this index.
+    Output(u32),
+    /// From a value to a node of its scope that holds a graph in which the value is used.
+    Capture,
+}
+
+impl Index {
+    pub fn value(&self, id: ValueId) -> &ValueData {
+        match &self.graph[id.0] {
+            Vertex::Value(value) => value,
+            Vertex::Node(_) => unreachable!("a ValueId is made of a value's vertex only"),
+        }
+    }
+
+    pub fn vertex(&self, node: NodeId) -> NodeIndex {
+        self.nodes[node.scope.0 as usize][node.position as usize]
+    }
+}

@@ -1,0 +1,65 @@
+//! A model as a graph: which node makes a value, and who uses it.
+//!
+//! The rules that a [`Model`] keeps:
+//!
+//! - The protobuf messages stay whole and in their order; the graph is an index over them. What no edit touches is written as it
+//!   was read.
+//! - A *scope* is a body with names of its own: the main graph, each graph in a node's attribute (single or in a list, of any
+//!   domain), each model-local function, each training graph.
+//! - A name means the value that was defined last before the node, in the node's scope or else in the scope around it: names may
+//!   repeat among siblings and shadow outer ones. A name that only a later node of the scope defines means that node's value; one
+//!   that nobody defines is a value of origin [`Origin::Missing`]. A training graph stands inside the main graph; a function
+//!   stands alone.
+//! - No name is defined twice in a scope, and no value depends on itself.
+//! - [`Model::apply`] is the only way to change a model, and refuses what would leave a use without a definition.
+
+mod build;
+mod cast_node;
+mod change;
+mod constant;
+mod dot;
+mod edit;
+mod index;
+mod query;
+mod scope;
+
+pub use cast_node::{Attribute, CastNode, TypeSource, UnclearCast, is_cast};
+pub use constant::{Constant, NotConstant};
+pub use edit::{Edit, Refused};
+pub use index::{Origin, Pin, ValueId};
+pub use query::{domain_name, is_onnx_domain, tensor_type};
+pub use scope::{Body, NodeId, ScopeId, ScopeKind};
+
+use crate::error::Invalid;
+use crate::wire::schema::ModelProto;
+use index::Index;
+
+/// A model and the index over it.
+#[derive(Debug)]
+pub struct Model {
+    proto: ModelProto,
+    index: Index,
+}
+
+impl Model {
+    /// Indexes a model.
+    ///
+    /// # Errors
+    /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
+    pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
+        let index = build::index(&proto)?;
+        Ok(Model { proto, index })
+    }
+
+    /// The model's messages.
+    #[must_use]
+    pub fn proto(&self) -> &ModelProto {
+        &self.proto
+    }
+
+    /// The messages, with the index gone.
+    #[must_use]
+    pub fn into_proto(self) -> ModelProto {
+        self.proto
+    }
+}

@@ -1,0 +1,201 @@
+//! Scopes: bodies with names of their own, and how places in them are named.
+
+use super::Model;
+use crate::wire::schema::{
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto,
+};
+
+/// A scope of a model. Scopes are numbered in the order of the document, an inner one after the one around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScopeId(pub(super) u32);
+
+/// A node, by its scope and its position there. The order of ids is that of the document within a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId {
+    /// The scope it stands in.
+    pub scope: ScopeId,
+    /// Its index in the scope's list of nodes.
+    pub position: u32,
+}
+
+/// Which body a scope is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// `ModelProto.graph`.
+    Main,
+    /// A graph in an attribute.
+    Subgraph {
+        /// The node whose attribute it is.
+        owner: NodeId,
+        /// The index of the attribute.
+        attribute: u32,
+        /// The index in the attribute's `graphs`; none for its `g`.
+        list_index: Option<u32>,
+    },
+    /// The model-local function of this index.
+    Function(u32),
+    /// `initialization` of the training info of this index.
+    Initialization(u32),
+    /// `algorithm` of the training info of this index.
+    Algorithm(u32),
+}
+
+/// The message behind a scope.
+#[derive(Clone, Copy, Debug)]
+pub enum Body<'m> {
+    /// A graph, wherever it stands.
+    Graph(&'m GraphProto),
+    /// A function.
+    Function(&'m FunctionProto),
+}
+
+impl<'m> Body<'m> {
+    /// The nodes in order.
+    #[must_use]
+    pub fn nodes(self) -> &'m [NodeProto] {
+        match self {
+            Body::Graph(graph) => &graph.node,
+            Body::Function(function) => &function.node,
+        }
+    }
+
+    /// Types and shapes stated for values inside.
+    #[must_use]
+    pub fn value_info(self) -> &'m [ValueInfoProto] {
+        match self {
+            Body::Graph(graph) => &graph.value_info,
+            Body::Function(function) => &function.value_info,
+        }
+    }
+
+    /// The names of the inputs.
+    pub fn input_names(self) -> impl Iterator<Item = &'m str> {
+        let (infos, names): (&[ValueInfoProto], &[String]) = match self {
+            Body::Graph(graph) => (&graph.input, &[]),
+            Body::Function(function) => (&[], &function.input),
+        };
+        infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
+    }
+
+    /// The names of the outputs.
+    pub fn output_names(self) -> impl Iterator<Item = &'m str> {
+        let (infos, names): (&[ValueInfoProto], &[String]) = match self {
+            Body::Graph(graph) => (&graph.output, &[]),
+            Body::Function(function) => (&[], &function.output),
+        };
+        infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
+    }
+
+    /// The quantization annotations; a function has none.
+    #[must_use]
+    pub fn annotations(self) -> &'m [TensorAnnotation] {
+        match self {
+            Body::Graph(graph) => &graph.quantization_annotation,
+            Body::Function(_) => &[],
+        }
+    }
+}
+
+/// The graphs that an attribute holds: `g`, then those of `graphs`.
+pub(super) fn graphs_of(attribute: &AttributeProto) -> impl Iterator<Item = (Option<u32>, &GraphProto)> {
+    let listed = attribute.graphs.iter().enumerate().map(|(index, graph)| (Some(index as u32), graph));
+    attribute.g.iter().map(|graph| (None, graph)).chain(listed)
+}
+
+/// The body of a scope, reached from the model through the scopes around it.
+pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<Body<'m>> {
+    match kinds[scope.0 as usize] {
+        ScopeKind::Main => model.graph.as_ref().map(Body::Graph),
+        ScopeKind::Function(index) => model.functions.get(index as usize).map(Body::Function),
+        ScopeKind::Initialization(index) => {
+            model.training_info.get(index as usize)?.initialization.as_ref().map(Body::Graph)
+        }
+        ScopeKind::Algorithm(index) => model.training_info.get(index as usize)?.algorithm.as_ref().map(Body::Graph),
+        ScopeKind::Subgraph { owner, attribute, list_index } => {
+            let node = body(model, kinds, owner.scope)?.nodes().get(owner.position as usize)?;
+            let attribute = node.attribute.get(attribute as usize)?;
+            match list_index {
+                Some(index) => attribute.graphs.get(index as usize).map(Body::Graph),
+                None => attribute.g.as_ref().map(Body::Graph),
+            }
+        }
+    }
+}
+
+impl Model {
+    /// All scopes; an inner one comes after the one around it.
+    pub fn scopes(&self) -> impl DoubleEndedIterator<Item = ScopeId> + use<> {
+        (0..self.index.kinds.len() as u32).map(ScopeId)
+    }
+
+    /// Which body a scope is.
+    #[must_use]
+    pub fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+        self.index.kinds[scope.0 as usize]
+    }
+
+    /// The scope whose names are visible inside this one.
+    #[must_use]
+    pub fn enclosing(&self, scope: ScopeId) -> Option<ScopeId> {
+        enclosing(&self.index.kinds, scope)
+    }
+
+    /// The message behind a scope.
+    ///
+    /// # Panics
+    /// With a scope of another model.
+    #[must_use]
+    pub fn body(&self, scope: ScopeId) -> Body<'_> {
+        body(&self.proto, &self.index.kinds, scope).expect("a scope of this model has a body")
+    }
+
+    /// Where errors and reports say that a scope is: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
+    #[must_use]
+    pub fn scope_path(&self, scope: ScopeId) -> String {
+        scope_path(&self.proto, &self.index.kinds, scope)
+    }
+
+    /// Where errors and reports say that a node is: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if it has no name.
+    #[must_use]
+    pub fn node_path(&self, node: NodeId) -> String {
+        node_path(&self.proto, &self.index.kinds, node)
+    }
+}
+
+/// The scope whose names are visible inside this one; the main graph is always the first scope.
+pub(super) fn enclosing(kinds: &[ScopeKind], scope: ScopeId) -> Option<ScopeId> {
+    match kinds[scope.0 as usize] {
+        ScopeKind::Main | ScopeKind::Function(_) => None,
+        ScopeKind::Subgraph { owner, .. } => Some(owner.scope),
+        ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => Some(ScopeId(0)),
+    }
+}
+
+pub(super) fn scope_path(model: &ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> String {
+    match kinds[scope.0 as usize] {
+        ScopeKind::Main => "graph".to_owned(),
+        ScopeKind::Function(index) => {
+            let function = &model.functions[index as usize];
+            let overload = if function.overload().is_empty() { String::new() } else { format!(":{}", function.overload()) };
+            format!("function/{}:{}{overload}", function.domain(), function.name())
+        }
+        ScopeKind::Initialization(index) => format!("training[{index}].initialization"),
+        ScopeKind::Algorithm(index) => format!("training[{index}].algorithm"),
+        ScopeKind::Subgraph { owner, attribute, list_index } => {
+            let name = body(model, kinds, owner.scope)
+                .map_or("", |body| body.nodes()[owner.position as usize].attribute[attribute as usize].name());
+            let index = list_index.map_or_else(String::new, |index| format!("[{index}]"));
+            format!("{}.{name}{index}", node_path(model, kinds, owner))
+        }
+    }
+}
+
+pub(super) fn node_path(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -> String {
+    let scope = scope_path(model, kinds, node.scope);
+    let proto = body(model, kinds, node.scope).and_then(|body| body.nodes().get(node.position as usize));
+    match proto.map(|proto| (proto.name(), proto.op_type())) {
+        Some(("", op_type)) => format!("{scope}/#{}:{op_type}", node.position),
+        Some((name, _)) => format!("{scope}/{name}"),
+        None => format!("{scope}/#{}", node.position),
+    }
+}

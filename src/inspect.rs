@@ -1,0 +1,183 @@
+//! What a model's header says: opsets, operators, casts, initializers, functions. The weights are not read.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use serde::Serialize;
+
+use crate::cast::RoundMode;
+use crate::error::Invalid;
+use crate::graph::{Body, CastNode, Model, NodeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
+use crate::tensor::{Reference, Tensor, is_external};
+
+/// A model in figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// `ir_version`.
+    pub ir_version: i64,
+    /// By domain: the version that is imported.
+    pub opsets: BTreeMap<String, i64>,
+    /// Name and version of the producer.
+    pub producer: String,
+    /// Nodes in all scopes.
+    pub nodes: usize,
+    /// By operator, with its domain unless that is `ai.onnx`: how many nodes in all scopes.
+    pub ops: BTreeMap<String, usize>,
+    /// Every `Cast` and `CastLike`.
+    pub casts: Vec<CastFacts>,
+    /// The initializers of all graphs.
+    pub initializers: Initializers,
+    /// The model-local functions.
+    pub functions: Vec<FunctionFacts>,
+    /// The files that tensors refer to.
+    pub external_data: Vec<String>,
+}
+
+/// One cast.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CastFacts {
+    /// Its path.
+    pub node: String,
+    /// Its scope's path.
+    pub scope: String,
+    /// The type that is cast, where the model states it.
+    pub from: Option<&'static str>,
+    /// The resulting type, where the model states it.
+    pub to: Option<&'static str>,
+    /// `saturate` as written.
+    pub saturate: Option<bool>,
+    /// `round_mode` as written.
+    pub round_mode: Option<&'static str>,
+    /// Whether its input is a constant, or becomes one once the casts before it are folded.
+    pub constant: bool,
+}
+
+/// The initializers of all graphs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Initializers {
+    /// How many.
+    pub count: usize,
+    /// The bytes of their values, wherever they are.
+    pub bytes: u64,
+    /// By element type.
+    pub by_type: BTreeMap<&'static str, TypeFacts>,
+}
+
+/// The initializers of one type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TypeFacts {
+    /// How many.
+    pub count: usize,
+    /// The bytes of their values.
+    pub bytes: u64,
+}
+
+/// A model-local function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionFacts {
+    /// Domain, name and overload: `my.domain:Fn`.
+    pub name: String,
+    /// How many nodes its body has.
+    pub nodes: usize,
+    /// How many nodes call it.
+    pub callers: usize,
+}
+
+/// Looks at a model.
+///
+/// # Errors
+/// Where a cast contradicts itself.
+pub fn inspect(model: &Model) -> Result<Inspection, Invalid> {
+    let proto = model.proto();
+    let imports = proto.opset_import.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version()));
+    let nodes = || model.scopes().flat_map(|scope| model.nodes(scope));
+    let mut ops = BTreeMap::new();
+    for node in nodes().map(|node| model.node(node)) {
+        let name = match domain_name(node.domain()) {
+            "ai.onnx" => node.op_type().to_owned(),
+            domain => format!("{domain}:{}", node.op_type()),
+        };
+        *ops.entry(name).or_default() += 1;
+    }
+    Ok(Inspection {
+        ir_version: model.ir_version(),
+        opsets: imports.collect(),
+        producer: [proto.producer_name(), proto.producer_version()].join(" ").trim().to_owned(),
+        nodes: nodes().count(),
+        ops,
+        casts: casts(model)?,
+        initializers: initializers(model),
+        functions: functions(model),
+        external_data: external_files(model),
+    })
+}
+
+fn casts(model: &Model) -> Result<Vec<CastFacts>, Invalid> {
+    let mut facts: Vec<(NodeId, CastFacts)> = Vec::new();
+    let mut folded: HashSet<ValueId> = HashSet::new();
+    for &node in model.nodes_in_order_of_use().iter().filter(|&&node| model.is_cast(node)) {
+        let path = model.node_path(node);
+        let read = match model.cast_node(node) {
+            Ok(cast) => Some(cast),
+            Err(UnclearCast::CallersDisagree(_)) => None,
+            Err(UnclearCast::Invalid(what)) => return Err(Invalid::at(path, what)),
+        };
+        let input = model.input(node, 0);
+        let constant = read.is_some() && input.is_some_and(|input| folded.contains(&input) || model.constant(input).is_ok());
+        if constant {
+            folded.extend(read.and_then(|cast| cast.output));
+        }
+        let to = read.and_then(|CastNode { to, .. }| match to {
+            TypeSource::Attribute(to) => Some(to),
+            TypeSource::Like(like) => model.element_type(like),
+        });
+        let round_mode = read.and_then(|cast| cast.round_mode).map(|mode| match mode {
+            RoundMode::Up => "up",
+            RoundMode::Down => "down",
+            RoundMode::Nearest => "nearest",
+        });
+        let cast = CastFacts {
+            node: path,
+            scope: model.scope_path(node.scope),
+            from: input.and_then(|input| model.element_type(input)).map(|from| from.name()),
+            to: to.map(|to| to.name()),
+            saturate: read.and_then(|cast| cast.saturate),
+            round_mode,
+            constant,
+        };
+        facts.push((node, cast));
+    }
+    facts.sort_by_key(|&(node, _)| node);
+    Ok(facts.into_iter().map(|(_, cast)| cast).collect())
+}
+
+fn initializers(model: &Model) -> Initializers {
+    let mut all = Initializers::default();
+    for scope in model.scopes() {
+        let Body::Graph(graph) = model.body(scope) else {
+            continue;
+        };
+        for tensor in graph.initializer.iter().filter_map(|tensor| Tensor::read(tensor).ok()) {
+            let of_type = all.by_type.entry(tensor.dtype().name()).or_default();
+            let bytes = tensor.stored_bytes();
+            (of_type.count, of_type.bytes) = (of_type.count + 1, of_type.bytes + bytes);
+            (all.count, all.bytes) = (all.count + 1, all.bytes + bytes);
+        }
+    }
+    all
+}
+
+fn functions(model: &Model) -> Vec<FunctionFacts> {
+    let functions = model.scopes().filter(|&scope| matches!(model.scope_kind(scope), ScopeKind::Function(_)));
+    let facts = functions.map(|scope| FunctionFacts {
+        name: model.scope_path(scope).trim_start_matches("function/").to_owned(),
+        nodes: model.nodes(scope).len(),
+        callers: model.callers(scope).len(),
+    });
+    facts.collect()
+}
+
+fn external_files(model: &Model) -> Vec<String> {
+    let external = model.tensors().filter(|tensor| is_external(tensor));
+    let locations = external.filter_map(|tensor| Reference::read(tensor).ok()).map(|reference| reference.location);
+    locations.collect::<BTreeSet<String>>().into_iter().collect()
+}

@@ -1,0 +1,83 @@
+//! What `recast fold` did.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::words::{bytes, plural};
+use crate::passes::Report;
+
+/// One model of a run.
+#[derive(Debug, Serialize)]
+pub struct FoldedModel {
+    /// The model, as it was named.
+    pub path: String,
+    /// Where it was written; none in a dry run.
+    pub output: Option<String>,
+    /// What the passes did.
+    #[serde(flatten)]
+    pub report: Report,
+    /// The model file's length before.
+    pub bytes_in: u64,
+    /// The model file's length after.
+    pub bytes_out: u64,
+}
+
+/// The report for people: sums, or with `verbose` every node.
+#[must_use]
+pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
+    let FoldedModel { path, output, report, bytes_in, bytes_out } = model;
+    let mut text = String::new();
+    let output = output.as_deref().unwrap_or("nothing written (dry run)");
+    writeln!(text, "{path} -> {output}").ok();
+    write!(text, "  folded {}", plural(report.folded.len(), "cast")).ok();
+    let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for folded in &report.folded {
+        *pairs.entry((folded.from, folded.to)).or_default() += 1;
+    }
+    let pairs: Vec<String> = pairs.into_iter().map(|((from, to), count)| format!("{count} {from} to {to}")).collect();
+    writeln!(text, "{}{}", if pairs.is_empty() { "" } else { ": " }, pairs.join(", ")).ok();
+    if verbose {
+        for folded in &report.folded {
+            let elements = plural(folded.elements as usize, "element");
+            writeln!(text, "    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to).ok();
+        }
+    }
+    write_skipped(&mut text, report, verbose);
+    if !report.removed_initializers.is_empty() {
+        let removed = plural(report.removed_initializers.len(), "constant");
+        writeln!(text, "  removed {removed} that nothing uses any more").ok();
+        if verbose {
+            for path in &report.removed_initializers {
+                writeln!(text, "    {path}").ok();
+            }
+        }
+    }
+    writeln!(text, "  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)).ok();
+    text
+}
+
+fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
+    if report.skipped.is_empty() {
+        return;
+    }
+    writeln!(text, "  kept {}", plural(report.skipped.len(), "cast")).ok();
+    if verbose {
+        for skipped in &report.skipped {
+            writeln!(text, "    {}: {}", skipped.node, skipped.reason).ok();
+        }
+        return;
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for skipped in &report.skipped {
+        match reasons.iter_mut().find(|(reason, _)| *reason == skipped.reason) {
+            Some((_, nodes)) => nodes.push(&skipped.node),
+            None => reasons.push((&skipped.reason, vec![&skipped.node])),
+        }
+    }
+    for (reason, nodes) in reasons {
+        let others = if nodes.len() > 1 { format!(" and {} more", nodes.len() - 1) } else { String::new() };
+        writeln!(text, "    {}{others}: {reason}", nodes[0]).ok();
+    }
+}

@@ -1,0 +1,29 @@
+//! Results in words: text for people, JSON for scripts.
+
+mod fold;
+mod inspect;
+mod words;
+
+pub use fold::{FoldedModel, fold_text};
+pub use inspect::{InspectedModel, inspect_text};
+pub use words::{bytes, plural};
+
+use serde::Serialize;
+
+/// The version of every JSON document; it changes when a key loses its meaning.
+const VERSION: u32 = 1;
+
+/// A JSON document of one run: its version, and what the run is about.
+///
+/// # Panics
+/// Never: what is reported has no map with keys that are no strings.
+#[must_use]
+pub fn json(about: &impl Serialize) -> String {
+    #[derive(Serialize)]
+    struct Document<'a, T> {
+        version: u32,
+        #[serde(flatten)]
+        about: &'a T,
+    }
+    serde_json::to_string_pretty(&Document { version: VERSION, about }).expect("all keys are strings")
+}

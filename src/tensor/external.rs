@@ -1,0 +1,48 @@
+//! Where a tensor's values are if they are in another file.
+
+use super::view::BadTensor;
+use crate::wire::raw::tensor_proto::DataLocation;
+use crate::wire::schema::TensorProto;
+
+/// The keys of `external_data` that say where the values are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// A path relative to the model's folder.
+    pub location: String,
+    /// The first byte in that file.
+    pub offset: u64,
+    /// How many bytes; to the end of the file if it is not said.
+    pub length: Option<u64>,
+}
+
+/// Whether the values are in another file.
+#[must_use]
+pub fn is_external(proto: &TensorProto) -> bool {
+    proto.data_location == Some(DataLocation::External.into())
+}
+
+impl Reference {
+    /// Reads the keys of a tensor whose `data_location` is EXTERNAL.
+    ///
+    /// # Errors
+    /// Where `location` is missing, or `offset` or `length` is no number.
+    pub fn read(proto: &TensorProto) -> Result<Reference, BadTensor> {
+        let text = |key: &str| {
+            let entry = proto.external_data.iter().rev().find(|entry| entry.key() == key);
+            entry.map(|entry| entry.value().to_owned())
+        };
+        let number = |key: &str| match text(key) {
+            Some(digits) => match digits.trim().parse::<u64>() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(BadTensor::External(format!("'{key}' is '{digits}', not a number of bytes"))),
+            },
+            None => Ok(None),
+        };
+        let location = text("location").filter(|location| !location.is_empty());
+        Ok(Reference {
+            location: location.ok_or_else(|| BadTensor::External("'location' is missing".to_owned()))?,
+            offset: number("offset")?.unwrap_or(0),
+            length: number("length")?,
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! The values of a tensor, wherever a `TensorProto` keeps them, and tensors that are computed from them.
+
+mod content;
+mod external;
+mod recipe;
+mod typed;
+mod view;
+
+pub use content::{Content, Data, Failure};
+pub use external::{Reference, is_external};
+pub use view::{BadTensor, Tensor, Values};

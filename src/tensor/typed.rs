@@ -1,0 +1,113 @@
+//! `float_data`, `int32_data` and their like: values as protobuf numbers, turned into the layout of `raw_data`.
+//!
+//! The fields stay encoded until they are read here: a list of numbers may be packed into one value or stand as many.
+
+use bytes::{Buf, Bytes};
+use prost::encoding::decode_varint;
+
+use super::view::BadTensor;
+use crate::dtype::{Class, DType};
+use crate::wire::schema::TensorProto;
+use crate::wire::{Field, Value};
+
+/// Number and name of the field that holds values of this type, by the comments on `TensorProto`'s fields.
+pub(super) fn field(dtype: DType) -> (u32, &'static str) {
+    match dtype {
+        DType::Float | DType::Complex64 => (4, "float_data"),
+        DType::Int64 => (7, "int64_data"),
+        DType::Double | DType::Complex128 => (10, "double_data"),
+        DType::Uint32 | DType::Uint64 => (11, "uint64_data"),
+        DType::String => (6, "string_data"),
+        _ => (5, "int32_data"),
+    }
+}
+
+/// How many numbers the field holds for this many elements: two 4-bit or four 2-bit elements share one, a complex number is two.
+pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
+    match dtype {
+        DType::Complex64 | DType::Complex128 => elements * 2,
+        _ if dtype.bits() == 4 => elements.div_ceil(2),
+        _ if dtype.bits() == 2 => elements.div_ceil(4),
+        _ => elements,
+    }
+}
+
+/// The values as `raw_data` would hold them, and how many numbers there are in the field.
+pub(super) fn read(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTensor> {
+    let (tag, name) = field(dtype);
+    let mut fields = proto.rest().iter().filter(|field| field.tag == tag);
+    match (name, fields.next(), fields.next()) {
+        (_, None, _) => Ok((Bytes::new(), 0)),
+        // The packed form of these two is what raw_data holds.
+        ("float_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 4)),
+        ("double_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 8)),
+        _ => read_numbers(proto, dtype),
+    }
+}
+
+fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTensor> {
+    let (tag, name) = field(dtype);
+    let malformed = || BadTensor::Encoding(name);
+    let mut raw = Raw::new(dtype);
+    for field in proto.rest().iter().filter(|field| field.tag == tag) {
+        match (&field.value, name) {
+            (Value::Fixed32(bits), "float_data") => raw.bytes.extend(bits.to_le_bytes()),
+            (Value::Fixed64(bits), "double_data") => raw.bytes.extend(bits.to_le_bytes()),
+            (Value::Len(packed), "float_data" | "double_data") => raw.bytes.extend_from_slice(packed),
+            (Value::Varint(number), "int32_data" | "int64_data" | "uint64_data") => raw.push(*number),
+            (Value::Len(packed), "int32_data" | "int64_data" | "uint64_data") => {
+                let mut packed = packed.clone();
+                while packed.has_remaining() {
+                    raw.push(decode_varint(&mut packed).map_err(|_| malformed())?);
+                }
+            }
+            _ => return Err(malformed()),
+        }
+    }
+    Ok(raw.finish())
+}
+
+/// Numbers on their way into the layout of `raw_data`.
+struct Raw {
+    dtype: DType,
+    bytes: Vec<u8>,
+    numbers: u64,
+    /// Bits of 6-bit elements that do not fill a byte yet, the first in the low bits.
+    bits: u32,
+    bit_count: u32,
+}
+
+impl Raw {
+    fn new(dtype: DType) -> Raw {
+        Raw { dtype, bytes: Vec::new(), numbers: 0, bits: 0, bit_count: 0 }
+    }
+
+    fn push(&mut self, number: u64) {
+        self.numbers += 1;
+        match (self.dtype.class(), self.dtype.bits()) {
+            (Class::Bool, _) => self.bytes.push(u8::from(number != 0)),
+            (_, 6) => {
+                self.bits |= (number as u32 & 0x3f) << self.bit_count;
+                self.bit_count += 6;
+                while self.bit_count >= 8 {
+                    self.bytes.push(self.bits as u8);
+                    self.bits >>= 8;
+                    self.bit_count -= 8;
+                }
+            }
+            (_, bits) => self.bytes.extend_from_slice(&number.to_le_bytes()[..bits.div_ceil(8)]),
+        }
+    }
+
+    fn finish(mut self) -> (Bytes, u64) {
+        if self.bit_count > 0 {
+            self.bytes.push(self.bits as u8);
+        }
+        let numbers = match field(self.dtype).1 {
+            "float_data" => self.bytes.len() as u64 / 4,
+            "double_data" => self.bytes.len() as u64 / 8,
+            _ => self.numbers,
+        };
+        (self.bytes.into(), numbers)
+    }
+}

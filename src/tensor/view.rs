@@ -1,0 +1,152 @@
+//! One view over the ways in which a `TensorProto` stores its values.
+
+use bytes::Bytes;
+
+use super::external::{Reference, is_external};
+use super::typed;
+use crate::dtype::DType;
+use crate::wire::Value;
+use crate::wire::schema::TensorProto;
+
+/// The number of the field `raw_data`.
+pub(super) const RAW_DATA: u32 = 9;
+
+/// A `TensorProto` whose type is known and whose dimensions and stored lengths agree.
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor<'a> {
+    proto: &'a TensorProto,
+    dtype: DType,
+    elements: u64,
+}
+
+/// Where a tensor's values are, in the layout of `raw_data` if they are numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Little-endian, packed: see [`DType::raw_bytes`].
+    Raw(Bytes),
+    /// One UTF-8 string an element.
+    Strings(Vec<Bytes>),
+    /// In another file.
+    External(Reference),
+}
+
+/// A `TensorProto` that contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTensor {
+    /// A number that no IR version up to 14 gives a type.
+    #[error("data_type {0} is no element type of IR 14")]
+    UnknownType(i32),
+    /// A negative dimension, or more elements than fit into 64 bits.
+    #[error("dims {0:?} are no shape: negative, or too many elements")]
+    Dims(Vec<i64>),
+    /// Fewer or more values than the dimensions say.
+    #[error("{field} holds {found} {unit}, but {dtype}{dims:?} needs {needed}")]
+    Length {
+        /// The storage field.
+        field: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there should be.
+        needed: u64,
+        /// What is counted.
+        unit: &'static str,
+        /// The tensor's type.
+        dtype: DType,
+        /// The tensor's shape.
+        dims: Vec<i64>,
+    },
+    /// The values of a typed field are encoded in a way that is not its own.
+    #[error("{0} is not encoded as its type demands")]
+    Encoding(&'static str),
+    /// `data_location` is EXTERNAL, but the keys do not say where.
+    #[error("external_data: {0}")]
+    External(String),
+}
+
+impl<'a> Tensor<'a> {
+    /// Reads type and shape, and checks the stored lengths as far as that takes no look at the values.
+    ///
+    /// # Errors
+    /// Where the message contradicts itself, or its type is unknown.
+    pub fn read(proto: &'a TensorProto) -> Result<Tensor<'a>, BadTensor> {
+        let number = proto.data_type.unwrap_or(0);
+        let dtype = DType::from_number(number).ok_or(BadTensor::UnknownType(number))?;
+        let elements = (proto.dims.iter())
+            .try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))
+            .filter(|&elements| dtype == DType::String || dtype.raw_bytes(elements).is_some())
+            .ok_or_else(|| BadTensor::Dims(proto.dims.clone()))?;
+        let tensor = Tensor { proto, dtype, elements };
+        if is_external(proto) {
+            Reference::read(proto)?;
+        } else if let Some(raw) = tensor.raw_data() {
+            tensor.expect_length("raw_data", "bytes", raw.len() as u64, tensor.raw_bytes())?;
+        } else if dtype == DType::String {
+            tensor.expect_length("string_data", "strings", proto.string_data.len() as u64, elements)?;
+        }
+        Ok(tensor)
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The shape.
+    #[must_use]
+    pub fn dims(&self) -> &'a [i64] {
+        &self.proto.dims
+    }
+
+    /// The product of the dimensions; one for a scalar.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// The bytes that the values take as `raw_data`; zero for strings.
+    #[must_use]
+    pub fn raw_bytes(&self) -> u64 {
+        self.dtype.raw_bytes(self.elements).unwrap_or(0)
+    }
+
+    /// The bytes that the values take in this model, wherever they are.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        match self.dtype {
+            DType::String => self.proto.string_data.iter().map(|string| string.len() as u64).sum(),
+            _ => self.raw_bytes(),
+        }
+    }
+
+    /// The values; numbers are not copied if they stand in `raw_data`, or in `float_data` or `double_data` packed.
+    ///
+    /// # Errors
+    /// Where their number is not what the shape says.
+    pub fn values(&self) -> Result<Values, BadTensor> {
+        if is_external(self.proto) {
+            return Reference::read(self.proto).map(Values::External);
+        }
+        if self.dtype == DType::String {
+            return Ok(Values::Strings(self.proto.string_data.clone()));
+        }
+        if let Some(raw) = self.raw_data() {
+            return Ok(Values::Raw(raw));
+        }
+        let (raw, found) = typed::read(self.proto, self.dtype)?;
+        let needed = typed::entries(self.dtype, self.elements);
+        let field = typed::field(self.dtype).1;
+        self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
+    }
+
+    fn raw_data(&self) -> Option<Bytes> {
+        self.proto.undecoded(RAW_DATA).and_then(Value::to_bytes)
+    }
+
+    fn expect_length(&self, field: &'static str, unit: &'static str, found: u64, needed: u64) -> Result<(), BadTensor> {
+        if found == needed {
+            return Ok(());
+        }
+        Err(BadTensor::Length { field, found, needed, unit, dtype: self.dtype, dims: self.proto.dims.clone() })
+    }
+}
