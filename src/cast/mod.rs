@@ -14,10 +14,13 @@
 //! assert_eq!(target, [0x1D, 0x7E, 0x7E]);
 //! ```
 
+mod decimal;
 mod reference;
+mod strings;
 mod summary;
 
 pub use reference::convert_element;
+pub use strings::{BadLiteral, format_strings, parse_strings};
 pub use summary::{Summary, Tally, Verdict};
 
 use crate::dtype::{Class, DType};

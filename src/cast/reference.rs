@@ -227,7 +227,7 @@ fn rounded(magnitude: u128, exponent: i32) -> u128 {
 }
 
 /// The lowest or the highest number of an integer type.
-fn integer_limit(dtype: DType, lowest: bool) -> i128 {
+pub(super) fn integer_limit(dtype: DType, lowest: bool) -> i128 {
     let values = 1_i128 << dtype.bits();
     match (dtype.class(), lowest) {
         (Class::Signed, true) => -values / 2,
