@@ -76,9 +76,7 @@ impl Model {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
         let input = self.input(node, 0).ok_or_else(|| invalid("the cast has no input"))?;
         let to = match self.node(node).op_type() {
-            "CastLike" => {
-                TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?)
-            }
+            "CastLike" => TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?),
             _ => match self.known_attribute(node, "to")? {
                 Some(attribute) => TypeSource::Attribute(read_to(attribute)?),
                 None => return Err(invalid("the attribute `to` is missing")),

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::scope::{ScopeId, ScopeKind};
 use crate::wire::raw;
 use crate::wire::schema::{
-    FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
-    tensor_shape_proto, type_proto,
+    FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto,
+    type_proto,
 };
 
 /// The changes of one scope; positions are those before any of them.
@@ -92,7 +92,9 @@ impl Changes {
         let mut gone = self.removed.clone();
         gone.extend(self.nodes.keys().flat_map(|&position| nodes[position as usize].output.iter().cloned()));
         let new_nodes = self.nodes.values().flatten();
-        for name in self.added.iter().map(|tensor| tensor.name()).chain(new_nodes.flat_map(|node| node.output.iter().map(String::as_str))) {
+        for name in
+            self.added.iter().map(|tensor| tensor.name()).chain(new_nodes.flat_map(|node| node.output.iter().map(String::as_str)))
+        {
             gone.remove(name);
         }
         gone
@@ -127,8 +129,7 @@ fn value_info(tensor: &TensorProto) -> ValueInfoProto {
         })
     };
     let shape = TensorShapeProto::from(raw::TensorShapeProto { dim: tensor.dims.iter().map(dim).collect() });
-    let tensor_type =
-        type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: tensor.data_type, shape: Some(shape) });
+    let tensor_type = type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: tensor.data_type, shape: Some(shape) });
     let r#type =
         TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor_type)), ..Default::default() });
     ValueInfoProto::from(raw::ValueInfoProto { name: tensor.name.clone(), r#type: Some(r#type), ..Default::default() })

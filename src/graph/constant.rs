@@ -88,7 +88,14 @@ fn constant_tensor(node: &NodeProto) -> Result<Cow<'_, TensorProto>, NotConstant
     let mut values = node.attribute.iter().filter(|attribute| {
         matches!(
             attribute.name(),
-            "value" | "sparse_value" | "value_int" | "value_ints" | "value_float" | "value_floats" | "value_string" | "value_strings"
+            "value"
+                | "sparse_value"
+                | "value_int"
+                | "value_ints"
+                | "value_float"
+                | "value_floats"
+                | "value_string"
+                | "value_strings"
         )
     });
     let (Some(attribute), None) = (values.next(), values.next()) else {

@@ -145,9 +145,8 @@ impl Model {
     /// 1 or 2 cannot state one and is written in opset 1.
     #[must_use]
     pub fn opset(&self, scope: ScopeId, domain: &str) -> Option<i64> {
-        let same = |import: &&OperatorSetIdProto| {
-            import.domain() == domain || (is_onnx_domain(import.domain()) && is_onnx_domain(domain))
-        };
+        let same =
+            |import: &&OperatorSetIdProto| import.domain() == domain || (is_onnx_domain(import.domain()) && is_onnx_domain(domain));
         match self.root_body(scope) {
             Body::Function(function) => function.opset_import.iter().find(same).map(|import| import.version()),
             Body::Graph(_) if self.ir_version() < 3 && self.proto().opset_import.is_empty() => Some(1),

@@ -1,9 +1,7 @@
 //! Scopes: bodies with names of their own, and how places in them are named.
 
 use super::Model;
-use crate::wire::schema::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto,
-};
+use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
 /// A scope of a model. Scopes are numbered in the order of the document, an inner one after the one around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,9 +105,7 @@ pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeI
     match kinds[scope.0 as usize] {
         ScopeKind::Main => model.graph.as_ref().map(Body::Graph),
         ScopeKind::Function(index) => model.functions.get(index as usize).map(Body::Function),
-        ScopeKind::Initialization(index) => {
-            model.training_info.get(index as usize)?.initialization.as_ref().map(Body::Graph)
-        }
+        ScopeKind::Initialization(index) => model.training_info.get(index as usize)?.initialization.as_ref().map(Body::Graph),
         ScopeKind::Algorithm(index) => model.training_info.get(index as usize)?.algorithm.as_ref().map(Body::Graph),
         ScopeKind::Subgraph { owner, attribute, list_index } => {
             let node = body(model, kinds, owner.scope)?.nodes().get(owner.position as usize)?;

@@ -198,9 +198,9 @@ impl Planner<'_> {
             }
         }
         match self.options.max_growth {
-            Some(limit) if growth > i64::try_from(limit).unwrap_or(i64::MAX) => Err(Skip::Because(format!(
-                "the model would grow by {growth} bytes, more than --max-growth {limit} allows"
-            ))),
+            Some(limit) if growth > i64::try_from(limit).unwrap_or(i64::MAX) => {
+                Err(Skip::Because(format!("the model would grow by {growth} bytes, more than --max-growth {limit} allows")))
+            }
             _ => {
                 self.growth = growth;
                 self.uses_left.extend(left);
@@ -320,7 +320,9 @@ impl Planner<'_> {
         }));
         self.skipped.sort_unstable_by_key(|&(node, _)| node);
         let skipped = self.skipped.iter();
-        plan.report.skipped.extend(skipped.map(|(node, skip)| Skipped { node: self.model.node_path(*node), reason: skip.to_string() }));
+        plan.report
+            .skipped
+            .extend(skipped.map(|(node, skip)| Skipped { node: self.model.node_path(*node), reason: skip.to_string() }));
     }
 }
 

@@ -26,8 +26,12 @@ pub fn inspect_text(model: &InspectedModel) -> String {
     writeln!(text, "{path}").ok();
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
     let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
-    writeln!(text, "  IR {ir_version}, opsets: {opsets}{}", if producer.is_empty() { "" } else { "; made by " }.to_owned() + producer)
-        .ok();
+    writeln!(
+        text,
+        "  IR {ir_version}, opsets: {opsets}{}",
+        if producer.is_empty() { "" } else { "; made by " }.to_owned() + producer
+    )
+    .ok();
     let mut by_count: Vec<(&String, &usize)> = ops.iter().collect();
     by_count.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));
     let ops: Vec<String> = by_count.into_iter().map(|(name, count)| format!("{name} {count}")).collect();

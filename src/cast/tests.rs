@@ -1,0 +1,141 @@
+use super::*;
+
+/// Casts one `f32` and returns the code and the verdict.
+fn from_f32(to: DType, rules: Rules, number: f32) -> (u64, Verdict) {
+    convert_element(&Cast::new(DType::Float, to, rules).unwrap(), u64::from(number.to_bits()))
+}
+
+#[test]
+fn an_opset_admits_a_type_from_its_first_version_on() {
+    let rules = |opset| Rules { opset, ..Rules::default() };
+    assert!(Cast::new(DType::Float, DType::Float8E5M2, rules(19)).is_ok());
+    let refused = Cast::new(DType::Float, DType::Float8E5M2, rules(18)).unwrap_err();
+    assert_eq!(refused.to_string(), "Cast of opset 18 does not admit FLOAT8E5M2: opset 19 is the first that does");
+    let never = Cast::new(DType::Complex64, DType::Float, rules(28)).unwrap_err();
+    assert_eq!(never.to_string(), "Cast of opset 28 does not admit COMPLEX64: no opset does");
+}
+
+#[test]
+fn what_the_pages_of_onnx_say() {
+    use DType::*;
+    let saturate = Rules::default();
+    let not = Rules { saturate: false, ..saturate };
+    let nearest = Rules { round_mode: RoundMode::Nearest, ..not };
+    let cases = [
+        (Float8E4M3Fn, saturate, 464.0, 0x7E),
+        (Float8E4M3Fn, not, 464.0, 0x7E),
+        (Float8E4M3Fn, not, 464.1, 0x7F),
+        (Float8E4M3Fn, not, -1e9, 0xFF),
+        (Float8E4M3Fn, saturate, f32::INFINITY, 0x7E),
+        (Float8E4M3Fn, saturate, -f32::NAN, 0xFF),
+        (Float8E4M3Fn, saturate, -0.0, 0x80),
+        (Float8E4M3Fnuz, saturate, -0.0, 0x00),
+        (Float8E4M3Fnuz, saturate, -1e-30, 0x00),
+        (Float8E4M3Fnuz, not, f32::INFINITY, 0x80),
+        (Float8E4M3Fnuz, saturate, -f32::INFINITY, 0xFF),
+        (Float8E5M2, saturate, f32::INFINITY, 0x7B),
+        (Float8E5M2, not, -f32::INFINITY, 0xFC),
+        (Float8E5M2, not, f32::NAN, 0x7E),
+        (Float4E2M1, saturate, -8.0, 0xF),
+        (Float4E2M1, saturate, 0.25, 0x0),
+        (Float4E2M1, saturate, 0.75, 0x2),
+        (Float8E8M0, saturate, 1.5, 128),
+        (Float8E8M0, nearest, 0.0, 0xFF),
+        (Float8E8M0, nearest, 1.5, 128),
+        (Float8E8M0, nearest, 1.49, 127),
+        (Float8E8M0, saturate, 0.0, 0),
+        (Float8E8M0, saturate, 1e-45, 0),
+        (Float16, saturate, 65520.0, 0x7C00),
+        (Float16, saturate, 65519.9, 0x7BFF),
+        (Bool, saturate, -0.0, 0),
+        (Bool, saturate, f32::NAN, 1),
+        (Int8, saturate, -128.9, 0x80),
+    ];
+    for (to, rules, number, code) in cases {
+        assert_eq!(from_f32(to, rules, number), (code, Verdict::Defined), "{number} to {to}, {rules:?}");
+    }
+}
+
+#[test]
+fn undefined_elements_take_our_value() {
+    use DType::*;
+    let rules = Rules::default();
+    let cases = [
+        (Int8, 200.0, 0x7F),
+        (Int8, f32::NAN, 0),
+        (Uint8, -1.0, 0),
+        (Int64, f32::INFINITY, i64::MAX as u64),
+        (Int4, 9.0, 0x9),
+        (Int4, -9.5, 0x7),
+        (Uint2, 1e30, 0),
+        (Uint2, f32::INFINITY, 0),
+        (Float6E2M3, f32::INFINITY, 0x1F),
+        (Float6E2M3, -7.75, 0x3F),
+        (Float6E3M2, f32::NAN, 0x1F),
+        (Float8E8M0, -0.0, 0xFF),
+        (Float8E8M0, -2.0, 0xFF),
+    ];
+    for (to, number, code) in cases {
+        let (bits, verdict) = from_f32(to, rules, number);
+        assert!(matches!(verdict, Verdict::Undefined(_)), "{number} to {to} is {verdict:?}");
+        assert_eq!(bits, code, "{number} to {to}");
+    }
+    assert_eq!(from_f32(Float6E2M3, rules, 7.7499995), (0x1F, Verdict::Defined), "overflow is judged after rounding");
+}
+
+#[test]
+fn contested_elements_take_the_value_of_choice() {
+    use DType::*;
+    let cases = [
+        (Float8E5M2Fnuz, 23, f32::INFINITY, 0x80, 0x7F),
+        (Float8E4M3Fnuz, 19, -f32::INFINITY, 0x80, 0xFF),
+        (Float4E2M1, 23, f32::NAN, 0x7, 0x8),
+        (Float4E2M1, 28, -f32::NAN, 0x7, 0x0),
+        (Int4, 21, 2.5, 2, 2),
+        (Int4, 21, -3.7, 0xC, 0xD),
+        (Int4, 21, 7.5, 0x8, 0x7),
+        (Uint2, 25, -0.5, 0, 0),
+    ];
+    for (to, opset, number, text, runtime) in cases {
+        for (contested, code) in [(Contested::Text, text), (Contested::Runtime, runtime)] {
+            if to.cast_since().unwrap() > opset {
+                continue;
+            }
+            let (bits, verdict) = from_f32(to, Rules { opset, contested, ..Rules::default() }, number);
+            assert!(matches!(verdict, Verdict::Contested(_)), "{number} to {to} is {verdict:?}");
+            assert_eq!(bits, code, "{number} to {to}, {contested:?}");
+        }
+    }
+    let same = Cast::new(Float8E5M2, Float8E5M2, Rules::default()).unwrap();
+    assert!(!same.is_always_defined());
+    assert_eq!(convert_element(&same, 0xFC).0, 0xFB);
+}
+
+#[test]
+fn a_survey_counts_and_names_the_first() {
+    let cast = Cast::new(DType::Float, DType::Int4, Rules::default()).unwrap();
+    let source: Vec<u8> = [1.0_f32, 0.5, 99.0, 2.5, f32::NAN].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let summary = cast.survey(&source, 5);
+    assert_eq!((summary.undefined.count, summary.undefined.first), (2, Some(2)));
+    assert_eq!((summary.contested.count, summary.contested.first), (2, Some(1)));
+    assert!(!summary.is_defined());
+    let mut target = [0xFF; 3];
+    cast.convert(&source, 5, &mut target);
+    assert_eq!(target, [0x01, 0x23, 0x00]);
+}
+
+#[test]
+fn casts_that_are_always_defined_say_so_of_every_code() {
+    let rules = Rules::default();
+    for &from in DType::ALL.iter().filter(|dtype| (1..=16).contains(&dtype.bits())) {
+        for &to in DType::ALL.iter().filter(|dtype| dtype.bits() > 0) {
+            for opset in [23, 28] {
+                for (saturate, round_mode) in [(true, RoundMode::Up), (false, RoundMode::Nearest), (true, RoundMode::Down)] {
+                    let Ok(cast) = Cast::new(from, to, Rules { opset, saturate, round_mode, ..rules }) else { continue };
+                    let every = (0..=packed::mask(from.bits())).all(|code| convert_element(&cast, code).1 == Verdict::Defined);
+                    assert_eq!(cast.is_always_defined(), every, "{cast:?}");
+                }
+            }
+        }
+    }
+}

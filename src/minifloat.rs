@@ -1,0 +1,191 @@
+//! The binary float formats as rows of data. One rounding serves them all: [`Format::round`].
+
+use crate::dtype::DType;
+
+/// What the codes at the edge of a format mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Specials {
+    /// The highest exponent holds the infinities and NaNs with a payload.
+    Ieee,
+    /// No infinity; the code with all bits set, of either sign, is NaN.
+    TopIsNan,
+    /// No infinity and no negative zero; the code of negative zero is NaN.
+    NegativeZeroIsNan,
+    /// Every code is a finite number.
+    AllFinite,
+    /// A power of two: no sign, no zero, no infinity; the code with all bits set is NaN.
+    Scale,
+}
+
+/// A binary float format of at most 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Width of the exponent field.
+    pub exponent_bits: u32,
+    /// Width of the mantissa field, without the hidden bit.
+    pub mantissa_bits: u32,
+    /// What the exponent field holds for the exponent zero.
+    pub bias: i32,
+    /// What the edge codes mean.
+    pub specials: Specials,
+}
+
+const fn format(exponent_bits: u32, mantissa_bits: u32, bias: i32, specials: Specials) -> Format {
+    Format { exponent_bits, mantissa_bits, bias, specials }
+}
+
+const DOUBLE: Format = format(11, 52, 1023, Specials::Ieee);
+const FLOAT: Format = format(8, 23, 127, Specials::Ieee);
+const FLOAT16: Format = format(5, 10, 15, Specials::Ieee);
+const BFLOAT16: Format = format(8, 7, 127, Specials::Ieee);
+const FLOAT8E4M3FN: Format = format(4, 3, 7, Specials::TopIsNan);
+const FLOAT8E4M3FNUZ: Format = format(4, 3, 8, Specials::NegativeZeroIsNan);
+const FLOAT8E5M2: Format = format(5, 2, 15, Specials::Ieee);
+const FLOAT8E5M2FNUZ: Format = format(5, 2, 16, Specials::NegativeZeroIsNan);
+const FLOAT8E8M0: Format = format(8, 0, 127, Specials::Scale);
+const FLOAT6E2M3: Format = format(2, 3, 1, Specials::AllFinite);
+const FLOAT6E3M2: Format = format(3, 2, 3, Specials::AllFinite);
+const FLOAT4E2M1: Format = format(2, 1, 1, Specials::AllFinite);
+
+impl Format {
+    /// The format of a float type; none for all other types.
+    #[must_use]
+    pub const fn of(dtype: DType) -> Option<Format> {
+        Some(match dtype {
+            DType::Double => DOUBLE,
+            DType::Float => FLOAT,
+            DType::Float16 => FLOAT16,
+            DType::Bfloat16 => BFLOAT16,
+            DType::Float8E4M3Fn => FLOAT8E4M3FN,
+            DType::Float8E4M3Fnuz => FLOAT8E4M3FNUZ,
+            DType::Float8E5M2 => FLOAT8E5M2,
+            DType::Float8E5M2Fnuz => FLOAT8E5M2FNUZ,
+            DType::Float8E8M0 => FLOAT8E8M0,
+            DType::Float6E2M3 => FLOAT6E2M3,
+            DType::Float6E3M2 => FLOAT6E3M2,
+            DType::Float4E2M1 => FLOAT4E2M1,
+            _ => return None,
+        })
+    }
+
+    /// The code of the largest finite number.
+    #[must_use]
+    pub const fn largest(self) -> u64 {
+        let all_ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1;
+        match self.specials {
+            Specials::Ieee => self.infinity() - 1,
+            Specials::TopIsNan | Specials::Scale => all_ones - 1,
+            Specials::NegativeZeroIsNan | Specials::AllFinite => all_ones,
+        }
+    }
+
+    /// The code of positive infinity; the first code beyond the largest where the format has no infinity.
+    #[must_use]
+    pub const fn infinity(self) -> u64 {
+        match self.specials {
+            Specials::Ieee => ((1 << self.exponent_bits) - 1) << self.mantissa_bits,
+            _ => self.largest() + 1,
+        }
+    }
+
+    /// The code of the quiet NaN without a payload and, where NaNs have a sign, without a sign.
+    #[must_use]
+    pub const fn nan(self) -> Option<u64> {
+        match self.specials {
+            Specials::Ieee => Some(self.infinity() | 1 << (self.mantissa_bits - 1)),
+            Specials::TopIsNan | Specials::Scale => Some(self.largest() + 1),
+            Specials::NegativeZeroIsNan => Some(self.sign_bit()),
+            Specials::AllFinite => None,
+        }
+    }
+
+    /// The bit that makes a code negative; zero in a format without a sign.
+    #[must_use]
+    pub const fn sign_bit(self) -> u64 {
+        match self.specials {
+            Specials::Scale => 0,
+            _ => 1 << (self.exponent_bits + self.mantissa_bits),
+        }
+    }
+
+    /// The exponent of the smallest normal number.
+    #[must_use]
+    pub const fn lowest_exponent(self) -> i32 {
+        1 - self.bias
+    }
+
+    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, as if the exponent had no upper bound. The result is a
+    /// code without sign; a code above [`Format::largest`] tells of overflow, which the caller judges.
+    #[must_use]
+    pub const fn round(self, magnitude: u64, exponent: i32) -> u64 {
+        if magnitude == 0 {
+            return 0;
+        }
+        let binade = exponent + magnitude.ilog2() as i32;
+        let normal = if binade < self.lowest_exponent() { self.lowest_exponent() } else { binade };
+        // The result counts steps of 2^step; rounding up into the next binade carries into the exponent field by itself.
+        let step = normal - self.mantissa_bits as i32;
+        let steps = if step <= exponent { magnitude << (exponent - step) } else { shift_right_to_even(magnitude, step - exponent) };
+        (((normal - self.lowest_exponent()) as u64) << self.mantissa_bits) + steps
+    }
+}
+
+/// Divides by `2^shift`, to nearest, ties to even. The shift is positive.
+const fn shift_right_to_even(magnitude: u64, shift: i32) -> u64 {
+    if shift > 64 {
+        return 0;
+    }
+    let wide = (magnitude as u128) << 64 >> shift;
+    let (quotient, rest) = ((wide >> 64) as u64, wide as u64);
+    let half = 1 << 63;
+    quotient + (rest > half || (rest == half && quotient & 1 == 1)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edge_codes_are_those_of_the_specifications() {
+        let cases = [
+            (DType::Float16, 0x7BFF, 0x7C00, Some(0x7E00)),
+            (DType::Bfloat16, 0x7F7F, 0x7F80, Some(0x7FC0)),
+            (DType::Float8E4M3Fn, 0x7E, 0x7F, Some(0x7F)),
+            (DType::Float8E4M3Fnuz, 0x7F, 0x80, Some(0x80)),
+            (DType::Float8E5M2, 0x7B, 0x7C, Some(0x7E)),
+            (DType::Float8E5M2Fnuz, 0x7F, 0x80, Some(0x80)),
+            (DType::Float8E8M0, 0xFE, 0xFF, Some(0xFF)),
+            (DType::Float6E2M3, 0x1F, 0x20, None),
+            (DType::Float6E3M2, 0x1F, 0x20, None),
+            (DType::Float4E2M1, 0x7, 0x8, None),
+        ];
+        for (dtype, largest, infinity, nan) in cases {
+            let format = Format::of(dtype).unwrap();
+            assert_eq!((format.largest(), format.infinity(), format.nan()), (largest, infinity, nan), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn rounding_agrees_with_the_hardware_where_there_is_some() {
+        for bits in (0..u64::from(f32::INFINITY.to_bits())).step_by(9_973) {
+            let value = f32::from_bits(bits as u32);
+            let (magnitude, exponent) = match bits >> 23 {
+                0 => (bits, -149),
+                field => (bits & 0x7F_FFFF | 0x80_0000, field as i32 - 150),
+            };
+            assert_eq!(FLOAT.round(magnitude, exponent), bits);
+            assert_eq!(DOUBLE.round(magnitude, exponent), f64::from(value).to_bits());
+            let narrow = FLOAT16.round(magnitude, exponent).min(FLOAT16.infinity());
+            assert_eq!(narrow, u64::from(half::f16::from_f32(value).to_bits()), "{value:e}");
+        }
+    }
+
+    #[test]
+    fn far_below_the_smallest_number_is_zero() {
+        assert_eq!(FLOAT16.round(u64::MAX, -1000), 0);
+        assert_eq!(FLOAT16.round(u64::MAX, -64 - 25), 0, "just below the tie");
+        assert_eq!(FLOAT16.round(1 << 63 | 1, -63 - 25), 1, "just above the tie");
+        assert_eq!(FLOAT16.round(1, -25), 0, "the tie goes to even");
+        assert_eq!(FLOAT16.round(3, -26), 1);
+    }
+}
