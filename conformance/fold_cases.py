@@ -41,7 +41,8 @@ CASES = {
         then_branch = t () => (float16[1] r) { r = Identity(h) }, else_branch = e () => (float16[1] s) { s = Neg(h) }> }"""),
     "cast_is_branch_output": (0, """g (bool c) => (float16[1] y) <float[1] w = {0.1}> { y = If (c) <
         then_branch = t () => (float16[1] r) { r = Cast <to = 10> (w) }, else_branch = e () => (float16[1] s) { s = Cast <to = 10> (w) }> }"""),
-    "name_shadowed_in_a_branch": (0, """g (bool c) => (float16[1] y) <float[1] w = {0.1}> { y = If (c) <
+    # Runtimes read the outer constant here, some the inner one: no fold can be right for all.
+    "name_shadowed_in_a_branch": (1, """g (bool c) => (float16[1] y) <float[1] w = {0.1}> { y = If (c) <
         then_branch = t () => (float16[1] r) <float[1] w = {0.7}> { h = Cast <to = 10> (w)  r = Identity(h) },
         else_branch = e () => (float16[1] s) { h = Cast <to = 10> (w)  s = Neg(h) }> }"""),
     "loop_body": (1, """g (int64 n, float16[1] x) => (float16[1] y) <bool on = {1}, float[1] w = {0.1}> { y = Loop (n, on, x) <

@@ -2,7 +2,7 @@
 
 After `recast fold` without options, over models/, the cases of fold_cases.py and the models of the onnx wheel: onnx.checker with
 full_check passes where it passed before; onnxruntime gives the same outputs to the bit, or onnx's reference evaluator where
-onnxruntime cannot run the model; folding again changes nothing.
+onnxruntime cannot tell; folding again changes nothing.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 import fold_cases
-from common import EXAMPLES, batches, copy_with_unique_names, count_casts, fold_all, outputs_differ, passes_checker, sample_inputs, scratch_folder, wheel_models
+from common import EXAMPLES, batches, copy_with_unique_names, count_casts, fold_all, compare_outputs, passes_checker, sample_inputs, scratch_folder, wheel_models
 
 # Nodes that are not a function of their inputs.
 RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -30,10 +30,10 @@ def check(report):
                 judges[compare(report, before, after, wheel.get(before))] += 1
             for after, again in fold_all(report, outputs.values(), scratch / "again").items():
                 report.case(f"{after.stem}, folded again", after.read_bytes() != again.read_bytes() and "the second fold changes the model")
-            for before in cases.keys() & outputs.keys():
+            for before in sorted(cases.keys() & outputs.keys()):
                 left = count_casts(onnx.load(outputs[before]))
                 report.case(f"{before.stem}, casts", left != cases[before] and f"{left} casts stay, expected {cases[before]}")
-        report.note(f"{judges.total()} models changed; outputs compared in {', '.join(f'{runner} {n}' for runner, n in judges.most_common())}")
+        report.note(f"{judges.total()} models changed; judged by {', '.join(f'{judge}: {n}' for judge, n in judges.most_common())}")
 
 
 def write_case(name, folder):
@@ -48,10 +48,10 @@ def compare(report, before, after, original):
         report.attempt(f"{before.stem}, onnx.checker", lambda: onnx.checker.check_model(after, full_check=True))
     model = onnx.load(before)
     if any(node.op_type in RANDOM for node in model.graph.node):
-        return "none (random)"
-    runner, difference = outputs_differ(before, after, test_inputs(model, original) if original else sample_inputs(model))
+        return "nothing, random"
+    judge, difference = compare_outputs(before, after, test_inputs(model, original) if original else sample_inputs(model))
     report.case(f"{before.stem}, outputs", difference)
-    return runner or "none (runs nowhere)"
+    return judge or "nothing, none runs them"
 
 
 def test_inputs(model, original):
