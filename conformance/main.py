@@ -1,0 +1,47 @@
+"""Runs the conformance checks: one line for each, then what differed. `conformance/run` is the way to start it."""
+
+import argparse
+import importlib
+import sys
+import time
+import traceback
+
+from common import Report
+
+# Each name is a module beside this one; its docstring says what it shows, its `check(report)` shows it.
+CHECKS = ["schema", "facts", "models", "roundtrip", "fold_cast", "fold_equal", "pairs", "strings", "external", "big"]
+
+
+def main():
+    arguments = parse_arguments()
+    failed_checks = 0
+    for name in arguments.checks or CHECKS:
+        report, start = Report(everything=arguments.all), time.monotonic()
+        try:
+            importlib.import_module(name).check(report)
+        except Exception:
+            report.case("the check itself", traceback.format_exc())
+        print(f"{name:10}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)
+        for failure in report.failures[: None if arguments.verbose else 20]:
+            print(f"    {failure}", flush=True)
+        failed_checks += report.failed
+    print("conformance: all checks pass" if failed_checks == 0 else f"conformance: {failed_checks} checks FAILED")
+    sys.exit(1 if failed_checks else 0)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="conformance/run", description="Compares recast with onnx and onnxruntime.")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--sample", action="store_true", help="a part of the slow checks, the default")
+    extent.add_argument("--all", action="store_true", help="everything, files beyond 2 GiB too")
+    parser.add_argument("--verbose", action="store_true", help="print every failure, not the first twenty of a check")
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"which checks to run: {', '.join(CHECKS)}")
+    arguments = parser.parse_args()
+    unknown = set(arguments.checks) - set(CHECKS)
+    if unknown:
+        parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    return arguments
+
+
+if __name__ == "__main__":
+    main()
