@@ -1,5 +1,7 @@
-//! Compiles `proto/onnx.proto` into Rust types.
+//! Compiles `proto/onnx.proto` into Rust types, and `facts/operators.txt` into tables.
 
+#[path = "build/facts.rs"]
+mod facts;
 #[path = "build/schema.rs"]
 mod schema;
 
@@ -7,4 +9,5 @@ fn main() {
     println!("cargo:rerun-if-changed=build");
     let out_dir = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     schema::generate(&out_dir);
+    facts::generate(&out_dir);
 }

@@ -3,6 +3,7 @@ pub mod cast;
 pub mod cli;
 pub mod dtype;
 pub mod error;
+pub mod facts;
 pub mod graph;
 pub mod inspect;
 pub mod minifloat;

@@ -1,0 +1,70 @@
+//! What ONNX says of its operators: every version of every schema, as static tables.
+//!
+//! The data is `facts/operators.txt`, written from the `onnx` package by `facts/generate.py` and turned into tables when the
+//! crate is built; nothing is parsed at run time.
+//!
+//! ```
+//! use onnx_recast::dtype::DType;
+//! use onnx_recast::facts::{self, ValueType};
+//!
+//! let cast = facts::schema("", "Cast", 20).unwrap();
+//! assert_eq!(cast.since_version, 19);
+//! assert!(cast.attribute("to").unwrap().required);
+//! assert!(cast.input(0).unwrap().types.contains(ValueType::Tensor(DType::Float8E5M2)));
+//! assert!(!cast.input(0).unwrap().types.contains(ValueType::Tensor(DType::Int4)));
+//! ```
+
+mod schema;
+mod table;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
+pub use types::{TypeSet, ValueType};
+
+/// The newest opset of ai.onnx that the tables know.
+pub const LATEST_OPSET: i64 = table::IR_OF_OPSET.len() as i64;
+
+/// The schema that a model importing `opset` of `domain` means by `name`: the newest one that is no newer than the opset.
+/// A deprecated schema is found too, and says so. `ai.onnx` and the empty domain are the same.
+#[must_use]
+pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
+    let versions = versions(domain, name);
+    versions[..versions.partition_point(|schema| schema.since_version <= opset)].last()
+}
+
+/// Every version of an operator, oldest first; none when ONNX defines no such operator.
+#[must_use]
+pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
+    let key = (canonical_domain(domain), name);
+    let start = table::SCHEMAS.partition_point(|schema| (schema.domain, schema.name) < key);
+    let length = table::SCHEMAS[start..].partition_point(|schema| (schema.domain, schema.name) == key);
+    &table::SCHEMAS[start..start + length]
+}
+
+/// Every schema, in the order of domain, name, version.
+#[must_use]
+pub fn all() -> &'static [Schema] {
+    &table::SCHEMAS
+}
+
+/// Whether ONNX defines operators in this domain, so that an operator unknown to the tables is an error rather than custom.
+#[must_use]
+pub fn knows_domain(domain: &str) -> bool {
+    let domain = canonical_domain(domain);
+    table::SCHEMAS.binary_search_by(|schema| schema.domain.cmp(domain)).is_ok()
+}
+
+/// The empty string for both spellings of the default domain, and the domain itself otherwise.
+#[must_use]
+pub fn canonical_domain(domain: &str) -> &str {
+    if domain == "ai.onnx" { "" } else { domain }
+}
+
+/// The IR version of the release that introduced an opset of ai.onnx; none for an opset that the tables do not know.
+#[must_use]
+pub fn ir_of_opset(opset: i64) -> Option<i64> {
+    let index = usize::try_from(opset).ok()?.checked_sub(1)?;
+    table::IR_OF_OPSET.get(index).copied()
+}

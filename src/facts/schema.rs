@@ -1,0 +1,186 @@
+//! One version of one operator.
+
+use super::{TypeSet, ValueType};
+
+/// One version of an operator.
+#[derive(Debug)]
+pub struct Schema {
+    /// The domain; empty for ai.onnx.
+    pub domain: &'static str,
+    /// The operator's name.
+    pub name: &'static str,
+    /// The first opset that has this version.
+    pub since_version: i64,
+    /// Whether the version only says that the operator is gone.
+    pub deprecated: bool,
+    /// Whether ONNX defines the operator as a function of others, at least for some attributes and types.
+    pub function: bool,
+    /// The inputs; only the last may be variadic.
+    pub inputs: &'static [Formal],
+    /// The outputs; only the last may be variadic.
+    pub outputs: &'static [Formal],
+    /// The attributes in the order of their names.
+    pub attributes: &'static [Attribute],
+    /// The type variables in the order of their names.
+    pub constraints: &'static [Constraint],
+}
+
+/// A formal input or output.
+#[derive(Debug)]
+pub struct Formal {
+    /// The name in the schema.
+    pub name: &'static str,
+    /// How often it occurs.
+    pub occurrence: Occurrence,
+    /// The type variable, or the type as ONNX writes it where there is no variable.
+    pub type_name: &'static str,
+    /// The types it may have.
+    pub types: TypeSet,
+}
+
+/// How often a formal input or output occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// Always.
+    Single,
+    /// It may be left out, or left empty where others follow.
+    Optional,
+    /// Any number of times.
+    Variadic {
+        /// The least number: 0 or 1.
+        at_least: usize,
+        /// Whether all have the same type.
+        homogeneous: bool,
+    },
+}
+
+/// An attribute of an operator.
+#[derive(Debug)]
+pub struct Attribute {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: AttributeKind,
+    /// Whether a node must have it.
+    pub required: bool,
+    /// What holds when a node does not have it.
+    pub default: Option<Default>,
+}
+
+/// What an attribute holds; the numbers are those of `AttributeProto.AttributeType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AttributeKind {
+    Float = 1,
+    Int = 2,
+    String = 3,
+    Tensor = 4,
+    Graph = 5,
+    Floats = 6,
+    Ints = 7,
+    Strings = 8,
+    Tensors = 9,
+    Graphs = 10,
+    SparseTensor = 11,
+    SparseTensors = 12,
+    TypeProto = 13,
+    TypeProtos = 14,
+}
+
+/// The value of an attribute that a node does not have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Default {
+    Int(i64),
+    Float(f32),
+    String(&'static str),
+    Ints(&'static [i64]),
+    Strings(&'static [&'static str]),
+}
+
+/// A type variable and the types it ranges over.
+#[derive(Debug)]
+pub struct Constraint {
+    /// The variable.
+    pub variable: &'static str,
+    /// Its types.
+    pub types: TypeSet,
+}
+
+impl Schema {
+    /// The attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&'static Attribute> {
+        let index = self.attributes.binary_search_by(|attribute| attribute.name.cmp(name)).ok()?;
+        Some(&self.attributes[index])
+    }
+
+    /// The formal that the actual input at this index stands for.
+    #[must_use]
+    pub fn input(&self, index: usize) -> Option<&'static Formal> {
+        nth_formal(self.inputs, index)
+    }
+
+    /// The formal that the actual output at this index stands for.
+    #[must_use]
+    pub fn output(&self, index: usize) -> Option<&'static Formal> {
+        nth_formal(self.outputs, index)
+    }
+
+    /// The types that a type variable ranges over.
+    #[must_use]
+    pub fn constraint(&self, variable: &str) -> Option<TypeSet> {
+        self.constraints.iter().find(|constraint| constraint.variable == variable).map(|constraint| constraint.types)
+    }
+
+    /// The least and the greatest number of inputs; none where there is no greatest.
+    #[must_use]
+    pub fn input_count(&self) -> (usize, Option<usize>) {
+        count(self.inputs)
+    }
+
+    /// The least and the greatest number of outputs; none where there is no greatest.
+    #[must_use]
+    pub fn output_count(&self) -> (usize, Option<usize>) {
+        count(self.outputs)
+    }
+}
+
+impl Formal {
+    /// The type, where the schema leaves no choice.
+    #[must_use]
+    pub fn fixed_type(&self) -> Option<ValueType> {
+        self.types.only()
+    }
+
+    /// Whether any number of actual inputs or outputs stand for it.
+    #[must_use]
+    pub fn is_variadic(&self) -> bool {
+        matches!(self.occurrence, Occurrence::Variadic { .. })
+    }
+
+    /// Whether equal type variables mean equal types here: everywhere but at a variadic formal that says otherwise.
+    #[must_use]
+    pub fn is_homogeneous(&self) -> bool {
+        !matches!(self.occurrence, Occurrence::Variadic { homogeneous: false, .. })
+    }
+}
+
+fn nth_formal(formals: &'static [Formal], index: usize) -> Option<&'static Formal> {
+    formals.get(index).or_else(|| formals.last().filter(|last| last.is_variadic()))
+}
+
+fn count(formals: &[Formal]) -> (usize, Option<usize>) {
+    let (mut least, mut most) = (0, 0);
+    for formal in formals {
+        match formal.occurrence {
+            Occurrence::Single => {
+                most += 1;
+                least = most;
+            }
+            Occurrence::Optional => most += 1,
+            Occurrence::Variadic { at_least, .. } => return (most + at_least, None),
+        }
+    }
+    (least, Some(most))
+}
