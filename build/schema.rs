@@ -29,7 +29,7 @@ pub fn generate(out_dir: &Path) {
     let mut known = String::new();
     let mut aliases = String::new();
     for message in &files.file[0].message_type {
-        write_known(&mut known, "raw", "", message);
+        write_known(&mut known, "raw", message);
         write_alias(&mut aliases, "raw", 1, message);
     }
     write_file(out_dir, "known.rs", &known);
@@ -91,18 +91,13 @@ fn keep_nested_messages(message: &mut DescriptorProto) {
     }
 }
 
-fn write_known(out: &mut String, module: &str, prefix: &str, message: &DescriptorProto) {
+fn write_known(out: &mut String, module: &str, message: &DescriptorProto) {
     let name = message.name();
     let tags: Vec<String> = message.field.iter().map(|field| field.number().to_string()).collect();
-    let pattern = if tags.is_empty() { "0".to_owned() } else { tags.join(" | ") };
-    writeln!(
-        out,
-        "impl Known for {module}::{name} {{ const NAME: &'static str = \"{prefix}{name}\"; \
-         fn knows(tag: u32) -> bool {{ matches!(tag, {pattern}) }} }}"
-    )
-    .expect("a String takes everything");
+    writeln!(out, "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; }}", tags.join(", "))
+        .expect("a String takes everything");
     for nested in &message.nested_type {
-        write_known(out, &format!("{module}::{}", snake(name)), &format!("{prefix}{name}."), nested);
+        write_known(out, &format!("{module}::{}", snake(name)), nested);
     }
 }
 

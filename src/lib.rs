@@ -11,4 +11,5 @@ pub mod packed;
 pub mod passes;
 pub mod report;
 pub mod tensor;
+pub mod text;
 pub mod wire;

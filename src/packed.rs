@@ -51,7 +51,7 @@ mod tests {
         for (index, element) in [0b000001, 0b000010, 0b000011, 0b100000].into_iter().enumerate() {
             put(6, &mut sixes, index, element);
         }
-        assert_eq!(sixes, [0b10_000001, 0b0011_0000, 0b100000_00]);
+        assert_eq!(sixes, [0b1000_0001, 0b0011_0000, 0b1000_0000]);
     }
 
     #[test]

@@ -287,25 +287,29 @@ impl<'m> Builder<'m> {
         Tensor::read(tensor).map(|_| ()).map_err(|error| Invalid::at(place(), error))
     }
 
+    /// ONNX demands that nodes stand after those they depend on. Where they do, every edge leads to a later vertex, and the order of
+    /// use is that of the document.
     fn sort(mut self) -> Result<Index, Invalid> {
-        match petgraph::algo::toposort(&self.index.graph, None) {
-            Ok(order) => {
-                let nodes = order.into_iter().filter_map(|vertex| match self.index.graph[vertex] {
-                    Vertex::Node(node) => Some(node),
-                    Vertex::Value(_) => None,
-                });
-                self.index.order = nodes.collect();
-                Ok(self.index)
-            }
-            Err(cycle) => Err(match &self.index.graph[cycle.node_id()] {
-                Vertex::Node(node) => {
-                    Invalid::at(scope::node_path(self.model, &self.index.kinds, *node), "depends on its own output")
-                }
-                Vertex::Value(value) => Invalid::at(
-                    scope::scope_path(self.model, &self.index.kinds, value.scope),
-                    format!("the value '{}' depends on itself", value.name),
-                ),
-            }),
+        let graph = &self.index.graph;
+        let order = match graph.raw_edges().iter().all(|edge| edge.source() < edge.target()) {
+            true => graph.node_indices().collect(),
+            false => petgraph::algo::toposort(graph, None).map_err(|cycle| self.cycle(cycle.node_id()))?,
+        };
+        let nodes = order.into_iter().filter_map(|vertex| match self.index.graph[vertex] {
+            Vertex::Node(node) => Some(node),
+            Vertex::Value(_) => None,
+        });
+        self.index.order = nodes.collect();
+        Ok(self.index)
+    }
+
+    fn cycle(&self, on_cycle: NodeIndex) -> Invalid {
+        match &self.index.graph[on_cycle] {
+            Vertex::Node(node) => Invalid::at(scope::node_path(self.model, &self.index.kinds, *node), "depends on its own output"),
+            Vertex::Value(value) => Invalid::at(
+                scope::scope_path(self.model, &self.index.kinds, value.scope),
+                format!("the value '{}' depends on itself", value.name),
+            ),
         }
     }
 }

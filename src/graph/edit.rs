@@ -24,7 +24,7 @@ pub enum Edit {
         /// The graph.
         scope: ScopeId,
         /// The initializer, with its name.
-        tensor: TensorProto,
+        tensor: Box<TensorProto>,
     },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
@@ -116,7 +116,7 @@ impl Model {
             Edit::ReplaceNode { node, with } => {
                 changes.entry(node.scope).or_default().nodes.insert(node.position, with);
             }
-            Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(tensor),
+            Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
                 Origin::Initializer { input: Some(_), .. } if self.constant(value).is_err() => {
                     return Err(self.refuse(value, "is an input whose value a caller may set"));

@@ -242,18 +242,17 @@ impl Planner<'_> {
         let outputs: HashMap<usize, ValueId> = self.by_output.iter().map(|(&value, &fold)| (fold, value)).collect();
         for (index, fold) in std::mem::take(&mut self.folds).into_iter().enumerate() {
             let mut with = Vec::new();
-            match outputs.get(&index).filter(|&&output| self.is_needed(output)) {
-                Some(&output) => match representatives.get(&output) {
+            if let Some(&output) = outputs.get(&index).filter(|&&output| self.is_needed(output)) {
+                match representatives.get(&output) {
                     Some(&to) => plan.edits.push(Edit::Rewire { from: output, to }),
                     None if self.becomes_node(fold.node.scope) => {
                         with.push(constant_node(self.model.node(fold.node), fold.content));
                     }
                     None => {
-                        let tensor = fold.content.into_tensor(self.model.name(output));
+                        let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
                         plan.edits.push(Edit::AddInitializer { scope: fold.node.scope, tensor });
                     }
-                },
-                None => {}
+                }
             }
             plan.edits.push(Edit::ReplaceNode { node: fold.node, with });
         }

@@ -16,11 +16,8 @@ const LONGEST_KEY: usize = 5;
 
 /// What the schema knows of a message; generated from `proto/onnx.proto`.
 pub trait Known: Message + Default {
-    /// The message's name, with the messages it is declared in: `TypeProto.Tensor`.
-    const NAME: &'static str;
-
-    /// Whether a field of this number is decoded into the struct.
-    fn knows(tag: u32) -> bool;
+    /// The numbers of the fields that are decoded into the struct.
+    const FIELDS: &'static [u32];
 }
 
 /// A message `M` with all fields of the file: those that the schema decodes are `M`'s, reached through `Deref`; the others are
@@ -200,7 +197,7 @@ impl<M: Known> Message for Kept<M> {
         encode_key(tag, wire_type, &mut key.as_mut_slice());
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
-        let result = if M::knows(tag) {
+        let result = if M::FIELDS.contains(&tag) {
             self.known.merge_field(tag, wire_type, buf, ctx)
         } else {
             Field::take(tag, wire_type, buf, ctx).map(|field| self.rest.push(field))

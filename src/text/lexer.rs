@@ -1,0 +1,178 @@
+//! Words of the text.
+
+/// The text is no model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct SyntaxError {
+    /// The line, from one.
+    pub line: usize,
+    /// What was expected, and what was found.
+    pub what: String,
+}
+
+/// A word of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token<'t> {
+    /// Letters, digits, `_`, `.` and what else names are made of.
+    Name(&'t str),
+    /// A number as it is written, with its sign; also `inf`, `-inf`, `nan`.
+    Number(&'t str),
+    /// A text in double quotes, without them and with `\"`, `\\` and `\n` resolved.
+    Quoted(String),
+    /// Any other sign; `=>` is one.
+    Sign(&'t str),
+    /// The end of the text.
+    End,
+}
+
+/// The words of a text, one after the other.
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    position: usize,
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str) -> Lexer<'t> {
+        Lexer { text, position: 0 }
+    }
+
+    /// The next word, which stays the next.
+    pub fn peek(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let before = self.position;
+        let token = self.next();
+        self.position = before;
+        token
+    }
+
+    pub fn next(&mut self) -> Result<Token<'t>, SyntaxError> {
+        self.skip_blanks();
+        let rest = &self.text[self.position..];
+        let Some(first) = rest.chars().next() else {
+            return Ok(Token::End);
+        };
+        if first == '"' {
+            return self.quoted();
+        }
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+'));
+        let length = match first {
+            _ if is_number(rest) => {
+                let mut previous = ' ';
+                let in_number = |c: char| {
+                    let exponent_sign = matches!(c, '-' | '+') && matches!(previous, 'e' | 'E' | ' ');
+                    previous = c;
+                    c.is_ascii_alphanumeric() || c == '.' || exponent_sign
+                };
+                let mut in_number = in_number;
+                rest.find(|c| !in_number(c)).unwrap_or(rest.len())
+            }
+            _ if is_name_char(first) => rest.find(|c| !is_name_char(c)).unwrap_or(rest.len()),
+            '=' if rest.starts_with("=>") => 2,
+            _ => first.len_utf8(),
+        };
+        self.position += length;
+        let word = &rest[..length];
+        Ok(match word {
+            "inf" | "nan" => Token::Number(word),
+            _ if is_number(rest) => Token::Number(word),
+            _ if is_name_char(first) => Token::Name(word),
+            _ => Token::Sign(word),
+        })
+    }
+
+    /// Takes the sign if it is the next word.
+    pub fn take(&mut self, sign: &str) -> Result<bool, SyntaxError> {
+        let found = self.peek()? == Token::Sign(sign);
+        if found {
+            self.next()?;
+        }
+        Ok(found)
+    }
+
+    pub fn expect(&mut self, sign: &str) -> Result<(), SyntaxError> {
+        if self.take(sign)? { Ok(()) } else { Err(self.expected(&format!("'{sign}'"))) }
+    }
+
+    pub fn name(&mut self) -> Result<&'t str, SyntaxError> {
+        match self.peek()? {
+            Token::Name(name) => {
+                self.next()?;
+                Ok(name)
+            }
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    pub fn integer<T: std::str::FromStr>(&mut self) -> Result<T, SyntaxError> {
+        match self.peek()? {
+            Token::Number(number) => {
+                let number = number.parse().map_err(|_| self.expected("an integer"))?;
+                self.next()?;
+                Ok(number)
+            }
+            _ => Err(self.expected("an integer")),
+        }
+    }
+
+    pub fn string(&mut self) -> Result<String, SyntaxError> {
+        match self.peek()? {
+            Token::Quoted(text) => {
+                self.next()?;
+                Ok(text)
+            }
+            _ => Err(self.expected("a text in quotes")),
+        }
+    }
+
+    /// The error that something else should stand here.
+    pub fn expected(&mut self, what: &str) -> SyntaxError {
+        let found = match self.peek() {
+            Ok(Token::End) => "the end".to_owned(),
+            Ok(Token::Name(word) | Token::Number(word) | Token::Sign(word)) => format!("'{word}'"),
+            Ok(Token::Quoted(text)) => format!("\"{text}\""),
+            Err(error) => return error,
+        };
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    pub fn error(&mut self, what: String) -> SyntaxError {
+        self.skip_blanks();
+        SyntaxError { line: 1 + self.text[..self.position].matches('\n').count(), what }
+    }
+
+    fn quoted(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let mut out = String::new();
+        let mut chars = self.text[self.position + 1..].char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.position += at + 2;
+                    return Ok(Token::Quoted(out));
+                }
+                '\\' => match chars.next() {
+                    Some((_, 'n')) => out.push('\n'),
+                    Some((_, other)) => out.push(other),
+                    None => break,
+                },
+                other => out.push(other),
+            }
+        }
+        Err(self.error("a text in quotes has no end".to_owned()))
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = &self.text[self.position..];
+            let trimmed = rest.trim_start();
+            self.position += rest.len() - trimmed.len();
+            if !trimmed.starts_with('#') {
+                return;
+            }
+            self.position += trimmed.find('\n').unwrap_or(trimmed.len());
+        }
+    }
+}
+
+/// Names of values go beyond identifiers: exporters write paths.
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '$' | ';')
+}

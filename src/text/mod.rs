@@ -1,0 +1,29 @@
+//! Models as text, in the syntax that ONNX itself uses for examples: for tests, documentation and differences that people read.
+//!
+//! ```
+//! let model = onnx_recast::text::parse(r#"
+//!     <ir_version: 10, opset_import: ["": 21]>
+//!     agraph (float16[N] x) => (float16[N] y)
+//!     <float[1] w = {0.1}>
+//!     {
+//!         [cast] h = Cast <to = 10> (w)
+//!         y = Add (x, h)
+//!     }
+//! "#).unwrap();
+//! assert_eq!(model.graph.as_ref().unwrap().node[0].op_type(), "Cast");
+//! ```
+//!
+//! Understood: the model's and each function's header (`ir_version`, `opset_import`, `producer_name`, `producer_version`, `domain`,
+//! `model_version`, `doc_string`, `overload`, `metadata_props`), inputs and outputs with types, initializers and value types in a
+//! list after them, nodes with an optional `[name]`, attributes of every kind, graphs as attributes, functions after the graph.
+//! Elements of float8, float6, float4, FLOAT16 and BFLOAT16 tensors are their codes in hexadecimal or, for numbers that the type
+//! holds exactly, decimal.
+
+mod lexer;
+mod parse;
+mod print;
+mod values;
+
+pub use lexer::SyntaxError;
+pub use parse::parse;
+pub use print::print;

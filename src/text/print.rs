@@ -1,0 +1,201 @@
+//! From a model to text.
+
+use std::fmt::Write as _;
+
+use super::values;
+use crate::dtype::DType;
+use crate::tensor::{Tensor, Values};
+use crate::wire::raw::attribute_proto::AttributeType;
+use crate::wire::raw::{tensor_shape_proto, type_proto};
+use crate::wire::schema::{
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto,
+    TypeProto, ValueInfoProto,
+};
+
+/// Elements that are printed of a tensor; of a larger one the text holds the first and `...`, and cannot be read back.
+const MOST_ELEMENTS: usize = 16;
+
+/// Writes a model as text, a node a line.
+#[must_use]
+pub fn print(model: &ModelProto) -> String {
+    let mut header = Vec::new();
+    header.extend(model.ir_version.map(|version| format!("ir_version: {version}")));
+    header.push(format!("opset_import: {}", imports(&model.opset_import)));
+    let texts = [
+        ("producer_name", &model.producer_name),
+        ("producer_version", &model.producer_version),
+        ("domain", &model.domain),
+        ("doc_string", &model.doc_string),
+    ];
+    header.extend(texts.into_iter().filter_map(|(key, text)| text.as_ref().map(|text| format!("{key}: {text:?}"))));
+    header.extend(model.model_version.map(|version| format!("model_version: {version}")));
+    header.extend(properties(&model.metadata_props));
+    let mut text = format!("<\n  {}\n>\n", header.join(",\n  "));
+    if let Some(graph) = &model.graph {
+        write_graph(&mut text, graph, "");
+        text.push('\n');
+    }
+    for function in &model.functions {
+        write_function(&mut text, function);
+    }
+    text
+}
+
+fn write_function(text: &mut String, function: &FunctionProto) {
+    let mut header = vec![format!("domain: {:?}", function.domain()), format!("opset_import: {}", imports(&function.opset_import))];
+    header.extend(function.overload.as_ref().map(|overload| format!("overload: {overload:?}")));
+    header.extend(properties(&function.metadata_props));
+    write!(text, "<{}>\n{}", header.join(", "), function.name()).ok();
+    let defaults = function.attribute_proto.iter().map(|attribute| attribute_text(attribute, ""));
+    let attributes: Vec<String> = function.attribute.iter().cloned().chain(defaults).collect();
+    if !attributes.is_empty() {
+        write!(text, " <{}>", attributes.join(", ")).ok();
+    }
+    write!(text, " ({}) => ({})", function.input.join(", "), function.output.join(", ")).ok();
+    write_nodes(text, &function.node, "");
+    text.push('\n');
+}
+
+fn write_graph(text: &mut String, graph: &GraphProto, indent: &str) {
+    let infos = |list: &[ValueInfoProto]| list.iter().map(value_info).collect::<Vec<_>>().join(", ");
+    let name = if graph.name().is_empty() { "graph" } else { graph.name() };
+    write!(text, "{name} ({}) => ({})", infos(&graph.input), infos(&graph.output)).ok();
+    let initializers =
+        graph.initializer.iter().map(|tensor| format!("{} = {}", tensor_type(tensor, tensor.name()), elements(tensor)));
+    let stated: Vec<String> = initializers.chain(graph.value_info.iter().map(value_info)).collect();
+    if !stated.is_empty() {
+        let separator = format!(",\n{indent}  ");
+        write!(text, "\n{indent}<\n{indent}  {}\n{indent}>", stated.join(&separator)).ok();
+    }
+    write_nodes(text, &graph.node, indent);
+}
+
+fn write_nodes(text: &mut String, nodes: &[NodeProto], indent: &str) {
+    text.push_str(" {\n");
+    for node in nodes {
+        writeln!(text, "{indent}  {}", node_text(node, &format!("{indent}  "))).ok();
+    }
+    write!(text, "{indent}}}").ok();
+}
+
+fn node_text(node: &NodeProto, indent: &str) -> String {
+    let mut text = String::new();
+    if !node.name().is_empty() {
+        write!(text, "[{}] ", node.name()).ok();
+    }
+    let names = |names: &[String]| {
+        let quoted = names.iter().map(|name| if name.is_empty() { "\"\"" } else { name });
+        quoted.collect::<Vec<_>>().join(", ")
+    };
+    let domain = if node.domain().is_empty() { String::new() } else { format!("{}.", node.domain()) };
+    let overload = if node.overload().is_empty() { String::new() } else { format!(":{}", node.overload()) };
+    write!(text, "{} = {domain}{}{overload} ", names(&node.output), node.op_type()).ok();
+    if !node.attribute.is_empty() {
+        let attributes = node.attribute.iter().map(|attribute| attribute_text(attribute, indent));
+        write!(text, "<{}> ", attributes.collect::<Vec<_>>().join(", ")).ok();
+    }
+    write!(text, "({})", names(&node.input)).ok();
+    text
+}
+
+fn attribute_text(attribute: &AttributeProto, indent: &str) -> String {
+    let kind = attribute.r#type();
+    let mut text = format!("{}: {}", attribute.name(), kind.as_str_name().to_lowercase());
+    if !attribute.ref_attr_name().is_empty() {
+        write!(text, " = @{}", attribute.ref_attr_name()).ok();
+        return text;
+    }
+    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+    let graph = |graph: &GraphProto| {
+        let mut text = String::new();
+        write_graph(&mut text, graph, indent);
+        text
+    };
+    let string = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
+    let value = match kind {
+        AttributeType::Int => attribute.i().to_string(),
+        AttributeType::Float => attribute.f().to_string(),
+        AttributeType::String => string(attribute.s()),
+        AttributeType::Ints => list(attribute.ints.iter().map(ToString::to_string).collect()),
+        AttributeType::Floats => list(attribute.floats.iter().map(ToString::to_string).collect()),
+        AttributeType::Strings => list(attribute.strings.iter().map(|text| string(text)).collect()),
+        AttributeType::Tensor => attribute
+            .t
+            .as_ref()
+            .map_or_else(String::new, |tensor| format!("{} {}", tensor_type(tensor, "").trim(), elements(tensor))),
+        AttributeType::Graph => attribute.g.as_ref().map_or_else(String::new, graph),
+        AttributeType::Graphs => list(attribute.graphs.iter().map(graph).collect()),
+        AttributeType::TypeProto => attribute.tp.as_ref().map_or_else(String::new, type_text),
+        _ => "...".to_owned(),
+    };
+    write!(text, " = {value}").ok();
+    text
+}
+
+fn value_info(info: &ValueInfoProto) -> String {
+    match &info.r#type {
+        Some(r#type) => format!("{} {}", type_text(r#type), info.name()),
+        None => info.name().to_owned(),
+    }
+}
+
+fn type_text(proto: &TypeProto) -> String {
+    use tensor_shape_proto::dimension::Value as Dim;
+    let inner = |elem_type: Option<&TypeProto>| elem_type.map_or_else(|| "?".to_owned(), type_text);
+    match &proto.value {
+        Some(type_proto::Value::TensorType(tensor)) => {
+            let name = element_name(tensor.elem_type());
+            let dims = tensor.shape.as_ref().map(|shape| {
+                shape.dim.iter().map(|dim| match &dim.value {
+                    Some(Dim::DimValue(size)) => size.to_string(),
+                    Some(Dim::DimParam(name)) => name.clone(),
+                    None => "?".to_owned(),
+                })
+            });
+            match dims.map(|dims| dims.collect::<Vec<_>>()) {
+                None => format!("{name}[]"),
+                Some(dims) if dims.is_empty() => name,
+                Some(dims) => format!("{name}[{}]", dims.join(", ")),
+            }
+        }
+        Some(type_proto::Value::SequenceType(sequence)) => format!("seq({})", inner(sequence.elem_type.as_deref())),
+        Some(type_proto::Value::OptionalType(optional)) => format!("optional({})", inner(optional.elem_type.as_deref())),
+        _ => "?".to_owned(),
+    }
+}
+
+fn tensor_type(tensor: &TensorProto, name: &str) -> String {
+    let dims: Vec<String> = tensor.dims.iter().map(ToString::to_string).collect();
+    let dims = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join(", ")) };
+    format!("{}{dims} {name}", element_name(tensor.data_type()))
+}
+
+fn element_name(number: i32) -> String {
+    DType::from_number(number).map_or_else(|| format!("type{number}"), |dtype| dtype.name().to_lowercase())
+}
+
+fn elements(tensor: &TensorProto) -> String {
+    let count = tensor.dims.iter().product::<i64>().try_into().unwrap_or(0);
+    let shown = MOST_ELEMENTS.min(count);
+    let mut texts = match (Tensor::read(tensor).and_then(|tensor| tensor.values()), DType::from_number(tensor.data_type())) {
+        (Ok(Values::Strings(strings)), _) => {
+            strings.iter().take(shown).map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect()
+        }
+        (Ok(Values::Raw(raw)), Some(dtype)) if dtype.bits() <= 64 => values::unpack(dtype, &raw, shown),
+        _ => Vec::new(),
+    };
+    if texts.len() < count {
+        texts.push("...".to_owned());
+    }
+    format!("{{{}}}", texts.join(", "))
+}
+
+fn imports(imports: &[OperatorSetIdProto]) -> String {
+    let texts: Vec<String> = imports.iter().map(|import| format!("{:?}: {}", import.domain(), import.version())).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn properties(properties: &[StringStringEntryProto]) -> Option<String> {
+    let texts: Vec<String> = properties.iter().map(|entry| format!("{:?}: {:?}", entry.key(), entry.value())).collect();
+    (!texts.is_empty()).then(|| format!("metadata_props: [{}]", texts.join(", ")))
+}

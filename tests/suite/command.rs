@@ -1,0 +1,216 @@
+//! The command as people and scripts meet it: output, files, exit codes.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use onnx_recast::text;
+use onnx_recast::wire::schema::ModelProto;
+use prost::Message;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::model;
+
+/// Two casts of constants and one of an input.
+const THREE_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16 y) <float w = {2}, float v = {1.5}>
+    { [first] a = Cast <to = 10> (w) b = Cast <to = 10> (v) [third] c = Cast <to = 10> (x) s = Add (a, b) y = Add (s, c) }"#;
+
+pub fn recast(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments).env("NO_COLOR", "1").output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A folder with a model in it.
+fn folder_with(name: &str, text: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, model(text).encode_to_vec()).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+fn read(path: &Path) -> String {
+    text::print(&ModelProto::decode(fs::read(path).unwrap().as_slice()).unwrap())
+}
+
+#[test]
+fn fold_writes_the_model_and_reports_in_text() {
+    let (folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let out = folder.path().join("out.onnx");
+    let output = recast(&["fold", &input, "-o", out.to_str().unwrap()]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let expected = format!(
+        "{input} -> {}\n  folded 2 casts: 2 FLOAT to FLOAT16\n  kept 1 cast\n    graph/third: its input is not constant\n  \
+         removed 2 constants that nothing uses any more\n  {} B -> {} B\n",
+        out.display(),
+        fs::metadata(&input).unwrap().len(),
+        fs::metadata(&out).unwrap().len(),
+    );
+    assert_eq!(stdout(&output), expected);
+    let after = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16 y) <float16 a = {2}, float16 b = {1.5}>
+        { [third] c = Cast <to = 10> (x) s = Add (a, b) y = Add (s, c) }"#;
+    assert_eq!(read(&out), text::print(&model(after)));
+}
+
+#[test]
+fn fold_reports_in_json_with_every_key_that_scripts_rely_on() {
+    let (_folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let output = recast(&["fold", &input, "--dry-run", "--format", "json"]);
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let bytes_in = fs::metadata(&input).unwrap().len();
+    let expected = serde_json::json!({"version": 1, "models": [{
+        "path": input, "output": null,
+        "folded": [
+            {"node": "graph/first", "input": "w", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
+            {"node": "graph/#1:Cast", "input": "v", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
+        ],
+        "skipped": [{"node": "graph/third", "reason": "its input is not constant"}],
+        "removed_initializers": ["graph/w", "graph/v"],
+        "bytes_in": bytes_in, "bytes_out": found["models"][0]["bytes_out"],
+    }]});
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn fold_reads_and_writes_pipes() {
+    let bytes = model(THREE_CASTS).encode_to_vec();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_recast"))
+        .args(["fold", "-", "-o", "-", "--format", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_str(&stderr(&output)).unwrap();
+    assert_eq!(report["models"][0]["bytes_out"], output.stdout.len());
+    let folded = ModelProto::decode(output.stdout.as_slice()).unwrap();
+    assert_eq!(folded.graph.as_ref().unwrap().node.len(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn fold_in_place_keeps_permissions_and_links_and_leaves_an_unchanged_file_alone() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    let (folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let link = folder.path().join("link.onnx");
+    symlink("m.onnx", &link).unwrap();
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(recast(&["fold", link.to_str().unwrap(), "--in-place", "-q"]).status.code(), Some(0));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let folded = fs::metadata(&input).unwrap();
+    assert_eq!(folded.permissions().mode() & 0o777, 0o640);
+    let output = recast(&["fold", &input, "--in-place"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(fs::metadata(&input).unwrap().ino(), folded.ino(), "an unchanged file is not replaced");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn many_models_go_into_a_folder() {
+    let (folder, first) = folder_with("a.onnx", THREE_CASTS);
+    let second = folder.path().join("b.onnx");
+    fs::copy(&first, &second).unwrap();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let output = recast(&["fold", &first, second.to_str().unwrap(), "--out-dir", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read(out.join("a.onnx")).unwrap(), fs::read(out.join("b.onnx")).unwrap());
+}
+
+#[test]
+fn wrong_usage_says_what_to_do_and_exits_with_2() {
+    let (folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let folder = folder.path().to_str().unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
+        (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
+        (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
+        (&["fold", "-", "--in-place"], "a model from standard input has no name; use -o FILE"),
+        (&["fold", &input, "--dry-run", "--in-place"], "--dry-run writes nothing: leave the output away"),
+        (&["fold", &input, "--dry-run", "--passes", "fold"], "there is no pass 'fold'; there is: fold-casts"),
+        (&["fold", &input, "--dry-run", "--max-growth", "2X"], "not a number of bytes; examples: 4096, 64K, 512M, 2G"),
+        (&["fold", &input, "-o", "x", "--in-place"], "cannot be used with"),
+    ];
+    for (arguments, expected) in cases {
+        let output = recast(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn inspect_shows_the_header_in_text_json_and_dot() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21, "my": 3], producer_name: "maker", producer_version: "2"> g (bool c, float x) => (float16 y) <float[3] w = {1, 2, 3}>
+        {
+            [pick] y = If (c) <then_branch = t () => (float16 r) { [low] h = Cast <to = 17, saturate = 0> (w) r = Cast <to = 10> (h) }, else_branch = e () => (float16 r) { r = Cast <to = 10> (x) }>
+            z = my.Fn (x)
+        }
+        <domain: "my", opset_import: ["": 21]> Fn (a) => (b) { b = Neg (a) }"#;
+    let (_folder, input) = folder_with("m.onnx", text);
+    let json: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
+    let cast = |node: &str, scope: &str, from: &str, to: &str, saturate: Value, constant: bool| serde_json::json!({"node": node, "scope": scope, "from": from, "to": to, "saturate": saturate, "round_mode": null, "constant": constant});
+    let expected = serde_json::json!({
+        "version": 1, "path": input, "ir_version": 10, "opsets": {"ai.onnx": 21, "my": 3}, "producer": "maker 2", "nodes": 6,
+        "ops": {"Cast": 3, "If": 1, "Neg": 1, "my:Fn": 1},
+        "casts": [
+            cast("graph/pick.then_branch/low", "graph/pick.then_branch", "FLOAT", "FLOAT8E4M3FN", Value::Bool(false), true),
+            cast("graph/pick.then_branch/#1:Cast", "graph/pick.then_branch", "FLOAT8E4M3FN", "FLOAT16", Value::Null, true),
+            cast("graph/pick.else_branch/#0:Cast", "graph/pick.else_branch", "FLOAT", "FLOAT16", Value::Null, false),
+        ],
+        "initializers": {"count": 1, "bytes": 12, "by_type": {"FLOAT": {"count": 1, "bytes": 12}}},
+        "functions": [{"name": "my:Fn", "nodes": 1, "callers": 1}],
+        "external_data": [],
+    });
+    assert_eq!(json, expected);
+    let several: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, &input, "--format", "json"]))).unwrap();
+    assert_eq!(several["models"].as_array().unwrap().len(), 2);
+    let text = stdout(&recast(&["inspect", &input]));
+    let expected = format!(
+        "{input}\n  IR 10, opsets: ai.onnx 21, my 3; made by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  3 casts\n    graph/pick.then_branch/low: FLOAT to FLOAT8E4M3FN, \
+         saturate=0, of a constant\n    graph/pick.then_branch/#1:Cast: FLOAT8E4M3FN to FLOAT16, of a constant\n    \
+         graph/pick.else_branch/#0:Cast: FLOAT to FLOAT16\n"
+    );
+    assert_eq!(text, expected);
+    let dot = stdout(&recast(&["inspect", &input, "--format", "dot"]));
+    for part in
+        ["digraph model {", "subgraph \"cluster graph/pick.then_branch\"", "\"value graph/w\" -> \"node graph/pick.then_branch#0\""]
+    {
+        assert!(dot.contains(part), "{part} in {dot}");
+    }
+}
+
+#[test]
+fn every_help_ends_with_examples_and_exit_codes() {
+    for command in ["fold", "inspect"] {
+        let help = stdout(&recast(&[command, "--help"]));
+        let (examples, codes) = (help.find("Examples:"), help.find("Exit codes:"));
+        assert!(examples.is_some() && examples < codes, "{command}: {help}");
+    }
+    assert!(stdout(&recast(&["--help"])).contains("Exit codes:"));
+}
+
+#[test]
+fn completions_and_manual_page_are_printed() {
+    for (shell, part) in
+        [("bash", "_recast()"), ("zsh", "#compdef recast"), ("fish", "complete -c recast"), ("man", ".TH recast 1")]
+    {
+        let output = recast(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains(part), "{shell}");
+    }
+}

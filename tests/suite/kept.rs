@@ -1,0 +1,96 @@
+//! Nothing of a file is lost: unknown fields at every level, in messages that stay and in messages that are edited.
+
+use std::collections::BTreeSet;
+
+use onnx_recast::passes::Options;
+use onnx_recast::wire::Layout;
+use onnx_recast::wire::schema::ModelProto;
+use prost::Message;
+
+use crate::support::{fold, model};
+use crate::wire_tree::{Made, Node, Schema, Tree};
+
+/// One field of each wire type, of numbers that no message of the schema has.
+fn unknown_fields() -> Vec<(u32, Node)> {
+    vec![
+        (200, Node::Varint(u64::MAX)),
+        (201, Node::Fixed64(*b"eight by")),
+        (202, Node::Bytes(vec![7; 5000])),
+        (203, Node::Group(vec![0x08, 0x2a, 0x12, 0x01, 0x78])),
+        (204, Node::Fixed32(*b"four")),
+        (200, Node::Varint(0)),
+    ]
+}
+
+/// A model in which every message of the schema occurs, with every field and with unknown ones.
+fn full_model(schema: &Schema) -> (Tree, usize) {
+    let mut made = Made::default();
+    let mut tree = schema.full(".onnx.ModelProto", 7, &mut made);
+    let seen: BTreeSet<&str> = made.messages.keys().map(String::as_str).collect();
+    assert_eq!(seen, schema.names().collect(), "the model has every message");
+    let messages = tree.append_everywhere(&unknown_fields());
+    (tree, messages)
+}
+
+fn written(model: &ModelProto) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in Layout::of(model).into_pieces() {
+        let mut bytes = vec![0; piece.bytes()];
+        piece.fill(0, &mut bytes);
+        out.extend(bytes);
+    }
+    out
+}
+
+#[test]
+fn an_unchanged_model_is_written_with_its_own_bytes() {
+    let schema = Schema::load();
+    let (tree, _) = full_model(&schema);
+    // Also with its fields in an order that no encoder would choose.
+    for tree in [tree.clone(), Tree(tree.0.into_iter().rev().collect())] {
+        let bytes = tree.write();
+        let model = ModelProto::from_bytes(bytes.clone().into()).unwrap();
+        assert!(written(&model) == bytes);
+    }
+}
+
+#[test]
+fn every_message_that_is_encoded_anew_keeps_all_fields() {
+    let schema = Schema::load();
+    let (tree, messages) = full_model(&schema);
+    // Decoded without its source, no message can be copied from it.
+    let model = ModelProto::decode(tree.write().as_slice()).unwrap();
+    let again = schema.read(".onnx.ModelProto", &model.encode_to_vec());
+    assert_eq!(again.count_with(&unknown_fields()), messages);
+    assert!(again.sorted() == tree.sorted());
+}
+
+#[test]
+fn an_edited_model_keeps_unknown_fields_everywhere() {
+    let schema = Schema::load();
+    let (tree, _) = full_model(&schema);
+    let mut before = ModelProto::from_bytes(tree.write().into()).unwrap();
+    before.opset_import[0].domain = None;
+    before.opset_import[0].version = Some(21);
+    let with_casts = model(
+        r#"<ir_version: 14, opset_import: ["": 21]> g () => (float16 kept_output) <float w = {2}> { kept_output = Cast <to = 10> (w) }
+           <domain: "", opset_import: ["": 21]> Fn () => (y) { [kept_node] c = Constant <value_float = 1.5> () y = Cast <to = 10> (c) }"#,
+    );
+    let tagged = |mut tree: Tree| {
+        tree.append_everywhere(&unknown_fields());
+        tree
+    };
+    let graph = with_casts.graph.clone().unwrap();
+    let main = before.graph.as_mut().unwrap();
+    main.initializer.extend(graph.initializer.iter().cloned());
+    main.node.extend(graph.node.iter().cloned());
+    // The function comes with unknown fields of its own, which its edited nodes must keep.
+    let function = tagged(schema.read(".onnx.FunctionProto", &with_casts.functions[0].encode_to_vec())).write();
+    before.functions.push(Message::decode(function.as_slice()).unwrap());
+    let messages = |model: &ModelProto| schema.read(".onnx.ModelProto", &written(model)).count_with(&unknown_fields());
+    let count_before = messages(&before);
+    let (after, report) = fold(before, &Options::default());
+    assert_eq!(report.folded.len(), 2);
+    // Gone are, with the Constant in the function, its node and attribute; with the cast there, its attribute.
+    assert_eq!(messages(&after), count_before - 3);
+}

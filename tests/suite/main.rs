@@ -1,0 +1,11 @@
+//! The tests of the whole crate, in one binary.
+
+mod architecture;
+mod bad_input;
+mod command;
+mod fold;
+mod kept;
+mod properties;
+mod storage;
+mod support;
+mod wire_tree;

@@ -1,0 +1,29 @@
+//! Models from text, and what the tests do with them.
+
+use onnx_recast::graph::Model;
+use onnx_recast::passes::{self, Options, PASSES, Report};
+use onnx_recast::text;
+use onnx_recast::wire::schema::ModelProto;
+
+/// The model that a text describes.
+pub fn model(text: &str) -> ModelProto {
+    text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A model with its casts folded, and the report.
+pub fn fold(model: ModelProto, options: &Options) -> (ModelProto, Report) {
+    let model = Model::new(model).expect("the test's model is sound");
+    let (model, report) = passes::run(model, PASSES, options).expect("the pass runs to its end");
+    (model.into_proto(), report)
+}
+
+/// Two models as text, one below the other where they differ.
+pub fn difference(name: &str, expected: &ModelProto, found: &ModelProto) -> Option<String> {
+    let (expected, found) = (text::print(expected), text::print(found));
+    (expected != found).then(|| format!("== {name}\n-- expected\n{expected}\n-- found\n{found}"))
+}
+
+/// Fails with all failures of a table at once.
+pub fn expect_no_failures(failures: Vec<String>) {
+    assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n"));
+}

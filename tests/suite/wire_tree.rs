@@ -1,0 +1,230 @@
+//! Protobuf messages as trees of fields, read with the descriptors of `proto/onnx.proto`: written differently from the crate's own
+//! decoding, so that the tests can judge it.
+
+use std::collections::HashMap;
+
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FieldDescriptorProto};
+
+/// The descriptors of all messages, by full name: `.onnx.TypeProto.Tensor`.
+pub struct Schema(HashMap<String, DescriptorProto>);
+
+/// A message: its fields in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree(pub Vec<(u32, Node)>);
+
+/// A field's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    Varint(u64),
+    Fixed64([u8; 8]),
+    Fixed32([u8; 4]),
+    Bytes(Vec<u8>),
+    Group(Vec<u8>),
+    Message(Tree),
+}
+
+impl Schema {
+    pub fn load() -> Schema {
+        let files = protox::compile(["proto/onnx.proto"], ["proto"]).expect("the schema compiles");
+        let mut messages = HashMap::new();
+        for message in &files.file[0].message_type {
+            register(&mut messages, ".onnx", message);
+        }
+        Schema(messages)
+    }
+
+    /// The names of all messages.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    fn field(&self, message: &str, number: u32) -> Option<&FieldDescriptorProto> {
+        self.0[message].field.iter().find(|field| field.number() == number as i32)
+    }
+
+    /// Reads a message; panics where it is none.
+    pub fn read(&self, message: &str, mut bytes: &[u8]) -> Tree {
+        let mut fields = Vec::new();
+        while !bytes.is_empty() {
+            let key = varint(&mut bytes);
+            let number = (key >> 3) as u32;
+            let value = match key & 7 {
+                0 => Node::Varint(varint(&mut bytes)),
+                1 => Node::Fixed64(take(&mut bytes, 8).try_into().unwrap()),
+                5 => Node::Fixed32(take(&mut bytes, 4).try_into().unwrap()),
+                2 => {
+                    let length = varint(&mut bytes) as usize;
+                    let value = take(&mut bytes, length);
+                    match self.field(message, number) {
+                        Some(field) if field.r#type() == Type::Message => Node::Message(self.read(field.type_name(), value)),
+                        _ => Node::Bytes(value.to_vec()),
+                    }
+                }
+                3 => {
+                    let end = bytes.windows(2).position(|pair| pair == group_end(number)).expect("the group ends");
+                    let value = take(&mut bytes, end + 2);
+                    Node::Group(value[..end].to_vec())
+                }
+                other => panic!("wire type {other}"),
+            };
+            fields.push((number, value));
+        }
+        Tree(fields)
+    }
+
+    /// A message with every field that its schema knows set once, and every message inside to the same, as deep as `depth` lets it.
+    /// Texts are all different; of a oneof, each message has the next member. What a tensor says of itself agrees with its value.
+    pub fn full(&self, message: &str, depth: usize, made: &mut Made) -> Tree {
+        let turn = made.messages.entry(message.to_owned()).or_default();
+        *turn += 1;
+        let descriptor = &self.0[message];
+        let members = descriptor.field.iter().filter(|field| field.oneof_index.is_some());
+        let member = members.map(|field| field.number()).nth((*turn - 1) % descriptor.field.len().min(6));
+        let first = descriptor.field.iter().find(|field| field.oneof_index.is_some()).map(|field| field.number());
+        let mut fields = Vec::new();
+        for field in &descriptor.field {
+            if field.oneof_index.is_some() && Some(field.number()) != member.or(first) {
+                continue;
+            }
+            made.texts += 1;
+            let value = match (message, field.name(), field.r#type()) {
+                (".onnx.TensorProto", "dims" | "data_location", _) => continue,
+                (".onnx.TensorProto", "data_type", _) => Node::Varint(1),
+                (".onnx.TensorProto", "raw_data", _) => Node::Bytes(vec![0, 0, 128, 63]),
+                (".onnx.ModelProto", "ir_version", _) => Node::Varint(14),
+                (_, _, Type::Message) if depth == 0 => continue,
+                (_, _, Type::Message) => Node::Message(self.full(field.type_name(), depth - 1, made)),
+                (_, _, Type::String | Type::Bytes) => Node::Bytes(format!("text{}", made.texts).into_bytes()),
+                (_, _, Type::Float) if field.label() == Label::Optional => Node::Fixed32([1, 2, 3, 4]),
+                (".onnx.AttributeProto", "floats", _) => Node::Fixed32([1, 2, 3, 4]),
+                (_, _, Type::Float) => Node::Bytes(vec![0; 4]),
+                (_, _, Type::Double) => Node::Bytes(vec![0; 8]),
+                (".onnx.TensorProto", "int32_data" | "int64_data" | "uint64_data", _) => Node::Bytes(vec![1]),
+                _ => Node::Varint(1),
+            };
+            fields.push((field.number() as u32, value));
+        }
+        fields.sort_by_key(|&(number, _)| number);
+        Tree(fields)
+    }
+}
+
+/// What [`Schema::full`] made so far.
+#[derive(Default)]
+pub struct Made {
+    /// By message: how many.
+    pub messages: HashMap<String, usize>,
+    texts: u64,
+}
+
+fn register(messages: &mut HashMap<String, DescriptorProto>, parent: &str, message: &DescriptorProto) {
+    let name = format!("{parent}.{}", message.name());
+    for nested in &message.nested_type {
+        register(messages, &name, nested);
+    }
+    messages.insert(name, message.clone());
+}
+
+impl Tree {
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (number, value) in &self.0 {
+            let mut key = |wire_type: u64| put_varint(u64::from(*number) << 3 | wire_type, &mut out);
+            match value {
+                Node::Varint(value) => {
+                    key(0);
+                    put_varint(*value, &mut out);
+                }
+                Node::Fixed64(bytes) => {
+                    key(1);
+                    out.extend(bytes);
+                }
+                Node::Fixed32(bytes) => {
+                    key(5);
+                    out.extend(bytes);
+                }
+                Node::Bytes(bytes) => {
+                    key(2);
+                    put_varint(bytes.len() as u64, &mut out);
+                    out.extend(bytes);
+                }
+                Node::Group(bytes) => {
+                    key(3);
+                    out.extend(bytes);
+                    out.extend(group_end(*number));
+                }
+                Node::Message(tree) => {
+                    key(2);
+                    let bytes = tree.write();
+                    put_varint(bytes.len() as u64, &mut out);
+                    out.extend(bytes);
+                }
+            }
+        }
+        out
+    }
+
+    /// Appends fields to this message and every one inside; says to how many.
+    pub fn append_everywhere(&mut self, fields: &[(u32, Node)]) -> usize {
+        let mut messages = 1;
+        for (_, value) in &mut self.0 {
+            if let Node::Message(tree) = value {
+                messages += tree.append_everywhere(fields);
+            }
+        }
+        self.0.extend_from_slice(fields);
+        messages
+    }
+
+    /// In how many messages, this one and all inside, all of these fields stand.
+    pub fn count_with(&self, fields: &[(u32, Node)]) -> usize {
+        let inside = self.0.iter().map(|(_, value)| match value {
+            Node::Message(tree) => tree.count_with(fields),
+            _ => 0,
+        });
+        inside.sum::<usize>() + usize::from(fields.iter().all(|field| self.0.contains(field)))
+    }
+
+    /// The fields of every message in the order of their numbers: the order among different fields means nothing.
+    pub fn sorted(mut self) -> Tree {
+        self.0.sort_by_key(|&(number, _)| number);
+        let sort = |(number, value)| match value {
+            Node::Message(tree) => (number, Node::Message(tree.sorted())),
+            other => (number, other),
+        };
+        Tree(self.0.into_iter().map(sort).collect())
+    }
+}
+
+fn group_end(number: u32) -> [u8; 2] {
+    let mut out = Vec::new();
+    put_varint(u64::from(number) << 3 | 4, &mut out);
+    out.try_into().expect("numbers of groups in these tests take two bytes")
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..).step_by(7) {
+        let byte = take(bytes, 1)[0];
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
+
+fn put_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
+    let (head, tail) = bytes.split_at(count);
+    *bytes = tail;
+    head
+}
