@@ -30,7 +30,7 @@ class Report:
 
     def __init__(self, everything):
         self.everything = everything
-        self.cases, self.failures, self.notes = 0, [], []
+        self.cases, self.failures, self.notes, self.details = 0, [], [], []
 
     def case(self, name, problem=None):
         """One case; `problem` says what is wrong with it, and anything false means nothing is. True if the case passes."""
@@ -239,9 +239,22 @@ def bits(array):
     return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}") if array.dtype.itemsize <= 8 else array
 
 
+def array_of_codes(type_name, element_codes, width):
+    """An array with these bit patterns; narrow integers are sign-extended, as numpy's users expect them."""
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(type_name)))
+    if type_name in ("INT2", "INT4"):
+        element_codes = [code | 0x100 - (1 << width) if code >> (width - 1) else code for code in element_codes]
+    return np.array(element_codes, f"u{dtype.itemsize}").view(dtype)
+
+
 def codes(tensor, width):
     """The bit patterns of a tensor's elements as integers, whatever way it stores them; `width` in bits."""
-    return [code & ((1 << width) - 1) for code in bits(numpy_helper.to_array(tensor)).flatten().tolist()]
+    return array_codes(numpy_helper.to_array(tensor), width)
+
+
+def array_codes(array, width):
+    """The bit patterns of an array's elements."""
+    return [code & ((1 << width) - 1) for code in bits(array).flatten().tolist()]
 
 
 def tensor_of_codes(name, type_name, shape, element_codes, width):
