@@ -2,12 +2,10 @@
 
 import contextlib
 import functools
-import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +18,7 @@ from onnx.reference.op_run import OpRun
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
 WHEEL_DATA = ROOT / "conformance/.cache/onnx-1.22.0/onnx/backend/test/data"
-RECAST = Path(os.environ.get("RECAST") or ROOT / "target/release/recast").absolute()
-
-FoldRun = namedtuple("FoldRun", "exit_code entries stderr")
-
+RECAST = Path(os.environ["RECAST"]).absolute()
 
 class Report:
     """Counts the cases of one check and keeps what failed."""
@@ -79,23 +74,18 @@ def supports(command, option):
     return option in recast(command, "--help").stdout
 
 
-def fold(models, output_folder, *options):
-    """Runs `recast fold` once over many models; `entries` is what its report says of each, by input path."""
-    done = recast("fold", *models, "--out-dir", output_folder, "--format", "json", *options)
-    entries = json.loads(done.stdout)["models"] if done.stdout.strip() else []
-    return FoldRun(done.returncode, {Path(entry["path"]): entry for entry in entries}, done.stderr.strip())
-
-
 def fold_all(report, models, output_folder, *options):
-    """`fold` where every model must succeed. Failures are reported; the models that have an output are returned as {input: output}."""
-    run = fold(models, output_folder, *options)
-    if run.exit_code != 0:
-        report.case(f"recast fold {' '.join(map(str, options))}", f"exit code {run.exit_code}: {run.stderr[-2000:]}")
-    written = {model: output_folder / model.name for model in models}
-    for model, output in written.items():
-        if not output.is_file():
-            report.case(model.stem, "no output")
-    return {model: output for model, output in written.items() if output.is_file()}
+    """Folds many models in one run, each of which must succeed. Returns {input: output}; failures are reported."""
+    output_folder.mkdir(exist_ok=True)
+    models = list(models)
+    done = recast("fold", *models, "--out-dir", output_folder, *options)
+    if done.returncode != 0 and len(models) > 1:
+        # One bad model fails the run; one by one, the good ones are still compared.
+        return {model: output for each in models for model, output in fold_all(report, [each], output_folder, *options).items()}
+    if done.returncode != 0:
+        report.case(f"recast fold {models[0].name} {' '.join(options)}", f"exit code {done.returncode}: {done.stderr.strip()}")
+        return {}
+    return {model: output_folder / model.name for model in models}
 
 
 @contextlib.contextmanager
