@@ -89,7 +89,7 @@ def decode(code, type_name):
     sign_bit = 1 << (form.exponent_bits + form.mantissa_bits)
     negative, rest = code >= sign_bit, code % sign_bit
     if form.special == "0x80" and code == sign_bit:
-        return Value(False, NAN)
+        return Value(True, NAN)  # The code is that of -0 elsewhere: its sign bit is set.
     if rest > largest_code(form):
         return Value(negative, INF if form.special == "ieee" and rest == largest_code(form) + 1 else NAN)
     exponent, mantissa = divmod(rest, 1 << form.mantissa_bits)

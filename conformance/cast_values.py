@@ -35,7 +35,7 @@ def edge_values(target, picked):
                 yield (signed(lower) + signed(upper)) / 2
     for end in (own[0], own[-1]):
         step = abs(end) / 16
-        yield from (end + sign * step * part for sign in (1, -1) for part in (Fraction(1, 4), Fraction(1, 2), 1, 2))
+        yield from (end + sign * step * part for sign in (1, -1) for part in (Fraction(1, 4), Fraction(1, 2), 1, Fraction(3, 2), 2))
 
 
 def special_codes(type_name):

@@ -2,12 +2,10 @@
 
 import contextlib
 import functools
-import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -20,17 +18,14 @@ from onnx.reference.op_run import OpRun
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
 WHEEL_DATA = ROOT / "conformance/.cache/onnx-1.22.0/onnx/backend/test/data"
-RECAST = Path(os.environ.get("RECAST") or ROOT / "target/release/recast").absolute()
-
-FoldRun = namedtuple("FoldRun", "exit_code entries stderr")
-
+RECAST = Path(os.environ["RECAST"]).absolute()
 
 class Report:
     """Counts the cases of one check and keeps what failed."""
 
     def __init__(self, everything):
         self.everything = everything
-        self.cases, self.failures, self.notes = 0, [], []
+        self.cases, self.failures, self.notes, self.details = 0, [], [], []
 
     def case(self, name, problem=None):
         """One case; `problem` says what is wrong with it, and anything false means nothing is. True if the case passes."""
@@ -79,23 +74,18 @@ def supports(command, option):
     return option in recast(command, "--help").stdout
 
 
-def fold(models, output_folder, *options):
-    """Runs `recast fold` once over many models; `entries` is what its report says of each, by input path."""
-    done = recast("fold", *models, "--out-dir", output_folder, "--format", "json", *options)
-    entries = json.loads(done.stdout)["models"] if done.stdout.strip() else []
-    return FoldRun(done.returncode, {Path(entry["path"]): entry for entry in entries}, done.stderr.strip())
-
-
 def fold_all(report, models, output_folder, *options):
-    """`fold` where every model must succeed. Failures are reported; the models that have an output are returned as {input: output}."""
-    run = fold(models, output_folder, *options)
-    if run.exit_code != 0:
-        report.case(f"recast fold {' '.join(map(str, options))}", f"exit code {run.exit_code}: {run.stderr[-2000:]}")
-    written = {model: output_folder / model.name for model in models}
-    for model, output in written.items():
-        if not output.is_file():
-            report.case(model.stem, "no output")
-    return {model: output for model, output in written.items() if output.is_file()}
+    """Folds many models in one run, each of which must succeed. Returns {input: output}; failures are reported."""
+    output_folder.mkdir(exist_ok=True)
+    models = list(models)
+    done = recast("fold", *models, "--out-dir", output_folder, *options)
+    if done.returncode != 0 and len(models) > 1:
+        # One bad model fails the run; one by one, the good ones are still compared.
+        return {model: output for each in models for model, output in fold_all(report, [each], output_folder, *options).items()}
+    if done.returncode != 0:
+        report.case(f"recast fold {models[0].name} {' '.join(options)}", f"exit code {done.returncode}: {done.stderr.strip()}")
+        return {}
+    return {model: output_folder / model.name for model in models}
 
 
 @contextlib.contextmanager
@@ -239,9 +229,22 @@ def bits(array):
     return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}") if array.dtype.itemsize <= 8 else array
 
 
+def array_of_codes(type_name, element_codes, width):
+    """An array with these bit patterns; narrow integers are sign-extended, as numpy's users expect them."""
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(type_name)))
+    if type_name in ("INT2", "INT4"):
+        element_codes = [code | 0x100 - (1 << width) if code >> (width - 1) else code for code in element_codes]
+    return np.array(element_codes, f"u{dtype.itemsize}").view(dtype)
+
+
 def codes(tensor, width):
     """The bit patterns of a tensor's elements as integers, whatever way it stores them; `width` in bits."""
-    return [code & ((1 << width) - 1) for code in bits(numpy_helper.to_array(tensor)).flatten().tolist()]
+    return array_codes(numpy_helper.to_array(tensor), width)
+
+
+def array_codes(array, width):
+    """The bit patterns of an array's elements."""
+    return [code & ((1 << width) - 1) for code in bits(array).flatten().tolist()]
 
 
 def tensor_of_codes(name, type_name, shape, element_codes, width):

@@ -9,7 +9,7 @@ import traceback
 from common import Report
 
 # Each name is a module beside this one; its docstring says what it shows, its `check(report)` shows it.
-CHECKS = ["schema", "facts", "models", "roundtrip", "fold_cast", "fold_equal", "pairs", "strings", "external", "big"]
+CHECKS = ["schema", "facts", "models", "roundtrip", "fold_cast", "fold_equal", "bystanders", "pairs", "strings", "field", "external", "big"]
 
 
 def main():
@@ -22,6 +22,8 @@ def main():
         except Exception:
             report.case("the check itself", traceback.format_exc())
         print(f"{name:10}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)
+        for detail in report.details:
+            print(f"    {detail}", flush=True)
         for failure in report.failures[: None if arguments.verbose else 20]:
             print(f"    {failure}", flush=True)
         failed_checks += report.failed

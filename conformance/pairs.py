@@ -15,6 +15,12 @@ from common import batches, codes, fold_all, scratch_folder, tensor_of_codes
 # Opset 28 admits every type. 22 has the older text about infinities in FNUZ types.
 OPSETS = {28: 14, 22: 10}
 
+OPTIONS = {
+    "default": [],
+    "text": ["--undefined", "fold", "--contested", "text"],
+    "runtime": ["--undefined", "fold", "--contested", "runtime"],
+}
+
 Cast = namedtuple("Cast", "output kind target source_codes answers")
 
 
@@ -26,12 +32,7 @@ def check(report):
             for source, target in pairs(opset):
                 path = scratch / "in" / f"{source}_to_{target}_opset{opset}.onnx"
                 models[path] = write_model(path, source, target, opset, ir_version, 70_000 if report.everything else 600)
-        runs = {
-            "default": [],
-            "text": ["--undefined", "fold", "--contested", "text"],
-            "runtime": ["--undefined", "fold", "--contested", "runtime"],
-        }
-        for run, options in runs.items():
+        for run, options in OPTIONS.items():
             # A fold of a wider type is meant to grow; only the values count here.
             for batch in batches(models):
                 for path, output in fold_all(report, batch, scratch / run, "--max-growth", "1000000000", *options).items():
@@ -39,7 +40,7 @@ def check(report):
                     for cast in models[path]:
                         report.case(f"{path.stem} {cast.output}, {run}", problem(run, model, cast))
         values = sum(len(cast.source_codes) for casts in models.values() for cast in casts)
-        report.note(f"{len(models)} pairs, {values} values, {len(runs)} runs")
+        report.note(f"{len(models)} pairs, {values} values, {len(OPTIONS)} runs")
 
 
 def pairs(opset):

@@ -1,0 +1,116 @@
+"""A fold changes nothing but the casts that it folds, their constants, their results, and who reads one of two equal results.
+
+From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results. What is left of
+both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
+"""
+
+import onnx
+
+import fold_cases
+from common import EXAMPLES, batches, copy_with_unique_names, fold_all, scratch_folder, wheel_models
+
+CASTS = ("Cast", "CastLike")
+
+
+def check(report):
+    with scratch_folder() as scratch:
+        copies = copy_with_unique_names([*EXAMPLES, *wheel_models()], scratch / "in")
+        cases = []
+        for name in fold_cases.CASES:
+            cases.append(scratch / "in" / f"{name}.onnx")
+            onnx.save(fold_cases.make(name), cases[-1])
+        changed = 0
+        for batch in batches([*copies, *cases]):
+            for path, output in fold_all(report, batch, scratch / "out").items():
+                before, after = onnx.load(path), onnx.load(output)
+                if before != after:
+                    changed += 1
+                    report.case(path.stem, problem(before, after))
+        report.note(f"{changed} models changed")
+
+
+def problem(before, after):
+    """What else than a fold tells the two models apart; None if nothing does. Takes both models apart."""
+    suspects = []
+    inputs_list_constants = before.ir_version < 4
+    reduce_graph(before.graph, after.graph, inputs_list_constants, suspects)
+    for left, right in zip(before.functions, after.functions):
+        reduce_graph(left, right, inputs_list_constants, suspects)
+    if suspects:
+        return "; ".join(suspects)
+    if before != after:
+        fields = [field.name for field, _ in before.ListFields() if getattr(before, field.name) != getattr(after, field.name)]
+        return f"differs in {fields or 'a field that the model lacked'}"
+    return None
+
+
+def reduce_graph(before, after, inputs_list_constants, suspects):
+    """Takes away what a fold may change in a graph or function body, and in their subgraphs."""
+    kept_casts = {node.output[0] for node in after.node if node.op_type in CASTS}
+    folded = [node for node in before.node if node.op_type in CASTS and node.output[0] not in kept_casts]
+    results, sources = {node.output[0] for node in folded}, {node.input[0] for node in folded}
+    defined_after = {node.output[0] for node in after.node if node.output} | initializer_names(after)
+    gone = {name for name in constants(before) if name not in defined_after}
+    # A constant may go with a cast in a subgraph that alone used it; but it must have been some cast's.
+    suspects += [f"{before.name}: {name} is gone" for name in gone - sources - nested_sources(before)]
+    for graph, names in ((before, gone), (after, results)):
+        remove(graph.node, lambda node: node.op_type == "Constant" and node.output[0] in names)
+        if hasattr(graph, "initializer"):
+            remove(graph.initializer, lambda tensor: tensor.name in names)
+            if inputs_list_constants:
+                remove(graph.input, lambda value: value.name in names)
+    remove(before.node, lambda node: node.op_type in CASTS and node.output[0] in results)
+    rename_inputs(before, shared_results(folded, defined_after))
+    for left, right in zip(subgraphs(before), subgraphs(after)):
+        reduce_graph(left, right, inputs_list_constants, suspects)
+
+
+def shared_results(folded, defined_after):
+    """{result that is gone: result of an equal cast}: equal casts of one constant share one result."""
+    equal_casts = {}
+    for node in folded:
+        key = (node.op_type, tuple(node.input), b"".join(sorted(attribute.SerializeToString() for attribute in node.attribute)))
+        equal_casts.setdefault(key, []).append(node.output[0])
+    shared = {}
+    for results in equal_casts.values():
+        there = [result for result in results if result in defined_after]
+        shared |= {result: there[0] for result in results if there and result not in defined_after}
+    return shared
+
+
+def rename_inputs(graph, new_names):
+    """Changes which values the nodes read, in subgraphs too."""
+    for node in graph.node:
+        for index, name in enumerate(node.input):
+            node.input[index] = new_names.get(name, name)
+    for subgraph in subgraphs(graph):
+        rename_inputs(subgraph, new_names)
+
+
+def constants(graph):
+    return {node.output[0] for node in graph.node if node.op_type == "Constant"} | initializer_names(graph)
+
+
+def initializer_names(graph):
+    return {tensor.name for tensor in getattr(graph, "initializer", [])}
+
+
+def subgraphs(graph):
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from [attribute.g] if attribute.HasField("g") else attribute.graphs
+
+
+def nested_sources(graph):
+    """What casts in subgraphs read, at any depth."""
+    found = set()
+    for subgraph in subgraphs(graph):
+        found |= {node.input[0] for node in subgraph.node if node.op_type in CASTS} | nested_sources(subgraph)
+    return found
+
+
+def remove(repeated, unwanted):
+    """Deletes entries of a repeated field."""
+    for index in reversed(range(len(repeated))):
+        if unwanted(repeated[index]):
+            del repeated[index]
