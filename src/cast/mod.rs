@@ -14,11 +14,22 @@
 //! assert_eq!(target, [0x1D, 0x7E, 0x7E]);
 //! ```
 
+mod chain;
+mod converter;
 mod decimal;
+mod half;
+mod level;
+mod number;
 mod reference;
+mod round;
+mod stage;
+mod stream;
 mod strings;
 mod summary;
+mod table;
 
+pub use converter::Converter;
+pub use level::Level;
 pub use reference::convert_element;
 pub use strings::{BadLiteral, format_strings, parse_strings};
 pub use summary::{Summary, Tally, Verdict};
@@ -156,6 +167,17 @@ impl Cast {
     /// # Panics
     /// When one of the types is not numeric, `source` is shorter than `elements` elements, or `target` has not exactly their length.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        if elements < FEW {
+            return self.convert_exactly(source, elements, target);
+        }
+        Converter::new(*self).convert(source, elements, target);
+    }
+
+    /// Converts as [`Cast::convert`] does, one element at a time along the exact path that the kernels are tested against.
+    ///
+    /// # Panics
+    /// As [`Cast::convert`].
+    pub fn convert_exactly(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.check_source(source, elements);
         self.check_target(elements, target);
         target.fill(0);
@@ -175,6 +197,9 @@ impl Cast {
         assert!(target.len() as u64 == needed, "{elements} elements of {} take {needed} bytes, not {}", self.to, target.len());
     }
 }
+
+/// With fewer elements than this, making tables ready takes longer than converting.
+const FEW: usize = 64;
 
 /// Elements of a type such that a cast defines all elements if it defines these. Rules speak of zeros, signs, fractions, the
 /// range, infinities and NaNs: among the probes is one of each that the type has.

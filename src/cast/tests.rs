@@ -139,3 +139,95 @@ fn casts_that_are_always_defined_say_so_of_every_code() {
         }
     }
 }
+
+/// All rules that the result of a cast to a type may depend on.
+fn rules_of(to: DType) -> Vec<Rules> {
+    let mut all = Vec::new();
+    for contested in [Contested::Text, Contested::Runtime] {
+        for saturate in [true, false] {
+            for opset in [23, 28] {
+                for round_mode in [RoundMode::Up, RoundMode::Down, RoundMode::Nearest] {
+                    all.push(Rules { saturate, round_mode, opset, contested });
+                }
+            }
+        }
+    }
+    all.retain(|rules| to == DType::Float8E8M0 || rules.round_mode == RoundMode::Up);
+    all.retain(|rules| to.is_float8() || to == DType::Float8E8M0 || rules.saturate);
+    all.retain(|rules| to.is_float8() || rules.opset == 28);
+    all
+}
+
+/// Elements worth trying: all codes of up to 16 bits; of wider types, every exponent with mantissas that make ties and their
+/// neighbours in every narrower type, and integers next to powers of two.
+fn adversaries(dtype: DType) -> Vec<u64> {
+    let bits = dtype.bits();
+    if bits <= 16 {
+        return (0..=packed::mask(bits)).collect();
+    }
+    let mut all = Vec::new();
+    match Format::of(dtype) {
+        Some(format) => {
+            let width = format.mantissa_bits;
+            for exponent in 0..1_u64 << format.exponent_bits {
+                for keep in 0..=11 {
+                    let (unit, half) = (1_u64 << (width - keep), 1_u64 << (width - keep) >> 1);
+                    for mantissa in [0, unit, half, unit | half, u64::MAX << (width - keep)] {
+                        for near in [mantissa.wrapping_sub(1), mantissa, mantissa + 1] {
+                            let code = exponent << width | near & packed::mask(width as usize);
+                            all.extend([code, code | format.sign_bit()]);
+                        }
+                    }
+                }
+            }
+        }
+        None => {
+            for power in 0..64 {
+                for bits in 0..12 {
+                    for near in -1..=1_i64 {
+                        let number = (1_i64 << power | 1_i64 << power >> bits | 1_i64 << power >> 9).wrapping_add(near);
+                        all.extend([number.cast_unsigned(), number.wrapping_neg().cast_unsigned()]);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+fn raw(dtype: DType, elements: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; dtype.raw_bytes(elements.len() as u64).unwrap() as usize];
+    elements.iter().enumerate().for_each(|(index, &element)| packed::put(dtype.bits(), &mut bytes, index, element));
+    bytes
+}
+
+#[test]
+fn kernels_give_what_the_exact_path_gives() {
+    let numeric = || DType::ALL.iter().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));
+    let mut failures = Vec::new();
+    for &from in numeric() {
+        let elements = adversaries(from);
+        let source = raw(from, &elements);
+        for &to in numeric() {
+            for rules in rules_of(to) {
+                let Ok(cast) = Cast::new(from, to, rules) else { continue };
+                let mut exact = vec![0; to.raw_bytes(elements.len() as u64).unwrap() as usize];
+                cast.convert_exactly(&source, elements.len(), &mut exact);
+                for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                    let mut fast = vec![0xFF; exact.len()];
+                    Converter::for_level(cast, level).convert(&source, elements.len(), &mut fast);
+                    if let Some(index) = (0..elements.len())
+                        .find(|&index| packed::get(to.bits(), &fast, index) != packed::get(to.bits(), &exact, index))
+                    {
+                        let (got, expected) = (packed::get(to.bits(), &fast, index), packed::get(to.bits(), &exact, index));
+                        failures.push(format!(
+                            "{from} to {to}, {rules:?}, {level:?}: {:#x} became {got:#x}, not {expected:#x}",
+                            elements[index]
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures[..failures.len().min(50)].join("\n"));
+}

@@ -1,0 +1,118 @@
+//! The chain of kernels that a cast is, run over chunks that fit the first cache.
+
+use super::Cast;
+use super::chain::chain;
+use super::level::{self, Level};
+use super::stage::Stage;
+use super::stream::{self, LINE};
+
+/// Elements that go through the chain at a time. A multiple of eight, so that every chunk begins on a byte, and of what makes
+/// a cache line of the narrowest type.
+const CHUNK: usize = 1024;
+
+/// Results of this size do not stay in the caches anyway.
+const LARGE: usize = 8 << 20;
+
+/// A cast made ready: its kernels chosen, its tables filled. Worth keeping for casts of many parts.
+#[derive(Clone, Debug)]
+pub struct Converter {
+    cast: Cast,
+    level: Level,
+    stages: Vec<Stage>,
+}
+
+/// Room for a chunk of the widest elements.
+#[repr(align(64))]
+struct Buffer([u8; CHUNK * 8]);
+
+impl Converter {
+    /// A converter for the machine's best instruction set.
+    ///
+    /// # Panics
+    /// When one of the types is not numeric.
+    #[must_use]
+    pub fn new(cast: Cast) -> Converter {
+        Converter::for_level(cast, Level::detect())
+    }
+
+    /// A converter for an instruction set.
+    ///
+    /// # Panics
+    /// When the machine does not have it, or one of the types is not numeric.
+    #[must_use]
+    pub fn for_level(cast: Cast, level: Level) -> Converter {
+        assert!(level.is_available(), "this machine does not have {level:?}");
+        Converter { cast, level, stages: chain(&cast) }
+    }
+
+    /// What it converts.
+    #[must_use]
+    pub fn cast(&self) -> &Cast {
+        &self.cast
+    }
+
+    /// Converts elements: see [`Cast::convert`].
+    ///
+    /// # Panics
+    /// When `source` is shorter than `elements` elements, or `target` has not exactly their length.
+    pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        self.cast.check_source(source, elements);
+        self.cast.check_target(elements, target);
+        self.convert_part(source, elements, target, target.len() >= LARGE);
+    }
+
+    fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
+        let mut buffers = [const { Buffer([0; CHUNK * 8]) }; 2];
+        let (from_bits, to_bits) = (self.cast.from.bits(), self.cast.to.bits());
+        let mut done = 0;
+        while done < elements {
+            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { CHUNK }.min(elements - done);
+            let chunk = &source[done * from_bits / 8..][..(count * from_bits).div_ceil(8)];
+            let result = &mut target[done * to_bits / 8..][..(count * to_bits).div_ceil(8)];
+            self.convert_chunk(chunk, count, result, past_caches, &mut buffers);
+            done += count;
+        }
+        let padding = target.len() * 8 - elements * to_bits;
+        if let Some(last) = target.last_mut() {
+            *last &= 0xFF >> padding;
+        }
+        if past_caches {
+            stream::finish();
+        }
+    }
+
+    /// Elements of a first chunk such that the next begins on a cache line, if there is such a number.
+    fn up_to_a_line(&self, target: &[u8]) -> usize {
+        let before = target.as_ptr().align_offset(LINE);
+        let bits = self.cast.to.bits();
+        (8..CHUNK).step_by(4).find(|count| count * bits == before * 8 && count * self.cast.from.bits() % 8 == 0).unwrap_or(CHUNK)
+    }
+
+    fn convert_chunk(&self, chunk: &[u8], count: usize, result: &mut [u8], past_caches: bool, buffers: &mut [Buffer; 2]) {
+        let [Buffer(first), Buffer(second)] = buffers;
+        let run = |stage: &Stage, source: &[u8], target: &mut [u8]| level::run(self.level, stage, source, target);
+        let finish = |stage: &Stage, source: &[u8], spare: &mut [u8], result: &mut [u8]| match past_caches {
+            false => run(stage, source, result),
+            true => {
+                let spare = &mut spare[..result.len()];
+                run(stage, source, spare);
+                stream::copy(self.level, spare, result);
+            }
+        };
+        match self.stages.as_slice() {
+            [last] => finish(last, chunk, first, result),
+            [one, last] => {
+                let held = &mut first[..count * one.bytes_out()];
+                run(one, chunk, held);
+                finish(last, held, second, result);
+            }
+            [one, two, last] => {
+                let (held, then_held) = (&mut first[..count * one.bytes_out()], &mut second[..count * two.bytes_out()]);
+                run(one, chunk, held);
+                run(two, held, then_held);
+                finish(last, then_held, first, result);
+            }
+            _ => unreachable!("a chain has three stages at most"),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Roundings from `f32` as rows of numbers: the fast counterpart of the reference path's exact rounding, for the vectorizer.
+
+use super::reference::convert_element;
+use super::{Cast, RoundMode, Rules};
+use crate::dtype::DType;
+use crate::minifloat::{Format, Specials};
+
+/// How an `f32` (rounded to odd, if it was more) becomes a float of 8 bits or fewer, or `FLOAT16`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounding {
+    /// Magnitudes are cut to this one, which rounds to the largest number or to the code that stands for overflow.
+    limit: u32,
+    /// The smallest normal number.
+    lowest: u32,
+    /// What raises an exponent so far that addition rounds to the target's mantissa: the bits of mantissa to lose.
+    lost: u32,
+    /// What the exponent field of the smallest subnormal step counts as.
+    offset: u32,
+    /// Magnitudes from here on are NaN, or as good as NaN.
+    special: u32,
+    nan: u32,
+    nan_sign: u32,
+    /// The place of the sign.
+    sign: u32,
+    /// The sign of a zero.
+    zero_sign: u32,
+}
+
+impl Rounding {
+    /// The rounding that the rules ask for; for all targets but `FLOAT8E8M0` with 4 to 8 bits.
+    pub(super) fn new(to: DType, rules: Rules) -> Rounding {
+        let format = Format::of(to).expect("the target is a float");
+        let cast = Cast { from: DType::Float, to, rules };
+        let of = |number: f32| convert_element(&cast, number.to_bits().into()).0 as u32;
+        let field = |exponent: i32| ((exponent + 127) as u32) << 23;
+        let lost = 23 - format.mantissa_bits;
+        let sign = format.sign_bit() as u32;
+        // Overflow rounds to the largest number or to the code above it, whose value would be the next step up.
+        let code_at_limit = of(f32::MAX);
+        let over = Cast { from: to, to: DType::Float, rules };
+        let value = |code: u32| f32::from_bits(convert_element(&over, code.into()).0 as u32);
+        let largest = value(format.largest() as u32);
+        let step = largest - value(format.largest() as u32 - 1);
+        let limit = if u64::from(code_at_limit) == format.largest() { largest } else { largest + step };
+        Rounding {
+            limit: limit.to_bits(),
+            lowest: field(format.lowest_exponent()),
+            lost: lost << 23,
+            offset: (field(format.lowest_exponent()) + (lost << 23)) >> lost,
+            special: if of(f32::INFINITY) == of(f32::MAX) { 0x7F80_0001 } else { 0x7F80_0000 },
+            nan: of(f32::NAN),
+            nan_sign: of(f32::NAN) ^ of(-f32::NAN),
+            sign,
+            zero_sign: if format.specials == Specials::NegativeZeroIsNan { 0 } else { sign },
+        }
+    }
+
+    /// The code of a number.
+    #[inline(always)]
+    pub(super) fn round(&self, number: u32) -> u32 {
+        let magnitude = number & 0x7FFF_FFFF;
+        let sign = if number >> 31 == 1 { self.sign } else { 0 };
+        let cut = magnitude.min(self.limit);
+        // Adding a power of two whose last bit is the last that the target has rounds to it, ties to even.
+        let power = (cut & 0x7F80_0000).max(self.lowest) + self.lost;
+        let steps = (f32::from_bits(cut) + f32::from_bits(power)).to_bits() - power;
+        let code = steps + (power >> (self.lost >> 23)) - self.offset;
+        let signed = code | if code == 0 { sign & self.zero_sign } else { sign };
+        if magnitude >= self.special { self.nan ^ (sign & self.nan_sign) } else { signed }
+    }
+}
+
+/// How an `f32` becomes a power of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaling {
+    /// What is added to the bits before the mantissa is cut off.
+    addend: u32,
+    zero: u32,
+    small: u32,
+    large: u32,
+}
+
+impl Scaling {
+    /// The rounding that the rules ask for.
+    pub(super) fn new(rules: Rules) -> Scaling {
+        let cast = Cast { from: DType::Float, to: DType::Float8E8M0, rules };
+        let of = |number: f32| convert_element(&cast, number.to_bits().into()).0 as u32;
+        let addend = match rules.round_mode {
+            RoundMode::Up => 0x007F_FFFF,
+            RoundMode::Down => 0,
+            RoundMode::Nearest => 0x0040_0000,
+        };
+        Scaling { addend, zero: of(0.0), small: of(f32::from_bits(1)), large: of(f32::INFINITY) }
+    }
+
+    /// The code of a number.
+    #[inline(always)]
+    pub(super) fn round(&self, number: u32) -> u8 {
+        // Exponent fields are codes. 2^-127, whose code is 0, is subnormal, with the highest bit of the mantissa; between it
+        // and 2^-126 the mantissa counts from it, one bit shorter.
+        let normal = number.wrapping_add(self.addend) >> 23;
+        let subnormal = (number.wrapping_sub(0x0040_0000) << 1).wrapping_add(self.addend) >> 23;
+        let in_range = if number < 0x0080_0000 { subnormal } else { normal };
+        let from_below = if number < 0x0040_0000 { self.small } else { in_range };
+        let from_zero = if number == 0 { self.zero } else { from_below };
+        let to_large = if number > 0x7F00_0000 { self.large } else { from_zero };
+        // NaNs, and all that has a sign.
+        (if number > 0x7F80_0000 { 0xFF } else { to_large }) as u8
+    }
+}
+
+/// `f32` to `BFLOAT16`.
+#[inline(always)]
+pub(super) fn brain_from_single(number: u32) -> u16 {
+    let rounded = number.wrapping_add(0x7FFF + (number >> 16 & 1)) >> 16;
+    let nan = number >> 16 | 0x0040;
+    (if number & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { rounded }) as u16
+}

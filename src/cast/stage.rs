@@ -1,0 +1,184 @@
+//! The kernels: each turns a chunk of elements of one fixed width into another.
+//!
+//! Numbers on their way to a float of 16 bits or fewer travel as `f32` rounded *to odd*: see [`super::number`].
+
+use super::half;
+use super::level::Features;
+use super::number::*;
+use super::round::{Rounding, Scaling, brain_from_single};
+use super::table::Table;
+use crate::dtype::DType;
+use crate::packed;
+
+/// Numbers that the machine computes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+}
+
+impl Machine {
+    /// The machine's number for a type of at least eight bits that it computes with.
+    pub(super) fn of(dtype: DType) -> Machine {
+        match dtype {
+            DType::Uint8 => Machine::U8,
+            DType::Int8 => Machine::I8,
+            DType::Uint16 => Machine::U16,
+            DType::Int16 => Machine::I16,
+            DType::Uint32 => Machine::U32,
+            DType::Int32 => Machine::I32,
+            DType::Uint64 => Machine::U64,
+            DType::Int64 => Machine::I64,
+            DType::Float => Machine::F32,
+            DType::Double => Machine::F64,
+            _ => unreachable!("{dtype} is decoded first"),
+        }
+    }
+
+    /// The natural numbers of a width.
+    pub(super) fn unsigned(bits: usize) -> Machine {
+        match bits {
+            8 => Machine::U8,
+            16 => Machine::U16,
+            32 => Machine::U32,
+            _ => Machine::U64,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Machine::U8 | Machine::I8 => 1,
+            Machine::U16 | Machine::I16 => 2,
+            Machine::U32 | Machine::I32 | Machine::F32 => 4,
+            Machine::U64 | Machine::I64 | Machine::F64 => 8,
+        }
+    }
+}
+
+/// One kernel with its parameters.
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    /// Bytes as they are.
+    Copy,
+    /// Elements of 2, 4 or 6 bits to a byte each.
+    Unpack(usize),
+    /// The low 2, 4 or 6 bits of bytes to packed elements.
+    Pack(usize),
+    /// Codes of a byte to what a table says.
+    Table(Box<Table>),
+    /// As Rust's `as` does it, which is ONNX's rule: integers keep their low bits, floats are truncated (and saturated, which
+    /// is our choice where ONNX has none), a float result is rounded once.
+    As(Machine, Machine),
+    /// 1 for all numbers but zero.
+    IsNotZero(Machine),
+    /// To `f32`, rounded to odd.
+    Odd(Machine),
+    /// `FLOAT16` to `f32`.
+    FromHalf,
+    /// `BFLOAT16` to `f32`.
+    FromBrain,
+    /// `f32` to `FLOAT16`.
+    ToHalf(Rounding),
+    /// `f32` to `BFLOAT16`.
+    ToBrain,
+    /// `f32` to a code of a byte or less.
+    Round(Rounding),
+    /// `f32` to `FLOAT8E8M0`.
+    Scale(Scaling),
+    /// A float, truncated, to its low byte.
+    TruncatedByte(Machine),
+    /// As [`Stage::TruncatedByte`], but between two numbers to the nearest integer.
+    NearestByte { from: Machine, above: f32, below: f32 },
+}
+
+/// One loop for each pair of machine numbers.
+macro_rules! each_pair {
+    ($pair:expr, $source:expr, $target:expr; $($from:ident $read:ty: $($to:ident $write:ty),*;)*) => {
+        match $pair {
+            $($((Machine::$from, Machine::$to) => {
+                map($source, $target, |number: $read| -> $write { each_pair!(@ $from $to number) });
+            })*)*
+            pair => unreachable!("no cast needs {pair:?}"),
+        }
+    };
+    (@ F64 F32 $number:expr) => { narrow($number) };
+    (@ F32 F64 $number:expr) => { widen($number) };
+    (@ F32 $to:ident $number:expr) => { $number.saturate() };
+    (@ F64 $to:ident $number:expr) => { $number.saturate() };
+    (@ $from:ident U8 $number:expr) => { $number as u8 };
+    (@ $from:ident U16 $number:expr) => { $number as u16 };
+    (@ $from:ident U32 $number:expr) => { $number as u32 };
+    (@ $from:ident U64 $number:expr) => { $number as u64 };
+    (@ $from:ident F32 $number:expr) => { $number as f32 };
+    (@ $from:ident F64 $number:expr) => { $number as f64 };
+}
+
+impl Stage {
+    /// The size of an element that comes out, of a stage that another may follow.
+    pub(super) fn bytes_out(&self) -> usize {
+        match self {
+            Stage::Unpack(_) | Stage::Round(_) | Stage::TruncatedByte(_) | Stage::NearestByte { .. } => 1,
+            Stage::Table(table) => table.bytes(),
+            Stage::As(_, to) => to.bytes(),
+            Stage::Odd(_) | Stage::FromHalf | Stage::FromBrain => 4,
+            last => unreachable!("{last:?} has no successor"),
+        }
+    }
+
+    /// Runs over all of `source`, for one instruction set.
+    #[inline(always)]
+    pub(super) fn run<F: Features>(&self, source: &[u8], target: &mut [u8]) {
+        match self {
+            Stage::Copy => target.copy_from_slice(source),
+            Stage::Unpack(bits) => packed::unpack(*bits, source, target),
+            Stage::Pack(bits) => packed::pack(*bits, source, target),
+            Stage::Table(table) => table.look_up::<F>(source, target),
+            Stage::As(from, to) => each_pair! { (*from, *to), source, target;
+                U16 u16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
+                I16 i16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
+                U32 u32: U8 u8, U16 u16, U64 u64, F32 f32, F64 f64;
+                I32 i32: U8 u8, U16 u16, U64 u64, F32 f32, F64 f64;
+                U64 u64: U8 u8, U16 u16, U32 u32, F32 f32, F64 f64;
+                I64 i64: U8 u8, U16 u16, U32 u32, F32 f32, F64 f64;
+                F32 f32: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F64 f64;
+                F64 f64: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32;
+            },
+            Stage::IsNotZero(Machine::F32) => map(source, target, |number: f32| u8::from(number != 0.0)),
+            Stage::IsNotZero(Machine::F64) => map(source, target, |number: f64| u8::from(number != 0.0)),
+            Stage::IsNotZero(machine) => match machine.bytes() {
+                1 => map(source, target, |number: u8| u8::from(number != 0)),
+                2 => map(source, target, |number: u16| u8::from(number != 0)),
+                4 => map(source, target, |number: u32| u8::from(number != 0)),
+                _ => map(source, target, |number: u64| u8::from(number != 0)),
+            },
+            Stage::Odd(Machine::F64) => map(source, target, odd_from_double),
+            Stage::Odd(Machine::I32) => map(source, target, |number: i32| odd_from_double(f64::from(number))),
+            Stage::Odd(Machine::U32) => map(source, target, |number: u32| odd_from_double(f64::from(number))),
+            Stage::Odd(Machine::I64) => map(source, target, |number: i64| odd_from_double(double_with_sticky(number))),
+            Stage::Odd(Machine::U64) => map(source, target, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
+            Stage::Odd(machine) => unreachable!("{machine:?} is exact in f32"),
+            Stage::FromHalf => half::to_single::<F>(source, target),
+            Stage::FromBrain => map(source, target, |code: u16| quiet(u32::from(code) << 16)),
+            Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, target),
+            Stage::ToBrain => map(source, target, brain_from_single),
+            Stage::Round(rounding) => map(source, target, |number: u32| rounding.round(number) as u8),
+            Stage::Scale(scaling) => map(source, target, |number: u32| scaling.round(number)),
+            Stage::TruncatedByte(Machine::F32) => map(source, target, f32::low_byte),
+            Stage::TruncatedByte(_) => map(source, target, f64::low_byte),
+            Stage::NearestByte { from: Machine::F32, above, below } => {
+                map(source, target, |number: f32| number.nearest_between(*above, *below).low_byte());
+            }
+            Stage::NearestByte { above, below, .. } => {
+                map(source, target, |number: f64| number.nearest_between(*above, *below).low_byte());
+            }
+        }
+    }
+}

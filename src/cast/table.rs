@@ -1,0 +1,145 @@
+//! Casts of elements of a byte or less: the reference path answers for every code once, and a table for every element.
+#![allow(unsafe_code)]
+
+use super::level::{Features, Level};
+use super::{Cast, convert_element};
+use crate::packed::mask;
+
+/// What each of 256 codes becomes, in 1, 2, 4 or 8 bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    entries: [u64; 256],
+    /// The bytes of the entries, the low bytes of all first.
+    planes: [[u8; 256]; 4],
+    bytes: usize,
+}
+
+impl Table {
+    /// The table of a cast whose source has at most eight bits; a target of less than a byte is left a byte each.
+    pub(super) fn new(cast: &Cast) -> Table {
+        let codes = mask(cast.from.bits());
+        let entries: [u64; 256] = std::array::from_fn(|code| convert_element(cast, code as u64 & codes).0);
+        let planes = std::array::from_fn(|byte| entries.map(|entry| entry.to_le_bytes()[byte]));
+        Table { entries, planes, bytes: cast.to.bits().div_ceil(8) }
+    }
+
+    /// The size of an entry.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Looks every byte of `source` up.
+    #[inline(always)]
+    pub(super) fn look_up<F: Features>(&self, source: &[u8], target: &mut [u8]) {
+        match (F::LEVEL, self.bytes) {
+            // SAFETY: the level has AVX-512 with byte permutes.
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, 1) => unsafe { x86::look_up_1(self, source, target) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, 2) => unsafe { x86::look_up_2(self, source, target) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, 4) => unsafe { x86::look_up_4(self, source, target) },
+            (_, 1) => self.look_each_up::<1>(source, target),
+            (_, 2) => self.look_each_up::<2>(source, target),
+            (_, 4) => self.look_each_up::<4>(source, target),
+            (_, _) => self.look_each_up::<8>(source, target),
+        }
+    }
+
+    #[inline(always)]
+    fn look_each_up<const BYTES: usize>(&self, source: &[u8], target: &mut [u8]) {
+        for (target, &code) in target.as_chunks_mut::<BYTES>().0.iter_mut().zip(source) {
+            target.copy_from_slice(&self.entries[usize::from(code)].to_le_bytes()[..BYTES]);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Table;
+    use std::arch::x86_64::*;
+
+    /// One byte of each of the 256 entries.
+    #[derive(Clone, Copy)]
+    struct Plane([__m512i; 4]);
+
+    impl Plane {
+        #[target_feature(enable = "avx512f")]
+        fn new(table: &Table, byte: usize) -> Plane {
+            // SAFETY: each quarter of the array has 64 bytes; the load does not ask for alignment.
+            let quarter = |index: usize| unsafe { _mm512_loadu_si512(table.planes[byte][index * 64..][..64].as_ptr().cast()) };
+            Plane([quarter(0), quarter(1), quarter(2), quarter(3)])
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+        fn look_up(self, codes: __m512i) -> __m512i {
+            let lower = _mm512_permutex2var_epi8(self.0[0], codes, self.0[1]);
+            let upper = _mm512_permutex2var_epi8(self.0[2], codes, self.0[3]);
+            _mm512_mask_mov_epi8(lower, _mm512_movepi8_mask(codes), upper)
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(codes: &[u8; 64]) -> __m512i {
+        // SAFETY: the array has the size that is read; the load does not ask for alignment.
+        unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn store<const PART: usize, const BYTES: usize>(target: &mut [u8; BYTES], vector: __m512i) {
+        let part: &mut [u8; 64] = target[PART * 64..][..64].as_mut_array().expect("64 bytes were taken");
+        // SAFETY: the part has the size that is written; the store does not ask for alignment.
+        unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), vector) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn look_up_1(table: &Table, source: &[u8], target: &mut [u8]) {
+        let plane = Plane::new(table, 0);
+        let (blocks, rest) = source.as_chunks::<64>();
+        let (results, rest_of_target) = target.split_at_mut(source.len() - rest.len());
+        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<64>().0) {
+            store::<0, 64>(result, plane.look_up(load(codes)));
+        }
+        table.look_each_up::<1>(rest, rest_of_target);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn look_up_2(table: &Table, source: &[u8], target: &mut [u8]) {
+        let planes = [Plane::new(table, 0), Plane::new(table, 1)];
+        // Interleaving works within 16 bytes; this order of the codes makes the results come out in order.
+        let order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+        let (blocks, rest) = source.as_chunks::<64>();
+        let (results, rest_of_target) = target.split_at_mut((source.len() - rest.len()) * 2);
+        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<128>().0) {
+            let codes = _mm512_permutexvar_epi64(order, load(codes));
+            let (low, high) = (planes[0].look_up(codes), planes[1].look_up(codes));
+            store::<0, 128>(result, _mm512_unpacklo_epi8(low, high));
+            store::<1, 128>(result, _mm512_unpackhi_epi8(low, high));
+        }
+        table.look_each_up::<2>(rest, rest_of_target);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn look_up_4(table: &Table, source: &[u8], target: &mut [u8]) {
+        let planes = [Plane::new(table, 0), Plane::new(table, 1), Plane::new(table, 2), Plane::new(table, 3)];
+        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        let (blocks, rest) = source.as_chunks::<64>();
+        let (results, rest_of_target) = target.split_at_mut((source.len() - rest.len()) * 4);
+        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<256>().0) {
+            let codes = _mm512_permutexvar_epi32(order, load(codes));
+            let bytes = planes.map(|plane| plane.look_up(codes));
+            let (first, second) = (_mm512_unpacklo_epi8(bytes[0], bytes[1]), _mm512_unpackhi_epi8(bytes[0], bytes[1]));
+            let (third, fourth) = (_mm512_unpacklo_epi8(bytes[2], bytes[3]), _mm512_unpackhi_epi8(bytes[2], bytes[3]));
+            store::<0, 256>(result, _mm512_unpacklo_epi16(first, third));
+            store::<1, 256>(result, _mm512_unpackhi_epi16(first, third));
+            store::<2, 256>(result, _mm512_unpacklo_epi16(second, fourth));
+            store::<3, 256>(result, _mm512_unpackhi_epi16(second, fourth));
+        }
+        table.look_each_up::<4>(rest, rest_of_target);
+    }
+}
