@@ -63,7 +63,8 @@ pub(super) fn decode(dtype: DType, bits: u64) -> Value {
 fn decode_float(format: Format, bits: u64) -> Value {
     let (negative, code) = (bits & format.sign_bit() != 0, bits & !format.sign_bit());
     match format.specials {
-        Specials::NegativeZeroIsNan if negative && code == 0 => return Value::Nan { negative: false, payload: 0 },
+        // Its sign bit is set, and so is that of every NaN that runtimes make of it.
+        Specials::NegativeZeroIsNan if negative && code == 0 => return Value::Nan { negative: true, payload: 0 },
         Specials::TopIsNan | Specials::Scale if code > format.largest() => return Value::Nan { negative, payload: 0 },
         Specials::Ieee if code == format.infinity() => return Value::Infinite { negative },
         Specials::Ieee if code > format.infinity() => {
@@ -206,7 +207,7 @@ fn encode_integer(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
         let ours = if narrow { truncated } else { limit(negative) };
         return (low_bits(negative, ours), Undefined(INTEGER_RANGE));
     }
-    let whole = exponent >= 0 || truncated.checked_shl(exponent.unsigned_abs()) == Some(magnitude);
+    let whole = exponent >= 0 || magnitude == 0 || truncated.checked_shl(exponent.unsigned_abs()) == Some(magnitude);
     match rules.contested {
         _ if whole || !narrow => (low_bits(negative, truncated), Defined),
         Contested::Text => (low_bits(negative, rounded(magnitude, exponent)), Verdict::Contested(FRACTION)),

@@ -128,6 +128,11 @@ impl<'m> Builder<'m> {
 
     fn define(&mut self, scope: ScopeId, name: &'m str, origin: Origin) -> Result<ValueId, Invalid> {
         let value = self.add_value(scope, name, origin);
+        if let Some(outer) = self.visible_outside(scope, name)
+            && let Vertex::Value(shadowed) = &mut self.index.graph[outer.0]
+        {
+            shadowed.pin.get_or_insert(Pin::Shadowed);
+        }
         let name = Arc::clone(&self.index.value(value).name);
         match self.index.names[scope.0 as usize].insert(Arc::clone(&name), value) {
             Some(_) if !name.is_empty() => {
@@ -155,16 +160,25 @@ impl<'m> Builder<'m> {
         ValueId(self.index.graph.add_node(Vertex::Value(value)))
     }
 
+    /// What a name means around a scope, by now.
+    fn visible_outside(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
+        let mut outer = scope::enclosing(&self.index.kinds, scope);
+        while let Some(scope) = outer {
+            if let Some(&value) = self.index.names[scope.0 as usize].get(name) {
+                return Some(value);
+            }
+            outer = scope::enclosing(&self.index.kinds, scope);
+        }
+        None
+    }
+
     /// Binds a use to what the name means by now, or puts it off.
     fn resolve(&mut self, used: Use<'m>) {
-        let mut scope = Some(used.scope);
-        while let Some(current) = scope {
-            if let Some(&value) = self.index.names[current.0 as usize].get(used.name) {
-                return self.bind(used, value);
-            }
-            scope = scope::enclosing(&self.index.kinds, current);
+        let own = self.index.names[used.scope.0 as usize].get(used.name).copied();
+        match own.or_else(|| self.visible_outside(used.scope, used.name)) {
+            Some(value) => self.bind(used, value),
+            None => self.unresolved.push(used),
         }
-        self.unresolved.push(used);
     }
 
     /// At the end of a scope: uses inside that were put off mean what the scope has defined since.

@@ -103,7 +103,9 @@ impl Model {
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
                 None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
-                None if self.pin(value).is_some() => "is named by an annotation or a training binding".to_owned(),
+                None if self.pin(value).is_some() => {
+                    "is named by an annotation, a training binding or in an inner scope".to_owned()
+                }
                 None => continue,
             };
             return Err(self.refuse(value, &reason));

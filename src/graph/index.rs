@@ -88,6 +88,8 @@ pub enum Pin {
     Annotated,
     /// A training step assigns to it.
     Trained,
+    /// A scope inside its own defines its name again, and runtimes differ in which of the two they take there.
+    Shadowed,
 }
 
 /// An edge of the index.

@@ -189,6 +189,12 @@ impl Model {
         self.index.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a scope around a value's own defines its name too. ONNX forbids that; runtimes differ in which of the two they take.
+    #[must_use]
+    pub fn shadows(&self, value: ValueId) -> bool {
+        self.enclosing(self.home(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
+    }
+
     /// What a name means at the end of a scope.
     #[must_use]
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {

@@ -1,8 +1,9 @@
 //! Replaces a `Cast` or `CastLike` of a constant by the constant it computes.
 //!
-//! Folds when: 1. the input is an initializer or `Constant` that no caller can override, or was folded itself; 2. the resulting
-//! type is known and one that the opset's cast admits; 3. ONNX defines every resulting value, or the user chose what an undefined
-//! or contested one becomes; 4. the folded tensors exceed those they replace by at most `max_growth` bytes.
+//! Folds when: 1. the input is an initializer or `Constant` that no caller can override, or was folded itself, and no name is
+//! shadowed; 2. the resulting type is known and one that the opset's cast admits; 3. ONNX defines every resulting value, or the
+//! user chose what an undefined or contested one becomes; 4. the folded tensors exceed those they replace by at most `max_growth`
+//! bytes.
 //! Scope: main graph, subgraphs, training graphs, functions.
 //!
 //! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: FLOAT[2]
@@ -105,6 +106,12 @@ impl Planner<'_> {
             UnclearCast::Invalid(what) => Skip::Invalid(what),
             UnclearCast::CallersDisagree(_) => Skip::Because(error.to_string()),
         })?;
+        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(|&value| self.model.shadows(value)) {
+            let name = self.model.name(value);
+            return Err(Skip::Because(format!(
+                "'{name}' means another value in a scope around it too; runtimes differ in which they take"
+            )));
+        }
         let (source, before) = self.source(cast.input)?; // Case 1.
         let to = self.resulting_type(&cast)?;
         let (kernel, step) = self.kernel(node.scope, &cast, source.dtype(), to)?; // Case 2.

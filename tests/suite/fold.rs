@@ -168,11 +168,11 @@ fn every_scope_is_folded_under_its_own_names() {
                             else_branch = e () => (float16 r) <float w = {3}> { h = Cast <to = 10> (w) r = Add (x, h) }
                         >
                     }"#,
-                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k) <float16 k = {1}>
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k) <float w = {1}, float16 k = {1}>
                     {
                         y = If (c) <
                             then_branch = t () => (float16 r) <float16 h = {2}> { r = Add (x, h) },
-                            else_branch = e () => (float16 r) <float16 h = {3}> { r = Add (x, h) }
+                            else_branch = e () => (float16 r) <float w = {3}> { h = Cast <to = 10> (w) r = Add (x, h) }
                         >
                     }"#,
             },
