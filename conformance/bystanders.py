@@ -1,7 +1,7 @@
 """A fold changes nothing but the casts that it folds, their constants, their results, and who reads one of two equal results.
 
-From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results. What is left of
-both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
+From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results.
+What is left of both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
 """
 
 import onnx
@@ -15,10 +15,7 @@ CASTS = ("Cast", "CastLike")
 def check(report):
     with scratch_folder() as scratch:
         copies = copy_with_unique_names([*EXAMPLES, *wheel_models()], scratch / "in")
-        cases = []
-        for name in fold_cases.CASES:
-            cases.append(scratch / "in" / f"{name}.onnx")
-            onnx.save(fold_cases.make(name), cases[-1])
+        cases = fold_cases.write_all(scratch / "in")
         changed = 0
         for batch in batches([*copies, *cases]):
             for path, output in fold_all(report, batch, scratch / "out").items():

@@ -1,6 +1,6 @@
 """A folded model is as valid as it was and computes the same.
 
-After `recast fold` without options, over models/, the cases of fold_cases.py and the models of the onnx wheel: onnx.checker with
+After `recast fold` without options, over models/, the cases of fold_cases.txt and the models of the onnx wheel: onnx.checker with
 full_check passes where it passed before; onnxruntime gives the same outputs to the bit, or onnx's reference evaluator where
 onnxruntime cannot tell; folding again changes nothing.
 """
@@ -11,7 +11,18 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 import fold_cases
-from common import EXAMPLES, batches, copy_with_unique_names, count_casts, fold_all, compare_outputs, passes_checker, sample_inputs, scratch_folder, wheel_models
+from common import (
+    EXAMPLES,
+    batches,
+    compare_outputs,
+    copy_with_unique_names,
+    count_casts,
+    fold_all,
+    passes_checker,
+    sample_inputs,
+    scratch_folder,
+    wheel_models,
+)
 
 # Nodes that are not a function of their inputs.
 RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -20,7 +31,7 @@ RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLi
 def check(report):
     with scratch_folder() as scratch:
         examples = copy_with_unique_names(EXAMPLES, scratch / "in")
-        cases = {write_case(name, scratch / "in"): casts for name, (casts, _) in fold_cases.CASES.items()}
+        cases = fold_cases.write_all(scratch / "in")
         wheel = copy_with_unique_names(wheel_models(), scratch / "in")
         judges = Counter()
         for batch in batches([*examples, *cases, *wheel]):
@@ -29,17 +40,13 @@ def check(report):
             for before, after in changed.items():
                 judges[compare(report, before, after, wheel.get(before))] += 1
             for after, again in fold_all(report, outputs.values(), scratch / "again").items():
-                report.case(f"{after.stem}, folded again", after.read_bytes() != again.read_bytes() and "the second fold changes the model")
+                report.case(
+                    f"{after.stem}, folded again", after.read_bytes() != again.read_bytes() and "the second fold changes the model"
+                )
             for before in sorted(cases.keys() & outputs.keys()):
                 left = count_casts(onnx.load(outputs[before]))
                 report.case(f"{before.stem}, casts", left != cases[before] and f"{left} casts stay, expected {cases[before]}")
         report.note(f"{judges.total()} models changed; judged by {', '.join(f'{judge}: {n}' for judge, n in judges.most_common())}")
-
-
-def write_case(name, folder):
-    path = folder / f"{name}.onnx"
-    onnx.save(fold_cases.make(name), path)
-    return path
 
 
 def compare(report, before, after, original):
