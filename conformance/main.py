@@ -17,6 +17,7 @@ CHECKS = [
     "fold_cast",
     "fold_equal",
     "bystanders",
+    "header",
     "pairs",
     "strings",
     "field",
