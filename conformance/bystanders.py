@@ -1,32 +1,21 @@
 """A fold changes nothing but the casts that it folds, their constants, their results, and who reads one of two equal results.
 
-From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results. What is left of
-both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
+From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results.
+What is left of both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
 """
 
 import onnx
 
-import fold_cases
-from common import EXAMPLES, batches, copy_with_unique_names, fold_all, scratch_folder, wheel_models
+from corpus import changed, folded_corpus
 
 CASTS = ("Cast", "CastLike")
 
 
 def check(report):
-    with scratch_folder() as scratch:
-        copies = copy_with_unique_names([*EXAMPLES, *wheel_models()], scratch / "in")
-        cases = []
-        for name in fold_cases.CASES:
-            cases.append(scratch / "in" / f"{name}.onnx")
-            onnx.save(fold_cases.make(name), cases[-1])
-        changed = 0
-        for batch in batches([*copies, *cases]):
-            for path, output in fold_all(report, batch, scratch / "out").items():
-                before, after = onnx.load(path), onnx.load(output)
-                if before != after:
-                    changed += 1
-                    report.case(path.stem, problem(before, after))
-        report.note(f"{changed} models changed")
+    changed_models = changed(folded_corpus())
+    for before, after in changed_models.items():
+        report.case(before.stem, problem(onnx.load(before), onnx.load(after)))
+    report.note(f"{len(changed_models)} models changed")
 
 
 def problem(before, after):

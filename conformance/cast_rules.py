@@ -1,10 +1,10 @@
 """What ONNX says that `Cast` computes, one element at a time, in exact arithmetic.
 
-This is the oracle of the conformance run. It is written from the specification alone and shares nothing with the Rust kernels: elements
-are bit patterns (plain integers), values are fractions, and every rule is one branch. Slow, and meant to be read.
+This is the oracle of the conformance run. It is written from the specification alone and shares nothing with the Rust kernels:
+elements are bit patterns (plain integers), values are fractions, and every rule is one branch. Slow, and meant to be read.
 
-An answer is `defined` (ONNX says it), `undefined` (ONNX says nothing; `recast` has a value of its own, or none) or `contested` (the schema text
-and ONNX's own node tests disagree; both values are given).
+An answer is `defined` (ONNX says it), `undefined` (ONNX says nothing; `recast` has a value of its own, or none) or `contested`
+(the schema text and ONNX's own node tests disagree; both values are given).
 """
 
 from collections import namedtuple
@@ -21,8 +21,10 @@ INF, NAN = "inf", "nan"
 INTEGERS = {f"{sign}INT{bits}": (bits, sign == "") for bits in (2, 4, 8, 16, 32, 64) for sign in ("", "U")}
 
 # `special` names the codes that are no finite number:
-#   ieee: the highest exponent holds Inf and NaN; all_ones: one NaN of each sign, no Inf; 0x80: that code alone is NaN, there is no -0;
-#   none: every code is a finite number.
+#   ieee      the highest exponent holds Inf and NaN
+#   all_ones  the highest code of each sign is NaN, there is no Inf
+#   0x80      that code alone is NaN, there is neither Inf nor -0
+#   none      every code is a finite number
 FLOATS = {
     "FLOAT": Float(8, 23, 127, "ieee"),
     "DOUBLE": Float(11, 52, 1023, "ieee"),
@@ -191,7 +193,9 @@ def nearest_code(magnitude, form):
 def largest_code(form):
     """The code of the largest finite number."""
     all_ones = (1 << form.exponent_bits + form.mantissa_bits) - 1
-    return {"ieee": all_ones - (1 << form.mantissa_bits), "all_ones": all_ones - 1, "0x80": all_ones, "none": all_ones}[form.special]
+    return {"ieee": all_ones - (1 << form.mantissa_bits), "all_ones": all_ones - 1, "0x80": all_ones, "none": all_ones}[
+        form.special
+    ]
 
 
 def low_bits(value, target):

@@ -1,4 +1,4 @@
-"""Element values at which casts go wrong: every code of narrow types, and for wide ones the places where a target's rounding or range changes."""
+"""Element values at which casts go wrong: for wide types, the places where a target's rounding or range changes."""
 
 import random
 from fractions import Fraction
@@ -19,7 +19,7 @@ def interesting_codes(source, target, count):
 
 
 def edge_values(target, picked):
-    """Exact values around which the result changes: the target's own values, the middle of each two neighbours, the end of its range."""
+    """Exact values around which the result changes: the target's own, the middle of each two neighbours, the ends of its range."""
     width = bits_of(target)
     codes = range(1 << width) if width <= 8 else sorted({picked.getrandbits(width) for _ in range(40)} | special_codes(target))
     if target in FLOATS:

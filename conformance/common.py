@@ -20,6 +20,7 @@ EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
 WHEEL_DATA = ROOT / "conformance/.cache/onnx-1.22.0/onnx/backend/test/data"
 RECAST = Path(os.environ["RECAST"]).absolute()
 
+
 class Report:
     """Counts the cases of one check and keeps what failed."""
 
@@ -179,10 +180,11 @@ def onnxruntime_input(value):
 
 
 def compare_outputs(before, after, inputs):
-    """Runs both models on the same inputs. Returns what judged them, None if neither runner can run the first, and what differs, if anything.
+    """Runs both models on the same inputs. Returns what judged them, None if neither runner can run the first, and what differs.
 
-    onnxruntime decides where its outputs are equal to the bit. On a CPU it drops casts to FLOAT16 in front of operators without a FLOAT16
-    kernel, so that constants are not rounded before a fold and are after it: where outputs are merely close, the reference evaluator decides.
+    onnxruntime decides where its outputs are equal to the bit. On a CPU it drops casts to FLOAT16 in front of operators without a
+    FLOAT16 kernel, so that constants are not rounded before a fold and are after it: where outputs are merely close, the reference
+    evaluator decides.
     """
     close_in_onnxruntime = False
     for runner in ("onnxruntime", "reference"):

@@ -10,7 +10,17 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from common import EXAMPLES, all_graphs, compare_outputs, count_casts, passes_checker, recast, sample_inputs, scratch_folder, supports
+from common import (
+    EXAMPLES,
+    all_graphs,
+    compare_outputs,
+    count_casts,
+    passes_checker,
+    recast,
+    sample_inputs,
+    scratch_folder,
+    supports,
+)
 
 
 def check(report):
@@ -105,7 +115,10 @@ def write_larger_model(path):
         nodes,
         "larger",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [64, 96])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT16, [64, 96]), helper.make_tensor_value_info("z", TensorProto.DOUBLE, [64, 96])],
+        [
+            helper.make_tensor_value_info("y", TensorProto.FLOAT16, [64, 96]),
+            helper.make_tensor_value_info("z", TensorProto.DOUBLE, [64, 96]),
+        ],
         [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]), path)

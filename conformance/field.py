@@ -1,7 +1,8 @@
 """What other implementations of Cast compute differently, and why: onnx's reference evaluator, onnxruntime, ml_dtypes.
 
-They are compared with cast_rules.py over all numeric pairs (pairs.py shows that recast computes what cast_rules.py says). Every difference
-in a defined value, and in a contested one from what runtimes are said to do, has to fall under one of REASONS; the table shows how many do.
+They are compared with cast_rules.py over all numeric pairs (pairs.py shows that recast computes what cast_rules.py says). Every
+difference in a defined value, and in a contested one from what runtimes are said to do, has to fall under one of REASONS; the table
+shows how many do.
 """
 
 import warnings
@@ -22,7 +23,15 @@ from pairs import variants
 Difference = namedtuple("Difference", "by source target saturate round_mode code magnitude answer actual")
 
 # onnxruntime returns these only through a cast to a type that numpy has.
-READ_THROUGH = {"INT2": "INT8", "INT4": "INT8", "UINT2": "UINT8", "UINT4": "UINT8", "BFLOAT16": "FLOAT", "FLOAT8E8M0": "FLOAT", "FLOAT4E2M1": "FLOAT"}
+READ_THROUGH = {
+    "INT2": "INT8",
+    "INT4": "INT8",
+    "UINT2": "UINT8",
+    "UINT4": "UINT8",
+    "BFLOAT16": "FLOAT",
+    "FLOAT8E8M0": "FLOAT",
+    "FLOAT4E2M1": "FLOAT",
+}
 READ_THROUGH |= dict.fromkeys(cast_rules.FLOAT8, "FLOAT")
 
 
@@ -44,7 +53,10 @@ def check(report):
                     reasons = {difference: reason(difference) for difference in found}
                     differences += Counter((by, why) for why in reasons.values() if why)
                     unexplained = [difference for difference, why in reasons.items() if not why]
-                    report.case(f"{by}, {source} to {target} {attributes or ''}", unexplained and f"{len(unexplained)} unexplained, first: {unexplained[0]}")
+                    report.case(
+                        f"{by}, {source} to {target} {attributes or ''}",
+                        unexplained and f"{len(unexplained)} unexplained, first: {unexplained[0]}",
+                    )
     report.note("; ".join(f"{by}: {casts[by]} casts, {lacking[by]} not implemented" for by in IMPLEMENTATIONS))
     report.details += [f"{by:11} {number:6} values: {why}" for (by, why), number in sorted(differences.items())]
 
@@ -53,7 +65,9 @@ def by_ml_dtypes(element_codes, source, target, attributes):
     if attributes.get("round_mode", "up") != "up":
         raise NotImplementedError("ml_dtypes has no rounding modes")
     with warnings.catch_warnings(action="ignore"):
-        array = array_of_codes(source, element_codes, bits_of(source)).astype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(target)))
+        array = array_of_codes(source, element_codes, bits_of(source)).astype(
+            helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(target))
+        )
     return array_codes(array, bits_of(target))
 
 
@@ -88,9 +102,16 @@ def cast_model(source, targets, attributes, length, opset):
     """x, cast to each of the targets in turn; the attributes go with the first."""
     nodes, name = [], "x"
     for index, target in enumerate(targets):
-        nodes.append(helper.make_node("Cast", [name], [f"y{index}"], to=TensorProto.DataType.Value(target), **(attributes if index == 0 else {})))
+        nodes.append(
+            helper.make_node(
+                "Cast", [name], [f"y{index}"], to=TensorProto.DataType.Value(target), **(attributes if index == 0 else {})
+            )
+        )
         name = f"y{index}"
-    values = [helper.make_tensor_value_info(name, TensorProto.DataType.Value(of), [length]) for name, of in (("x", source), (name, targets[-1]))]
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.DataType.Value(of), [length])
+        for name, of in (("x", source), (name, targets[-1]))
+    ]
     graph = helper.make_graph(nodes, "cast", values[:1], values[1:])
     return helper.make_model(graph, ir_version=14 if opset == 28 else 13, opset_imports=[helper.make_opsetid("", opset)])
 
@@ -118,7 +139,9 @@ def result(difference, saturate, through=None):
 
 
 def same(difference, code):
-    return difference.actual == code or (cast_rules.is_nan(difference.actual, difference.target) and cast_rules.is_nan(code, difference.target))
+    return difference.actual == code or (
+        cast_rules.is_nan(difference.actual, difference.target) and cast_rules.is_nan(code, difference.target)
+    )
 
 
 def rounds_twice(d):
@@ -126,7 +149,11 @@ def rounds_twice(d):
 
 
 def never_saturates(d):
-    return d.by == "ml_dtypes" and d.target in cast_rules.FLOAT8 and any(same(d, result(d, False, through)) for through in (None, "FLOAT"))
+    return (
+        d.by == "ml_dtypes"
+        and d.target in cast_rules.FLOAT8
+        and any(same(d, result(d, False, through)) for through in (None, "FLOAT"))
+    )
 
 
 def within(d, lowest, end):

@@ -15,8 +15,10 @@ from onnx import TensorProto
 import cast_rules
 from common import WHEEL_DATA, batches, codes, count_casts, fold_all, scratch_folder
 
-# The node tests whose expected output is not what the schema's text says, and why. The check fails where this list is too long or too short.
-NAN_TO_FLOAT4 = "the input holds a NaN: ONNX's note on float4 says 6, the test expects what ml_dtypes computes, -0 for +NaN and 0 for -NaN"
+# The node tests whose expected output is not what the schema's text says, and why. A test too many or too few here is a failure.
+NAN_TO_FLOAT4 = (
+    "the input holds a NaN: ONNX's note on float4 says 6, the test expects what ml_dtypes computes, -0 for +NaN and 0 for -NaN"
+)
 CONTRADICT_THE_TEXT = {
     f"test_{form.format(source)}": NAN_TO_FLOAT4
     for source in ("FLOAT", "FLOAT16")
@@ -44,7 +46,10 @@ def check(report):
                 for path, output in fold_all(report, batch, scratch / run, *options).items():
                     report.case(f"{path.stem}, {run}", problem(run, cases[path], output))
         stay = [case for case in cases.values() if kinds(case) != {"defined"}]
-        report.note(f"{len(cases)} node tests, {len(stay)} with undefined or contested values, {len(CONTRADICT_THE_TEXT)} contradict the text")
+        report.note(
+            f"{len(cases)} node tests; {len(stay)} with undefined or contested values; "
+            f"{len(CONTRADICT_THE_TEXT)} contradict the text: {NAN_TO_FLOAT4}"
+        )
 
 
 def constant_input_case(folder, destination):
@@ -97,7 +102,9 @@ def problem(run, case, output):
         return "no initializer has the output's name"
     type_name = TensorProto.DataType.Name(case.expected.data_type)
     if folded.data_type != case.expected.data_type or list(folded.dims) != list(case.expected.dims):
-        return f"type {TensorProto.DataType.Name(folded.data_type)}{list(folded.dims)}, expected {type_name}{list(case.expected.dims)}"
+        return (
+            f"type {TensorProto.DataType.Name(folded.data_type)}{list(folded.dims)}, expected {type_name}{list(case.expected.dims)}"
+        )
     wanted = codes(case.expected, cast_rules.bits_of(type_name)) if run == "runtime" else [answer.text for answer in case.answers]
     return first_difference(case, wanted, folded) or storage_problem(folded, type_name)
 

@@ -1,6 +1,6 @@
 """A folded model is as valid as it was and computes the same.
 
-After `recast fold` without options, over models/, the cases of fold_cases.py and the models of the onnx wheel: onnx.checker with
+After `recast fold` without options, over models/, the cases of fold_cases.txt and the models of the onnx wheel: onnx.checker with
 full_check passes where it passed before; onnxruntime gives the same outputs to the bit, or onnx's reference evaluator where
 onnxruntime cannot tell; folding again changes nothing.
 """
@@ -10,36 +10,30 @@ from collections import Counter
 import onnx
 from onnx import TensorProto, numpy_helper
 
-import fold_cases
-from common import EXAMPLES, batches, copy_with_unique_names, count_casts, fold_all, compare_outputs, passes_checker, sample_inputs, scratch_folder, wheel_models
+from common import batches, compare_outputs, count_casts, fold_all, passes_checker, sample_inputs
+from corpus import changed, folded_corpus
 
 # Nodes that are not a function of their inputs.
 RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
 def check(report):
-    with scratch_folder() as scratch:
-        examples = copy_with_unique_names(EXAMPLES, scratch / "in")
-        cases = {write_case(name, scratch / "in"): casts for name, (casts, _) in fold_cases.CASES.items()}
-        wheel = copy_with_unique_names(wheel_models(), scratch / "in")
-        judges = Counter()
-        for batch in batches([*examples, *cases, *wheel]):
-            outputs = fold_all(report, batch, scratch / "out")
-            changed = {before: after for before, after in outputs.items() if before.read_bytes() != after.read_bytes()}
-            for before, after in changed.items():
-                judges[compare(report, before, after, wheel.get(before))] += 1
-            for after, again in fold_all(report, outputs.values(), scratch / "again").items():
-                report.case(f"{after.stem}, folded again", after.read_bytes() != again.read_bytes() and "the second fold changes the model")
-            for before in sorted(cases.keys() & outputs.keys()):
-                left = count_casts(onnx.load(outputs[before]))
-                report.case(f"{before.stem}, casts", left != cases[before] and f"{left} casts stay, expected {cases[before]}")
-        report.note(f"{judges.total()} models changed; judged by {', '.join(f'{judge}: {n}' for judge, n in judges.most_common())}")
-
-
-def write_case(name, folder):
-    path = folder / f"{name}.onnx"
-    onnx.save(fold_cases.make(name), path)
-    return path
+    corpus = folded_corpus()
+    report.case("recast fold of all models", "; ".join(corpus.failures))
+    judges = Counter()
+    changed_models = changed(corpus)
+    for before, after in changed_models.items():
+        judges[compare(report, before, after, corpus.originals.get(before))] += 1
+    for batch in batches(changed_models.values()):
+        for after, again in fold_all(report, batch, corpus.folder / "again").items():
+            report.case(
+                f"{after.stem}, folded again", after.read_bytes() != again.read_bytes() and "the second fold changes the model"
+            )
+    for before, casts in corpus.casts.items():
+        left = count_casts(onnx.load(corpus.folded.get(before, before)))
+        report.case(f"{before.stem}, casts", left != casts and f"{left} casts stay, expected {casts}")
+    judged = ", ".join(f"{judge}: {count}" for judge, count in judges.most_common())
+    report.note(f"{len(changed_models)} of {len(corpus.folded)} models changed; judged by {judged}")
 
 
 def compare(report, before, after, original):
@@ -49,13 +43,15 @@ def compare(report, before, after, original):
     model = onnx.load(before)
     if any(node.op_type in RANDOM for node in model.graph.node):
         return "nothing, random"
-    judge, difference = compare_outputs(before, after, test_inputs(model, original) if original else sample_inputs(model))
+    judge, difference = compare_outputs(before, after, test_inputs(model, original))
     report.case(f"{before.stem}, outputs", difference)
     return judge or "nothing, none runs them"
 
 
 def test_inputs(model, original):
-    """The inputs that the backend test brings, sample inputs where it brings none."""
+    """The inputs that a backend test brings, sample inputs where there are none."""
+    if original is None:
+        return sample_inputs(model)
     inputs = {}
     initialized = {tensor.name for tensor in model.graph.initializer}
     values = [value for value in model.graph.input if model.ir_version < 4 or value.name not in initialized]

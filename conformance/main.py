@@ -9,7 +9,21 @@ import traceback
 from common import Report
 
 # Each name is a module beside this one; its docstring says what it shows, its `check(report)` shows it.
-CHECKS = ["schema", "facts", "models", "roundtrip", "fold_cast", "fold_equal", "bystanders", "pairs", "strings", "field", "external", "big"]
+CHECKS = [
+    "schema",
+    "facts",
+    "models",
+    "roundtrip",
+    "fold_cast",
+    "fold_equal",
+    "bystanders",
+    "header",
+    "pairs",
+    "strings",
+    "field",
+    "external",
+    "big",
+]
 
 
 def main():

@@ -1,6 +1,7 @@
 """Folding computes every numeric pair of types as cast_rules.py does, under every saturate and round_mode.
 
-One model for each pair: its constants hold defined, undefined and contested values apart, so that each must fold, or stay, for its own reason.
+One model for each pair: its constants hold defined, undefined and contested values apart, so that each folds or stays for its own
+reason.
 """
 
 from collections import namedtuple
@@ -90,7 +91,9 @@ def problem(run, model, cast):
         return f"the folded tensor is {TensorProto.DataType.Name(tensor.data_type)}"
     differing = [
         f"{code:#x} gives {actual:#x}, not {wanted:#x}"
-        for code, answer, actual in zip(cast.source_codes, cast.answers, codes(tensor, cast_rules.bits_of(cast.target)), strict=True)
+        for code, answer, actual in zip(
+            cast.source_codes, cast.answers, codes(tensor, cast_rules.bits_of(cast.target)), strict=True
+        )
         if (wanted := answer.runtime if run == "runtime" else answer.text) is not None
         and actual != wanted
         and not (cast_rules.is_nan(actual, cast.target) and cast_rules.is_nan(wanted, cast.target))

@@ -12,23 +12,59 @@ from common import codes, count_casts, fold_all, scratch_folder
 
 FLOAT_TARGETS = ["FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E5M2"]
 # Among them halfway cases of each target and their neighbours: one rounding, from the decimal value itself.
-NUMBERS = """0 -0 1 +1 -1 3.14159 1e3 1E3 1e-3 -1.5e+2 .5 5. 0.1 1e400 -1e400 1e-400 65504 65520 65519.999999999999 448 464 464.000000000001 61440
-    2049 2049.0000000000001 16777217 16777217.00000000001 9007199254740993 1.00390625 1.003906250000000000001 00012 123456789012345678901234567890""".split()
-NAMES = {"INF": Value(False, INF), "+INF": Value(False, INF), "-INF": Value(True, INF), "inf": Value(False, INF), "Inf": Value(False, INF),
-         "-inf": Value(True, INF), "NaN": Value(False, NAN), "nan": Value(False, NAN), "NAN": Value(False, NAN)}  # fmt: skip
-NOT_FLOATS = ["", " 1", "1 ", "0x10", "1_000", "3abc", "one", "1e", "e5", ".", "+", "--1", "1,5", "infinite", "\u0661\u0662", "1\x00"]
+NUMBERS = """
+    0 -0 1 +1 -1 3.14159 1e3 1E3 1e-3 -1.5e+2 .5 5. 0.1 1e400 -1e400 1e-400 00012 123456789012345678901234567890
+    65504 65520 65519.999999999999 448 464 464.000000000001 61440 2049 2049.0000000000001 16777217 16777217.00000000001
+    9007199254740993 1.00390625 1.003906250000000000001
+""".split()  # noqa: SIM905 - a list of a literal each is harder to read.
+NAMES = {name: Value(name.startswith("-"), INF) for name in ("INF", "+INF", "-INF", "inf", "Inf", "-inf")}
+NAMES |= dict.fromkeys(["NaN", "nan", "NAN"], Value(False, NAN))
+NOT_FLOATS = [
+    "",
+    " 1",
+    "1 ",
+    "0x10",
+    "1_000",
+    "3abc",
+    "one",
+    "1e",
+    "e5",
+    ".",
+    "+",
+    "--1",
+    "1,5",
+    "infinite",
+    "\u0661\u0662",
+    "1\x00",
+]
 
-INTEGERS = [("0", "INT8"), ("-128", "INT8"), ("127", "INT8"), ("255", "UINT8"), ("-9223372036854775808", "INT64"), ("9223372036854775807", "INT64"),
-            ("18446744073709551615", "UINT64"), ("-7", "INT32"), ("+7", "INT32"), ("007", "INT16"), ("-8", "INT4"), ("15", "UINT4")]  # fmt: skip
-NOT_INTEGERS = [("128", "INT8"), ("-1", "UINT8"), ("1.5", "INT32"), ("1e3", "INT32"), ("", "INT32"), (" 1", "INT32"), ("0x10", "INT32"),
-                ("1_000", "INT64"), ("18446744073709551616", "UINT64"), ("3abc", "INT32"), ("true", "BOOL"), ("1", "BOOL")]  # fmt: skip
+INTEGERS = {
+    "INT4": ["-8"],
+    "UINT4": ["15"],
+    "INT8": ["0", "-128", "127"],
+    "UINT8": ["255"],
+    "INT16": ["007"],
+    "INT32": ["-7", "+7"],
+    "INT64": ["-9223372036854775808", "9223372036854775807"],
+    "UINT64": ["18446744073709551615"],
+}
+NOT_INTEGERS = {
+    "INT8": ["128"],
+    "UINT8": ["-1"],
+    "INT32": ["1.5", "1e3", "", " 1", "0x10", "3abc"],
+    "INT64": ["1_000"],
+    "UINT64": ["18446744073709551616"],
+    "BOOL": ["true", "1"],
+}
 
 
 def check(report):
     with scratch_folder() as scratch:
         (scratch / "in").mkdir()
         constants = [*float_constants(), *integer_constants(), *to_string_constants()]
-        models = {write_model(scratch / "in" / f"{index}.onnx", *constant[:2]): constant for index, constant in enumerate(constants)}
+        models = {
+            write_model(scratch / "in" / f"{index}.onnx", *constant[:2]): constant for index, constant in enumerate(constants)
+        }
         for path, output in fold_all(report, models, scratch / "out").items():
             array, target, wanted = models[path]
             report.case(f"{array.ravel().tolist()!r} to {target}", problem(onnx.load(output), target, wanted))
@@ -46,10 +82,12 @@ def float_constants():
 
 
 def integer_constants():
-    for literal, target in INTEGERS:
-        yield text(literal), target, int(literal) % (1 << cast_rules.bits_of(target))
-    for literal, target in NOT_INTEGERS:
-        yield text(literal), target, None
+    for target, literals in INTEGERS.items():
+        for literal in literals:
+            yield text(literal), target, int(literal) % (1 << cast_rules.bits_of(target))
+    for target, literals in NOT_INTEGERS.items():
+        for literal in literals:
+            yield text(literal), target, None
 
 
 def to_string_constants():
@@ -72,14 +110,18 @@ def exact(literal):
 def write_model(path, array, target):
     number = TensorProto.DataType.Value(target)
     node = helper.make_node("Cast", ["constant"], ["y"], to=number)
-    graph = helper.make_graph([node], "strings", [], [helper.make_tensor_value_info("y", number, [1])], [numpy_helper.from_array(array, "constant")])
+    graph = helper.make_graph(
+        [node], "strings", [], [helper.make_tensor_value_info("y", number, [1])], [numpy_helper.from_array(array, "constant")]
+    )
     onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]), path)
     return path
 
 
 def problem(model, target, wanted):
     if count_casts(model) or wanted is None:
-        return (count_casts(model) == 0) != (wanted is not None) and ("the cast stays" if wanted is not None else "the cast is folded")
+        return (count_casts(model) == 0) != (wanted is not None) and (
+            "the cast stays" if wanted is not None else "the cast is folded"
+        )
     tensor = model.graph.initializer[0]
     if target == "STRING":
         return tensor.string_data[0].decode() != wanted and f"gives {tensor.string_data[0]}, not {wanted}"

@@ -221,7 +221,7 @@ def subbyte_quant():
 
 
 def annotated():
-    """Everything a rewrite may lose: metadata and doc strings at every level, quantization annotations, CastLike, an overridable weight."""
+    """What a rewrite may lose: metadata and doc strings everywhere, quantization annotations, an overridable weight; CastLike."""
     model = parser.parse_model("""
         <ir_version: 10, opset_import: ["": 21, "example.vendor": 3], producer_name: "annotated-example", producer_version: "1.2",
          domain: "com.example.vision", model_version: 7, doc_string: "A model whose every part is described.",
