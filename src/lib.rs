@@ -1,15 +1,39 @@
 //! Rewrites ONNX models exactly and losslessly.
-pub mod cast;
-pub mod cli;
+//!
+//! A model is read without copying its weights, changed through plans of edits, and written in one step. This is what
+//! `recast fold` does:
+//!
+//! ```
+//! use onnx_recast::graph::Model;
+//! use onnx_recast::passes::{self, Options, PASSES};
+//! use onnx_recast::wire::schema::ModelProto;
+//! use onnx_recast::wire::{self, Layout, Target};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let input = wire::open("models/fp8_qdq.onnx".as_ref())?;
+//! let model = Model::new(ModelProto::from_bytes(input.bytes)?)?;
+//! let (model, report) = passes::run(model, PASSES, &Options::default())?;
+//! assert_eq!(report.folded.len(), 3);
+//!
+//! let folder = tempfile::tempdir()?;
+//! wire::save(Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules, from the ground up; each uses those before it. `ARCHITECTURE.md` says what they promise each other.
+
 pub mod dtype;
 pub mod error;
-pub mod facts;
-pub mod graph;
-pub mod inspect;
 pub mod minifloat;
 pub mod packed;
-pub mod passes;
-pub mod report;
+pub mod wire;
+pub mod cast;
 pub mod tensor;
 pub mod text;
-pub mod wire;
+pub mod graph;
+pub mod facts;
+pub mod inspect;
+pub mod passes;
+pub mod report;
+pub mod cli;

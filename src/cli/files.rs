@@ -66,6 +66,7 @@ impl Output {
             (Some(output), _) => Ok(Target::File(output.clone())),
             _ if input == Path::new("-") => bail!("a model from standard input has no name; use -o FILE"),
             (None, Some(folder)) => {
+                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
                 Ok(Target::File(folder.join(name)))
             }

@@ -16,8 +16,7 @@
 //! Understood: the model's and each function's header (`ir_version`, `opset_import`, `producer_name`, `producer_version`, `domain`,
 //! `model_version`, `doc_string`, `overload`, `metadata_props`), inputs and outputs with types, initializers and value types in a
 //! list after them, nodes with an optional `[name]`, attributes of every kind, graphs as attributes, functions after the graph.
-//! Elements of float8, float6, float4, FLOAT16 and BFLOAT16 tensors are their codes in hexadecimal or, for numbers that the type
-//! holds exactly, decimal.
+//! Elements of tensors are decimal numbers, rounded to their type, or codes in hexadecimal; floats of 8 bits and fewer are printed so.
 
 mod lexer;
 mod parse;

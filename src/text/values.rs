@@ -46,6 +46,8 @@ pub(super) fn unpack(dtype: DType, raw: &[u8], elements: usize) -> Vec<String> {
         (Class::Signed, code) => ((code << (64 - bits)).cast_signed() >> (64 - bits)).to_string(),
         (Class::Float, code) if dtype == DType::Float => float(f64::from(f32::from_bits(code as u32)), code),
         (Class::Float, code) if dtype == DType::Double => float(f64::from_bits(code), code),
+        (Class::Float, code) if dtype == DType::Float16 => float(half::f16::from_bits(code as u16).to_f64(), code),
+        (Class::Float, code) if dtype == DType::Bfloat16 => float(half::bf16::from_bits(code as u16).to_f64(), code),
         (Class::Float, code) => format!("{code:#x}"),
         (_, code) => code.to_string(),
     });

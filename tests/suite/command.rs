@@ -123,8 +123,7 @@ fn many_models_go_into_a_folder() {
     let (folder, first) = folder_with("a.onnx", THREE_CASTS);
     let second = folder.path().join("b.onnx");
     fs::copy(&first, &second).unwrap();
-    let out = folder.path().join("out");
-    fs::create_dir(&out).unwrap();
+    let out = folder.path().join("made/for/it");
     let output = recast(&["fold", &first, second.to_str().unwrap(), "--out-dir", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(fs::read(out.join("a.onnx")).unwrap(), fs::read(out.join("b.onnx")).unwrap());

@@ -1,0 +1,31 @@
+# `just` lists the commands; `just ready` is what CI runs.
+_default:
+    @just --list
+
+# All checks
+ready:
+    .ci/run
+
+# The tests that need nothing but cargo
+test:
+    .ci/run test
+
+# Formatting, clippy and documentation
+style:
+    .ci/run style docs
+
+# The comparison with the onnx package, its test data and onnxruntime; --all for everything
+conformance *ARGUMENTS:
+    conformance/run {{ARGUMENTS}}
+
+# The example models anew (needs a Python with onnx)
+models:
+    python3 models/make.py
+
+# The operator facts anew (needs a Python with onnx 1.23.2)
+facts:
+    python3 facts/generate.py
+
+# The kernels beside memcpy and a plain loop
+bench:
+    cargo bench
