@@ -30,6 +30,12 @@ macro_rules! lanes {
 
 lanes! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
 
+/// The elements.
+#[inline(always)]
+pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element> {
+    bytes.chunks_exact(Element::BYTES).map(Element::read)
+}
+
 /// Applies a function to each element.
 #[inline(always)]
 pub(super) fn map<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
