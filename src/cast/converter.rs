@@ -85,7 +85,10 @@ impl Converter {
     fn up_to_a_line(&self, target: &[u8]) -> usize {
         let before = target.as_ptr().align_offset(LINE);
         let bits = self.cast.to.bits();
-        (8..CHUNK).step_by(4).find(|count| count * bits == before * 8 && count * self.cast.from.bits() % 8 == 0).unwrap_or(CHUNK)
+        (8..CHUNK)
+            .step_by(4)
+            .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
+            .unwrap_or(CHUNK)
     }
 
     fn convert_chunk(&self, chunk: &[u8], count: usize, result: &mut [u8], past_caches: bool, buffers: &mut [Buffer; 2]) {

@@ -81,7 +81,7 @@ pub(super) fn odd_from_double(number: f64) -> u32 {
 #[inline(always)]
 pub(super) fn double_with_sticky(integer: i64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer.unsigned_abs() < 1 << 53);
-    let marked = integer - low | if low == 0 { 0 } else { 0x800 };
+    let marked = (integer - low) | if low == 0 { 0 } else { 0x800 };
     (if small { integer } else { marked }) as f64
 }
 
@@ -89,7 +89,7 @@ pub(super) fn double_with_sticky(integer: i64) -> f64 {
 #[inline(always)]
 pub(super) fn unsigned_double_with_sticky(integer: u64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer < 1 << 53);
-    let marked = integer - low | if low == 0 { 0 } else { 0x800 };
+    let marked = (integer - low) | if low == 0 { 0 } else { 0x800 };
     (if small { integer } else { marked }) as f64
 }
 
