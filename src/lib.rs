@@ -1,5 +1,6 @@
 //! Rewrites ONNX models exactly and losslessly.
 pub mod cast;
+pub mod cast_file;
 pub mod cli;
 pub mod dtype;
 pub mod error;
