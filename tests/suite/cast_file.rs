@@ -46,11 +46,14 @@ fn run(input: (&str, &[u8]), arguments: &[&str]) -> (TempDir, Output) {
     (folder, output)
 }
 
+/// An input's name and content, options, the output's name and content.
+type Case<'a> = (&'a str, Vec<u8>, &'a [&'a str], &'a str, Vec<u8>);
+
 #[test]
 fn files_become_the_files_that_numpy_and_onnx_expect() {
     let floats = npy("<f4", "(3,)", &singles(&[1.0, -2.5, 448.0]));
     let whole = npy("<f4", "(1, 3)", &singles(&[1.0, -2.0, 7.0]));
-    let cases: Vec<(&str, Vec<u8>, &[&str], &str, Vec<u8>)> = vec![
+    let cases: Vec<Case> = vec![
         ("in.npy", floats.clone(), &["--to", "float16"], "out.npy", npy("<f2", "(3,)", &[0x00, 0x3C, 0x00, 0xC1, 0x00, 0x5F])),
         ("in.npy", floats.clone(), &["--to", "BFLOAT16"], "out.npy", npy("<u2", "(3,)", &[0x80, 0x3F, 0x20, 0xC0, 0xE0, 0x43])),
         ("in.npy", floats.clone(), &["--to", "Float8E4M3FN"], "out.npy", npy("|u1", "(3,)", &[0x38, 0xC2, 0x7E])),
