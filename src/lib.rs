@@ -33,6 +33,7 @@ pub mod tensor;
 pub mod text;
 pub mod graph;
 pub mod facts;
+pub mod cast_file;
 pub mod inspect;
 pub mod passes;
 pub mod report;

@@ -25,6 +25,18 @@ pub fn put(bits: usize, bytes: &mut [u8], index: usize, element: u64) {
     }
 }
 
+/// The bytes of some of the elements, of which the first begins on a byte.
+#[must_use]
+pub fn part(bits: usize, bytes: &[u8], first: usize, count: usize) -> &[u8] {
+    &bytes[first * bits / 8..][..(count * bits).div_ceil(8)]
+}
+
+/// As [`part`], to write to.
+#[must_use]
+pub fn part_mut(bits: usize, bytes: &mut [u8], first: usize, count: usize) -> &mut [u8] {
+    &mut bytes[first * bits / 8..][..(count * bits).div_ceil(8)]
+}
+
 /// The low bits set.
 #[must_use]
 pub const fn mask(bits: usize) -> u64 {

@@ -17,11 +17,7 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
         stages.extend((cast.from.bits() < 8).then(|| Stage::Unpack(cast.from.bits())));
         stages.push(Stage::Table(Box::new(Table::new(cast))));
     } else {
-        let (decode, machine) = match cast.from {
-            DType::Float16 => (Some(Stage::FromHalf), Machine::F32),
-            DType::Bfloat16 => (Some(Stage::FromBrain), Machine::F32),
-            from => (None, Machine::of(from)),
-        };
+        let (decode, machine) = decode(cast.from);
         stages.extend(decode);
         match cast.to.class() {
             Class::Bool => stages.push(Stage::IsNotZero(machine)),
@@ -31,6 +27,24 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
     }
     stages.extend((cast.to.bits() < 8).then(|| Stage::Pack(cast.to.bits())));
     if stages.is_empty() { vec![Stage::Copy] } else { stages }
+}
+
+/// The kernel that makes machine numbers of elements of more than eight bits, and which numbers.
+pub(super) fn decode(from: DType) -> (Option<Stage>, Machine) {
+    match from {
+        DType::Float16 => (Some(Stage::FromHalf), Machine::F32),
+        DType::Bfloat16 => (Some(Stage::FromBrain), Machine::F32),
+        from => (None, Machine::of(from)),
+    }
+}
+
+/// The kernel that makes of machine numbers an `f32` that can be rounded once more: exact, or rounded to odd.
+pub(super) fn to_single(from: Machine) -> Option<Stage> {
+    match from {
+        Machine::F32 => None,
+        Machine::U16 | Machine::I16 => Some(Stage::As(from, Machine::F32)),
+        _ => Some(Stage::Odd(from)),
+    }
 }
 
 fn to_integer(cast: &Cast, from: Machine) -> Option<Stage> {
@@ -61,9 +75,5 @@ fn to_float(cast: &Cast, from: Machine) -> Vec<Stage> {
         DType::Float8E8M0 => Stage::Scale(Scaling::new(cast.rules)),
         _ => Stage::Round(rounding()),
     };
-    match from {
-        Machine::F32 => vec![last],
-        Machine::U16 | Machine::I16 => vec![Stage::As(from, Machine::F32), last],
-        _ => vec![Stage::Odd(from), last],
-    }
+    Vec::from_iter(to_single(from).into_iter().chain([last]))
 }

@@ -2,9 +2,10 @@
 
 use super::Cast;
 use super::chain::chain;
-use super::level::{self, Level};
+use super::level::Level;
 use super::stage::Stage;
 use super::stream::{self, LINE};
+use crate::packed::{part, part_mut};
 
 /// Elements that go through the chain at a time. A multiple of eight, so that every chunk begins on a byte, and of what makes
 /// a cache line of the narrowest type.
@@ -63,16 +64,15 @@ impl Converter {
 
     fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
         let mut buffers = [const { Buffer([0; CHUNK * 8]) }; 2];
-        let (from_bits, to_bits) = (self.cast.from.bits(), self.cast.to.bits());
         let mut done = 0;
         while done < elements {
             let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { CHUNK }.min(elements - done);
-            let chunk = &source[done * from_bits / 8..][..(count * from_bits).div_ceil(8)];
-            let result = &mut target[done * to_bits / 8..][..(count * to_bits).div_ceil(8)];
+            let chunk = part(self.cast.from.bits(), source, done, count);
+            let result = part_mut(self.cast.to.bits(), target, done, count);
             self.convert_chunk(chunk, count, result, past_caches, &mut buffers);
             done += count;
         }
-        let padding = target.len() * 8 - elements * to_bits;
+        let padding = target.len() * 8 - elements * self.cast.to.bits();
         if let Some(last) = target.last_mut() {
             *last &= 0xFF >> padding;
         }
@@ -85,12 +85,15 @@ impl Converter {
     fn up_to_a_line(&self, target: &[u8]) -> usize {
         let before = target.as_ptr().align_offset(LINE);
         let bits = self.cast.to.bits();
-        (8..CHUNK).step_by(4).find(|count| count * bits == before * 8 && count * self.cast.from.bits() % 8 == 0).unwrap_or(CHUNK)
+        (8..CHUNK)
+            .step_by(4)
+            .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
+            .unwrap_or(CHUNK)
     }
 
     fn convert_chunk(&self, chunk: &[u8], count: usize, result: &mut [u8], past_caches: bool, buffers: &mut [Buffer; 2]) {
         let [Buffer(first), Buffer(second)] = buffers;
-        let run = |stage: &Stage, source: &[u8], target: &mut [u8]| level::run(self.level, stage, source, target);
+        let run = |stage: &Stage, source: &[u8], target: &mut [u8]| stage.run(self.level, source, target);
         let finish = |stage: &Stage, source: &[u8], spare: &mut [u8], result: &mut [u8]| match past_caches {
             false => run(stage, source, result),
             true => {

@@ -3,8 +3,6 @@
 //! Kernels are plain loops, inlined into one function for each instruction set and vectorized there by the compiler.
 #![allow(unsafe_code)]
 
-use super::stage::Stage;
-
 /// An instruction set; each includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -59,9 +57,15 @@ impl Level {
     }
 }
 
-/// What a kernel may use, as a type, so that each instruction set gets its own copy of the loops.
+/// An instruction set as a type, so that each gets its own copy of the loops.
 pub(super) trait Features {
     const LEVEL: Level;
+}
+
+/// Something to run over a chunk. Implementations are `#[inline(always)]`: else they miss the instruction set.
+pub(super) trait Kernel {
+    type Output;
+    fn run<F: Features>(self) -> Self::Output;
 }
 
 struct Portable;
@@ -69,28 +73,27 @@ impl Features for Portable {
     const LEVEL: Level = Level::Portable;
 }
 
-/// Runs one stage over a chunk.
-///
-/// # Panics
-/// When this machine lacks the level: a [`Level`] that was not detected must not reach a kernel.
-pub(super) fn run(level: Level, stage: &Stage, source: &[u8], target: &mut [u8]) {
-    debug_assert!(level.is_available());
-    match level {
-        Level::Portable => stage.run::<Portable>(source, target),
-        // SAFETY: a converter holds a level only after `is_available` said that the machine has all its features.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86::avx2(stage, source, target) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86::avx512(stage, source, target) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
+impl Level {
+    /// Runs a kernel with the level's instructions.
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        debug_assert!(self.is_available());
+        match self {
+            Level::Portable => kernel.run::<Portable>(),
+            // SAFETY: converters and surveys hold a level only after `is_available` said that the machine has all of it.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { x86::avx2(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::avx512(kernel) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
+        }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Features, Level, Stage};
+    use super::{Features, Kernel, Level};
 
     struct Avx2;
     impl Features for Avx2 {
@@ -103,12 +106,12 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c")]
-    pub(super) fn avx2(stage: &Stage, source: &[u8], target: &mut [u8]) {
-        stage.run::<Avx2>(source, target);
+    pub(super) fn avx2<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Avx2>()
     }
 
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-    pub(super) fn avx512(stage: &Stage, source: &[u8], target: &mut [u8]) {
-        stage.run::<Avx512>(source, target);
+    pub(super) fn avx512<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Avx512>()
     }
 }

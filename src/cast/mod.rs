@@ -26,6 +26,7 @@ mod stage;
 mod stream;
 mod strings;
 mod summary;
+mod survey;
 mod table;
 
 pub use converter::Converter;
@@ -37,6 +38,7 @@ pub use summary::{Summary, Tally, Verdict};
 use crate::dtype::{Class, DType};
 use crate::minifloat::Format;
 use crate::packed;
+use survey::Survey;
 
 /// How numbers between two powers of two become `FLOAT8E8M0`. Other types do not look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,6 +152,22 @@ impl Cast {
     /// When one of the types is not numeric, or `source` is shorter than `elements` elements.
     #[must_use]
     pub fn survey(&self, source: &[u8], elements: usize) -> Summary {
+        self.check_source(source, elements);
+        if elements < FEW {
+            return self.survey_exactly(source, elements);
+        }
+        if self.is_always_defined() {
+            return Summary::default();
+        }
+        Survey::for_level(*self, Level::detect()).count(source, elements)
+    }
+
+    /// Counts as [`Cast::survey`] does, one element at a time along the exact path.
+    ///
+    /// # Panics
+    /// As [`Cast::survey`].
+    #[must_use]
+    pub fn survey_exactly(&self, source: &[u8], elements: usize) -> Summary {
         self.check_source(source, elements);
         let mut summary = Summary::default();
         for index in 0..elements {

@@ -30,6 +30,12 @@ macro_rules! lanes {
 
 lanes! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
 
+/// The elements.
+#[inline(always)]
+pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element> {
+    bytes.chunks_exact(Element::BYTES).map(Element::read)
+}
+
 /// Applies a function to each element.
 #[inline(always)]
 pub(super) fn map<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
@@ -75,7 +81,7 @@ pub(super) fn odd_from_double(number: f64) -> u32 {
 #[inline(always)]
 pub(super) fn double_with_sticky(integer: i64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer.unsigned_abs() < 1 << 53);
-    let marked = integer - low | if low == 0 { 0 } else { 0x800 };
+    let marked = (integer - low) | if low == 0 { 0 } else { 0x800 };
     (if small { integer } else { marked }) as f64
 }
 
@@ -83,7 +89,7 @@ pub(super) fn double_with_sticky(integer: i64) -> f64 {
 #[inline(always)]
 pub(super) fn unsigned_double_with_sticky(integer: u64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer < 1 << 53);
-    let marked = integer - low | if low == 0 { 0 } else { 0x800 };
+    let marked = (integer - low) | if low == 0 { 0 } else { 0x800 };
     (if small { integer } else { marked }) as f64
 }
 

@@ -207,7 +207,7 @@ fn encode_integer(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
         let ours = if narrow { truncated } else { limit(negative) };
         return (low_bits(negative, ours), Undefined(INTEGER_RANGE));
     }
-    let whole = exponent >= 0 || magnitude == 0 || truncated.checked_shl(exponent.unsigned_abs()) == Some(magnitude);
+    let whole = magnitude == 0 || exponent >= 0 || truncated.checked_shl(exponent.unsigned_abs()) == Some(magnitude);
     match rules.contested {
         _ if whole || !narrow => (low_bits(negative, truncated), Defined),
         Contested::Text => (low_bits(negative, rounded(magnitude, exponent)), Verdict::Contested(FRACTION)),

@@ -3,7 +3,7 @@
 //! Numbers on their way to a float of 16 bits or fewer travel as `f32` rounded *to odd*: see [`super::number`].
 
 use super::half;
-use super::level::Features;
+use super::level::{Features, Kernel, Level};
 use super::number::*;
 use super::round::{Rounding, Scaling, brain_from_single};
 use super::table::Table;
@@ -133,10 +133,26 @@ impl Stage {
         }
     }
 
-    /// Runs over all of `source`, for one instruction set.
+    /// Runs over all of `source`.
+    pub(super) fn run(&self, level: Level, source: &[u8], target: &mut [u8]) {
+        level.run(Run { stage: self, source, target });
+    }
+}
+
+/// A stage with what it works on.
+struct Run<'a> {
+    stage: &'a Stage,
+    source: &'a [u8],
+    target: &'a mut [u8],
+}
+
+impl Kernel for Run<'_> {
+    type Output = ();
+
     #[inline(always)]
-    pub(super) fn run<F: Features>(&self, source: &[u8], target: &mut [u8]) {
-        match self {
+    fn run<F: Features>(self) {
+        let Run { stage, source, target } = self;
+        match stage {
             Stage::Copy => target.copy_from_slice(source),
             Stage::Unpack(bits) => packed::unpack(*bits, source, target),
             Stage::Pack(bits) => packed::pack(*bits, source, target),

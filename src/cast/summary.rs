@@ -58,6 +58,16 @@ impl Summary {
 }
 
 impl Tally {
+    /// A tally of which only the count is known.
+    pub(super) fn of(count: u32) -> Tally {
+        Tally { count: count.into(), ..Tally::default() }
+    }
+
+    /// Whether `next` has the first of its kind.
+    pub(super) fn is_new(&self, next: Tally) -> bool {
+        self.count == 0 && next.count > 0
+    }
+
     fn add(&mut self, index: u64, why: &'static str) {
         if self.first.is_none() {
             (self.first, self.why) = (Some(index), why);

@@ -18,9 +18,18 @@ impl Table {
     /// The table of a cast whose source has at most eight bits; a target of less than a byte is left a byte each.
     pub(super) fn new(cast: &Cast) -> Table {
         let codes = mask(cast.from.bits());
-        let entries: [u64; 256] = std::array::from_fn(|code| convert_element(cast, code as u64 & codes).0);
+        Table::filled(cast.to.bits().div_ceil(8), |code| convert_element(cast, code & codes).0)
+    }
+
+    /// A table of whatever bytes.
+    pub(super) fn of_bytes(entry: impl Fn(u64) -> u64) -> Table {
+        Table::filled(1, entry)
+    }
+
+    fn filled(bytes: usize, entry: impl Fn(u64) -> u64) -> Table {
+        let entries: [u64; 256] = std::array::from_fn(|code| entry(code as u64));
         let planes = std::array::from_fn(|byte| entries.map(|entry| entry.to_le_bytes()[byte]));
-        Table { entries, planes, bytes: cast.to.bits().div_ceil(8) }
+        Table { entries, planes, bytes }
     }
 
     /// The size of an entry.

@@ -158,6 +158,13 @@ fn rules_of(to: DType) -> Vec<Rules> {
     all
 }
 
+/// A sample of a few thousand of the elements worth trying; `tests/exhaustive.rs` tries all.
+fn sample(dtype: DType) -> Vec<u64> {
+    let all = adversaries(dtype);
+    let stride = (all.len() / 2000) | 1;
+    all.into_iter().step_by(stride).collect()
+}
+
 /// Elements worth trying: all codes of up to 16 bits; of wider types, every exponent with mantissas that make ties and their
 /// neighbours in every narrower type, and integers next to powers of two.
 fn adversaries(dtype: DType) -> Vec<u64> {
@@ -206,14 +213,19 @@ fn kernels_give_what_the_exact_path_gives() {
     let numeric = || DType::ALL.iter().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));
     let mut failures = Vec::new();
     for &from in numeric() {
-        let elements = adversaries(from);
+        let elements = sample(from);
         let source = raw(from, &elements);
         for &to in numeric() {
             for rules in rules_of(to) {
                 let Ok(cast) = Cast::new(from, to, rules) else { continue };
                 let mut exact = vec![0; to.raw_bytes(elements.len() as u64).unwrap() as usize];
                 cast.convert_exactly(&source, elements.len(), &mut exact);
+                let summary = cast.survey_exactly(&source, elements.len());
                 for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                    let counted = Survey::for_level(cast, level).count(&source, elements.len());
+                    if counted != summary {
+                        failures.push(format!("{from} to {to}, {rules:?}, {level:?}: counted {counted:?}, not {summary:?}"));
+                    }
                     let mut fast = vec![0xFF; exact.len()];
                     Converter::for_level(cast, level).convert(&source, elements.len(), &mut fast);
                     if let Some(index) = (0..elements.len())
@@ -230,4 +242,14 @@ fn kernels_give_what_the_exact_path_gives() {
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures[..failures.len().min(50)].join("\n"));
+}
+
+#[test]
+fn a_zero_is_no_fraction() {
+    for from in [DType::Float, DType::Double, DType::Float16, DType::Bfloat16, DType::Float8E5M2, DType::Float4E2M1] {
+        let cast = Cast::new(from, DType::Int4, Rules::default()).unwrap();
+        for zero in [0, Format::of(from).unwrap().sign_bit()] {
+            assert_eq!(convert_element(&cast, zero), (0, Verdict::Defined), "{from}");
+        }
+    }
 }

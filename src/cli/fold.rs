@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::files::{self, Output};
+use super::open_results::{OnContested, Undefined};
 use super::{EXIT_CODES, Format, Messages};
-use crate::cast::Contested;
 use crate::passes::{self, PASSES, Pass};
 use crate::report::{self, FoldedModel};
 use crate::wire::{Layout, Target, save};
@@ -53,19 +53,6 @@ pub struct Fold {
     format: Format,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Undefined {
-    Skip,
-    Fold,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnContested {
-    Skip,
-    Text,
-    Runtime,
-}
-
 #[derive(Clone)]
 struct Passes(Vec<Pass>);
 
@@ -97,11 +84,7 @@ impl Fold {
         let (input, model) = files::open_model(&path)?;
         let options = passes::Options {
             fold_undefined: self.undefined == Undefined::Fold,
-            contested: match self.contested {
-                OnContested::Skip => None,
-                OnContested::Text => Some(Contested::Text),
-                OnContested::Runtime => Some(Contested::Runtime),
-            },
+            contested: self.contested.choice(),
             max_growth: self.max_growth,
         };
         let (model, report) = passes::run(model, &self.passes.0, &options).with_context(|| input.name.clone())?;

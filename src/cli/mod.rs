@@ -1,9 +1,11 @@
 //! The command line: one file a command, which holds its options and runs it.
 
+mod cast;
 mod completions;
 mod files;
 mod fold;
 mod inspect;
+mod open_results;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,7 @@ pub struct Cli {
 enum Command {
     Fold(fold::Fold),
     Inspect(inspect::Inspect),
+    Cast(cast::CastFile),
     Completions(completions::Completions),
 }
 
@@ -59,6 +62,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
+        Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }
 }

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 11] = [
     &["text"],
     &["graph"],
     &["facts"],
-    &["inspect", "passes"],
+    &["cast_file", "inspect", "passes"],
     &["report"],
     &["cli"],
 ];

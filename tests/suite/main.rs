@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bad_input;
+mod cast_file;
 mod command;
 mod fold;
 mod kept;

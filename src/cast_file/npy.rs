@@ -1,0 +1,302 @@
+//! numpy's `.npy`: a header that is a Python dictionary, and the elements.
+
+use bytes::Bytes;
+
+use super::elements::{Array, Data, Failure, Spread};
+use super::strings;
+use crate::dtype::{Class, DType};
+use crate::wire::{Layout, Piece};
+
+/// What every file begins with.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Before the data of a file of version 1, or of versions 2 and 3, stand this many bytes and the header.
+const PREAMBLES: [usize; 2] = [10, 12];
+
+/// The data begin on a multiple of this.
+const ALIGNMENT: usize = 64;
+
+pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
+    let (header, start) = header_text(bytes)?;
+    let header = Header::parse(header).map_err(|what| Failure(format!("is no sound .npy file: {what}")))?;
+    let elements = header.dims.iter().try_fold(1_i64, |product, &dim| product.checked_mul(dim));
+    let elements = elements
+        .and_then(|elements| usize::try_from(elements).ok())
+        .ok_or_else(|| Failure(format!("has no such shape: {:?}", header.dims)))?;
+    let item = Item::parse(&header.descr)?;
+    let data = bytes.slice(start..);
+    let needed = elements.checked_mul(item.bytes());
+    if needed != Some(data.len()) {
+        let needed = needed.map_or_else(|| "more than memory can hold".to_owned(), |needed| needed.to_string());
+        return Err(Failure(format!(
+            "has {} bytes of elements, but '{}' of shape {:?} takes {needed}",
+            data.len(),
+            header.descr,
+            header.dims
+        )));
+    }
+    let (dtype, data) = match (item, stored) {
+        (Item::Wide(characters), _) => (DType::String, Data::Strings(strings::from_wide(&data, characters, elements)?)),
+        (Item::Narrow(bytes), _) => (DType::String, Data::Strings(strings::from_narrow(&data, bytes, elements))),
+        (item, stored) => (item.dtype(stored, &header.descr)?, Data::Numbers(data, Spread::Byte, None)),
+    };
+    Ok(Array { dims: header.dims, fortran_order: header.fortran_order, dtype, data, message: None })
+}
+
+pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
+    let piece = array.piece(Spread::Byte);
+    let (descr, data) = match (array.data, piece) {
+        (Data::Strings(strings), _) => {
+            let (characters, wide) = strings::to_wide(&strings)?;
+            (format!("<U{characters}"), Piece::Bytes(wide.into()))
+        }
+        (_, Some(piece)) => (descr(array.dtype).to_owned(), piece),
+        (Data::Numbers(..), None) => unreachable!("numbers make a piece"),
+    };
+    let shape: Vec<String> = array.dims.iter().map(i64::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let order = if array.fortran_order { "True" } else { "False" };
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}{comma}), }}", shape.join(", "));
+    Ok(Layout::of_pieces(vec![Piece::Bytes(preamble(&header).into()), data]))
+}
+
+/// The header as a file begins with it.
+fn preamble(header: &str) -> Vec<u8> {
+    let version = if header.len() + ALIGNMENT < 1 << 16 { 1 } else { 2 };
+    let before = PREAMBLES[version - 1];
+    let length = (before + header.len() + 1).next_multiple_of(ALIGNMENT) - before;
+    let mut bytes = [MAGIC, &[version as u8, 0]].concat();
+    bytes.extend_from_slice(&(length as u32).to_le_bytes()[..before - 8]);
+    bytes.extend_from_slice(header.as_bytes());
+    bytes.resize(before + length - 1, b' ');
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The header's text, and where the data begin.
+fn header_text(bytes: &[u8]) -> Result<(&str, usize), Failure> {
+    let cut = || Failure::new("ends within its header");
+    let (&version, rest) = bytes[MAGIC.len()..].split_first().ok_or_else(cut)?;
+    let width = match version {
+        1 => 2,
+        2 | 3 => 4,
+        _ => return Err(Failure(format!("is of version {version} of .npy; 1 to 3 are known"))),
+    };
+    let length = rest.get(1..1 + width).ok_or_else(cut)?.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
+    let start = MAGIC.len() + 2 + width;
+    let text = bytes.get(start..start + length).ok_or_else(cut)?;
+    let text = std::str::from_utf8(text).map_err(|_| Failure::new("has a header that is no text"))?;
+    Ok((text, start + length))
+}
+
+/// What the header says.
+#[derive(Debug, PartialEq)]
+struct Header {
+    descr: String,
+    fortran_order: bool,
+    dims: Vec<i64>,
+}
+
+impl Header {
+    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, its keys in any order.
+    fn parse(text: &str) -> Result<Header, String> {
+        let mut rest = text.trim().strip_prefix('{').ok_or("its header is no dictionary")?.trim_start();
+        let (mut descr, mut fortran_order, mut dims) = (None, None, None);
+        while !rest.starts_with('}') {
+            let (key, after) = quoted(rest)?;
+            let value = after.trim_start().strip_prefix(':').ok_or_else(|| format!("'{key}' has no value"))?.trim_start();
+            let after = match key {
+                "descr" if value.starts_with('[') => return Err("its elements are records, not numbers".to_owned()),
+                "descr" => {
+                    let (text, after) = quoted(value)?;
+                    descr = Some(text.to_owned());
+                    after
+                }
+                "fortran_order" => {
+                    let words = [("True", true), ("False", false)].into_iter();
+                    let mut found = words.filter_map(|(word, order)| Some((order, value.strip_prefix(word)?)));
+                    let (order, after) = found.next().ok_or("'fortran_order' is neither True nor False")?;
+                    fortran_order = Some(order);
+                    after
+                }
+                "shape" => {
+                    let inside = value.strip_prefix('(').ok_or("'shape' is no tuple")?;
+                    let (inside, after) = inside.split_once(')').ok_or("'shape' has no end")?;
+                    let numbers =
+                        inside.split(',').map(|number| number.trim().trim_end_matches('L')).filter(|number| !number.is_empty());
+                    let parsed = numbers.map(|number| number.parse().ok().filter(|&dim: &i64| dim >= 0)).collect();
+                    let parsed: Option<Vec<i64>> = parsed;
+                    dims = Some(parsed.ok_or_else(|| format!("'shape' ({inside}) is no shape"))?);
+                    after
+                }
+                _ => return Err(format!("its header has the unknown key '{key}'")),
+            };
+            rest = after.trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        let missing = |key: &str| format!("its header lacks '{key}'");
+        Ok(Header {
+            descr: descr.ok_or_else(|| missing("descr"))?,
+            fortran_order: fortran_order.ok_or_else(|| missing("fortran_order"))?,
+            dims: dims.ok_or_else(|| missing("shape"))?,
+        })
+    }
+}
+
+/// A string in quotes, and what follows it.
+fn quoted(text: &str) -> Result<(&str, &str), String> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"')).ok_or("its header is cut off or garbled")?;
+    text[1..].split_once(quote).ok_or_else(|| "its header is cut off or garbled".to_owned())
+}
+
+/// One element, as `descr` describes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Item {
+    /// A number of a type that numpy has.
+    Number(DType),
+    /// Bytes that numpy has no name for, as the types of the Python package ml_dtypes are saved.
+    Void(usize),
+    /// So many characters of four bytes.
+    Wide(usize),
+    /// So many characters of a byte.
+    Narrow(usize),
+}
+
+/// The numbers that numpy has, by kind and size.
+const NUMBERS: [(&str, DType); 12] = [
+    ("b1", DType::Bool),
+    ("i1", DType::Int8),
+    ("i2", DType::Int16),
+    ("i4", DType::Int32),
+    ("i8", DType::Int64),
+    ("u1", DType::Uint8),
+    ("u2", DType::Uint16),
+    ("u4", DType::Uint32),
+    ("u8", DType::Uint64),
+    ("f2", DType::Float16),
+    ("f4", DType::Float),
+    ("f8", DType::Double),
+];
+
+impl Item {
+    fn parse(descr: &str) -> Result<Item, Failure> {
+        let unknown = || Failure(format!("holds '{descr}', which no cast reads"));
+        let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
+        let size = || name.get(1..)?.parse::<usize>().ok().filter(|size| size.checked_mul(4).is_some());
+        let item = match name.chars().next() {
+            Some('U') => size().map(Item::Wide),
+            Some('S') => size().map(Item::Narrow),
+            Some('V') => size().map(Item::Void),
+            _ => NUMBERS.iter().find(|(known, _)| *known == name).map(|&(_, dtype)| Item::Number(dtype)),
+        };
+        let item = item.ok_or_else(unknown)?;
+        match order {
+            "<" | "|" | "=" => Ok(item),
+            ">" if item.bytes() == 1 => Ok(item),
+            ">" => Err(Failure(format!("holds '{descr}', which is big-endian; save it with numpy's astype('<{name}') first"))),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Item::Number(dtype) => dtype.bits() / 8,
+            Item::Void(bytes) | Item::Narrow(bytes) => bytes,
+            Item::Wide(characters) => characters * 4,
+        }
+    }
+
+    /// The ONNX type of the elements: `stored` may name one that numpy lacks.
+    fn dtype(self, stored: Option<DType>, descr: &str) -> Result<DType, Failure> {
+        match (self, stored) {
+            (Item::Number(dtype), None) => Ok(dtype),
+            (Item::Number(dtype), Some(stored)) if dtype == stored => Ok(dtype),
+            (Item::Number(_) | Item::Void(_), Some(stored)) if npy_has(stored) || stored.bits().div_ceil(8) != self.bytes() => {
+                Err(Failure(format!("holds '{descr}', which cannot stand for {stored}")))
+            }
+            (Item::Number(dtype), Some(_)) if dtype.class() != Class::Unsigned => {
+                Err(Failure(format!("holds '{descr}'; only unsigned integers stand for types that numpy lacks: leave --from away")))
+            }
+            (_, Some(stored)) => Ok(stored),
+            (_, None) => {
+                Err(Failure(format!("holds '{descr}', which has no name in numpy; say with --from which ONNX type it is")))
+            }
+        }
+    }
+}
+
+fn npy_has(dtype: DType) -> bool {
+    dtype == DType::String || matches!(dtype.class(), Class::Complex) || NUMBERS.iter().any(|&(_, known)| known == dtype)
+}
+
+/// How numpy calls a type; those that it lacks are stored as unsigned integers.
+fn descr(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "|b1",
+        DType::Int8 => "|i1",
+        DType::Int16 => "<i2",
+        DType::Int32 => "<i4",
+        DType::Int64 => "<i8",
+        DType::Uint16 | DType::Bfloat16 => "<u2",
+        DType::Uint32 => "<u4",
+        DType::Uint64 => "<u8",
+        DType::Float16 => "<f2",
+        DType::Float => "<f4",
+        DType::Double => "<f8",
+        _ => "|u1",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_numpy_writes_are_read() {
+        let plain = Header { descr: "<f4".to_owned(), fortran_order: false, dims: vec![2, 3] };
+        let cases = [
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", plain),
+            (
+                "{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}",
+                Header { descr: "|b1".to_owned(), fortran_order: true, dims: vec![7] },
+            ),
+            (
+                "{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":()}",
+                Header { descr: "<i8".to_owned(), fortran_order: false, dims: vec![] },
+            ),
+        ];
+        for (text, header) in cases {
+            assert_eq!(Header::parse(text), Ok(header), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_headers_are_errors() {
+        let cases = [
+            "",
+            "{",
+            "{}",
+            "{'descr': '<f4'}",
+            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}",
+            "{'descr': '<f4', 'fortran_order': Maybe}",
+            "{'shape': (2, -3)}",
+            "{'shape': (2,",
+            "{'descr': '<f4",
+            "{'other': 1}",
+            "{'descr' '<f4'}",
+        ];
+        for text in cases {
+            assert!(Header::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn preambles_are_aligned_and_read_back() {
+        for text in ["{}".to_owned(), "x".repeat(117), "x".repeat(118), "x".repeat(70_000)] {
+            let bytes = preamble(&text);
+            assert_eq!(bytes.len() % ALIGNMENT, 0);
+            let (header, start) = header_text(&bytes).unwrap();
+            assert_eq!((header.trim_end(), start), (text.as_str(), bytes.len()));
+        }
+    }
+}

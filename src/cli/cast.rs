@@ -1,0 +1,145 @@
+//! `recast cast`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::open_results::{OnContested, Undefined};
+use super::{EXIT_CODES, Messages, files};
+use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
+use crate::cast_file::{self, Form};
+use crate::dtype::DType;
+use crate::report::{bytes, plural};
+use crate::wire::{self, Target, save};
+
+/// Cast the elements of one tensor to another type, as ONNX's Cast does
+///
+/// Reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value. If ONNX
+/// does not define what an element becomes, nothing is written unless the options below say what to do.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast cast weights.npy -o weights_f8.npy --to float8e4m3fn
+  recast cast weights.npy -o weights.pb --to INT4 --undefined fold --contested text
+  recast cast weights_f8.npy -o weights_f32.npy --from float8e4m3fn --to float
+  recast cast tensor.pb -o tensor_bf16.pb --to BFLOAT16
+
+Types that numpy lacks stand in .npy files as unsigned integers that hold the bits of an element:
+  BFLOAT16                                           uint16
+  float8, float6, float4, integers of 2 and 4 bits   uint8, one element a byte, in the low bits
+--from says what such integers stand for. TensorProtos hold all types.
+
+{EXIT_CODES}"))]
+pub struct CastFile {
+    /// The tensor; `-` is standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Write to this file; `-` is standard output. The name's end chooses the form, .npy or .pb; any other keeps the input's
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The type to cast to, by its ONNX name in any letter case
+    #[arg(long, value_name = "TYPE")]
+    to: DType,
+    /// The ONNX type that the unsigned integers of a .npy file stand for
+    #[arg(long, value_name = "TYPE")]
+    from: Option<DType>,
+    /// Turn what is beyond the largest number of a float8 type into that number: the default
+    #[arg(long, overrides_with = "no_saturate", action = ArgAction::SetTrue)]
+    saturate: bool,
+    /// Turn what is beyond the largest number of a float8 type into infinity or NaN
+    #[arg(long, overrides_with = "saturate", action = ArgAction::SetTrue)]
+    no_saturate: bool,
+    /// Which power of two a number becomes in FLOAT8E8M0
+    #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true)]
+    round_mode: RoundModeName,
+    /// The opset whose Cast it is: its rules, and the types that it admits
+    #[arg(long, value_name = "N", default_value_t = Rules::default().opset)]
+    opset: u32,
+    /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the value that `recast fold` would
+    #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
+    undefined: Undefined,
+    /// What to do where ONNX's text and its node tests disagree on an element: write nothing, or what the text says, or what the
+    /// node tests expect and runtimes do
+    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
+    contested: OnContested,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RoundModeName {
+    Up,
+    Down,
+    Nearest,
+}
+
+impl CastFile {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let input = if self.input == Path::new("-") { wire::read_stdin() } else { wire::open(&self.input) };
+        let input = input.with_context(|| self.input.display().to_string())?;
+        let array = cast_file::read(&input, self.from).with_context(|| input.name.clone())?;
+        let cast = Cast::new(array.dtype, self.to, self.rules())?;
+        let (from, elements) = (array.dtype, array.elements());
+        let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
+        if !self.accepts(&input.name, &summary) {
+            return Ok(ExitCode::from(1));
+        }
+        let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
+        let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
+        let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
+        save(layout, &target).with_context(|| files::target_name(&target))?;
+        if target != Target::Stdout && !messages.quiet {
+            let (elements, to) = (plural(elements, "element"), self.to);
+            let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
+            let report = format!(
+                "{} -> {}\n  cast {elements} from {from} to {to}\n  {bytes_in} -> {bytes_out}\n",
+                input.name,
+                files::target_name(&target)
+            );
+            io::stdout().write_all(report.as_bytes())?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            saturate: !self.no_saturate,
+            round_mode: match self.round_mode {
+                RoundModeName::Up => RoundMode::Up,
+                RoundModeName::Down => RoundMode::Down,
+                RoundModeName::Nearest => RoundMode::Nearest,
+            },
+            opset: self.opset,
+            contested: self.contested.choice().unwrap_or(Contested::Text),
+        }
+    }
+
+    fn form(&self, input: &[u8]) -> Form {
+        match self.output.extension().and_then(|extension| extension.to_str()) {
+            Some("npy") => Form::Npy,
+            Some("pb") => Form::Proto,
+            _ => Form::of(input),
+        }
+    }
+
+    /// Whether the options allow what ONNX does not define; says where they do not.
+    fn accepts(&self, name: &str, summary: &Summary) -> bool {
+        let questions = [
+            ("undefined", summary.undefined, self.undefined == Undefined::Fold, "--undefined fold"),
+            ("contested", summary.contested, self.contested != OnContested::Skip, "--contested text or --contested runtime"),
+        ];
+        let mut accepts = true;
+        for (kind, tally, allowed, option) in questions {
+            let Tally { count, first: Some(first), why } = tally else { continue };
+            if !allowed {
+                eprintln!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count));
+                accepts = false;
+            }
+        }
+        accepts
+    }
+}
+
+fn counted(count: u64) -> String {
+    format!("{} {}", plural(count as usize, "element"), if count == 1 { "is" } else { "are" })
+}
