@@ -2,6 +2,7 @@
 
 use onnx_recast::cast::Contested;
 use onnx_recast::passes::Options;
+use onnx_recast::wire::raw;
 use onnx_recast::wire::schema::ModelProto;
 
 use crate::support::{difference, expect_no_failures, fold, model};
@@ -398,15 +399,12 @@ fn annotated_and_trained_constants_stay() {
         r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) <float scale = {2}, float weight = {3}, float plain = {4}>
         { a = Cast <to = 10> (scale) b = Cast <to = 10> (weight) c = Cast <to = 10> (plain) s = Add (x, a) t = Add (s, b) y = Add (t, c) }"#,
     );
-    let entry = |key: &str, value: &str| onnx_recast::wire::raw::StringStringEntryProto {
-        key: Some(key.into()),
-        value: Some(value.into()),
-    };
-    let annotation = onnx_recast::wire::raw::TensorAnnotation {
+    let entry = |key: &str, value: &str| raw::StringStringEntryProto { key: Some(key.into()), value: Some(value.into()) };
+    let annotation = raw::TensorAnnotation {
         tensor_name: Some("x".into()),
         quant_parameter_tensor_names: vec![entry("SCALE_TENSOR", "scale").into()],
     };
-    let training = onnx_recast::wire::raw::TrainingInfoProto {
+    let training = raw::TrainingInfoProto {
         algorithm: model(r#"g () => (float new) { new = Neg (weight) }"#).into_known().graph,
         update_binding: vec![entry("weight", "new").into()],
         ..Default::default()
@@ -418,4 +416,26 @@ fn annotated_and_trained_constants_stay() {
     assert_eq!(names, ["scale", "weight", "a", "c"]);
     assert_eq!(report.skipped.len(), 1);
     assert_eq!(report.skipped[0].reason, "training updates the initializer");
+}
+
+#[test]
+fn sparse_constants_are_recognised_and_stay() {
+    let mut before = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 a, float16 b) { c = Constant () a = Cast <to = 10> (c) b = Cast <to = 10> (s) }"#,
+    );
+    let parts = model("g () => () <float[1] s = {2}, int64[1] at = {3}> { }").into_known().graph.unwrap().initializer.clone();
+    let sparse = raw::SparseTensorProto { values: Some(parts[0].clone()), indices: Some(parts[1].clone()), dims: vec![5] };
+    let attribute = raw::AttributeProto {
+        name: Some("sparse_value".into()),
+        r#type: Some(raw::attribute_proto::AttributeType::SparseTensor.into()),
+        sparse_tensor: Some(sparse.clone().into()),
+        ..Default::default()
+    };
+    let graph = before.graph.as_mut().unwrap();
+    graph.sparse_initializer.push(sparse.into());
+    graph.node[0].attribute.push(attribute.into());
+    let (after, report) = fold(before.clone(), &Options::default());
+    let reasons: Vec<&str> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
+    assert_eq!(reasons, ["the constant is sparse"; 2]);
+    assert!(after == before);
 }
