@@ -18,6 +18,7 @@ use super::{Folded, Options, Pass, Plan, Skipped};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Tally};
 use crate::dtype::DType;
 use crate::error::Invalid;
+use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::tensor::{BadTensor, Content, Data, Tensor, Values};
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
@@ -25,9 +26,6 @@ use crate::wire::schema::NodeProto;
 
 pub(super) const FOLD_CASTS: Pass =
     Pass { name: "fold-casts", summary: "replaces a Cast or CastLike of a constant by the constant it computes", plan };
-
-/// The newest opset whose `Cast` this pass knows.
-const NEWEST_OPSET: i64 = 28;
 
 fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
     let mut planner = Planner {
@@ -114,7 +112,7 @@ impl Planner<'_> {
         }
         let (source, before) = self.source(cast.input)?; // Case 1.
         let to = self.resulting_type(&cast)?;
-        let (kernel, step) = self.kernel(node.scope, &cast, source.dtype(), to)?; // Case 2.
+        let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
         self.check_holder(node.scope, to)?;
         let (content, summary) = source.cast(kernel).map_err(|failure| Skip::Because(failure.to_string()))?;
         if !self.options.fold_undefined {
@@ -160,11 +158,11 @@ impl Planner<'_> {
         known.ok_or_else(|| Skip::Because(format!("the type of '{}', which CastLike copies, is not stated", self.model.name(like))))
     }
 
-    fn kernel(&self, scope: ScopeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {
-        let opset = match self.model.opset(scope, "") {
-            Some(opset @ 1..=NEWEST_OPSET) => opset,
+    fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {
+        let opset = match self.model.opset(node.scope, "") {
+            Some(opset @ 1..=LATEST_OPSET) => opset,
             Some(opset) => {
-                return Err(Skip::Because(format!("the casts of opset {opset} are not known, only those of 1 to {NEWEST_OPSET}")));
+                return Err(Skip::Because(format!("the casts of opset {opset} are not known, only those of 1 to {LATEST_OPSET}")));
             }
             None => return Err(Skip::Because("no opset of ai.onnx is imported".to_owned())),
         };
@@ -175,6 +173,13 @@ impl Planner<'_> {
             contested: self.options.contested.unwrap_or(Contested::Text),
         };
         let kernel = Cast::new(from, to, rules).map_err(|error| Skip::Because(error.to_string()))?;
+        // CastLike had no new version at opset 28, and does not admit what `Cast` does since then.
+        let op_type = self.model.node(node).op_type();
+        let admits = |types: &facts::TypeSet, dtype| types.contains(ValueType::Tensor(dtype));
+        match facts::schema("", op_type, opset) {
+            Some(schema) if admits(&schema.inputs[0].types, from) && admits(&schema.outputs[0].types, to) => {}
+            _ => return Err(Skip::Because(format!("{op_type} of opset {opset} does not admit {from} to {to}"))),
+        }
         Ok((kernel, (to, rules.saturate, rules.round_mode, opset)))
     }
 

@@ -303,6 +303,11 @@ fn what_stays_is_reported_with_its_reason() {
             "Cast of opset 18 does not admit FLOAT8E4M3FN: opset 19 is the first that does",
         ),
         (
+            "a type that Cast admits and CastLike does not",
+            r#"<ir_version: 14, opset_import: ["": 28]> g (float6e2m3 x) => (float6e2m3 h) <float w = {1}> { h = CastLike (w, x) }"#,
+            "CastLike of opset 28 does not admit FLOAT to FLOAT6E2M3",
+        ),
+        (
             "an opset that is not known",
             r#"<ir_version: 10, opset_import: ["": 29]> g () => (float16 h) <float w = {1}> { h = Cast <to = 10> (w) }"#,
             "the casts of opset 29 are not known, only those of 1 to 28",
