@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
-use crate::wire::{self, Input, Target};
+use crate::wire::{self, DataFolder, Input, Target};
 
 /// Where the results go.
 #[derive(Args, Clone)]
@@ -91,7 +91,8 @@ pub fn open_model(path: &Path) -> anyhow::Result<(Input, Model)> {
         bail!("{}: is empty, not an ONNX model", name());
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let model = Model::new(proto).with_context(name)?;
+    let data = if path == Path::new("-") { DataFolder::default() } else { DataFolder::of_model(path) };
+    let model = Model::new(proto).with_context(name)?.with_data(data);
     Ok((input, model))
 }
 

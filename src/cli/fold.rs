@@ -84,7 +84,7 @@ impl Fold {
         let mut reports = Vec::new();
         for (report, layout, target) in folded {
             if let (Some(layout), Some(target)) = (layout, target) {
-                save(layout, &target).with_context(|| files::target_name(&target))?;
+                save(&layout, &target).with_context(|| files::target_name(&target))?;
             }
             reports.push(report);
         }

@@ -58,9 +58,9 @@ impl Model {
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
-        let Model { mut proto, index } = self;
+        let Model { mut proto, index, data } = self;
         apply_changes(&mut proto, &index.kinds, changes);
-        let changed = Model::new(proto)?;
+        let changed = Model { data, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),

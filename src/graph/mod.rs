@@ -30,7 +30,10 @@ pub use index::{Origin, Pin, ValueId};
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
 
+use std::sync::Arc;
+
 use crate::error::Invalid;
+use crate::wire::DataFolder;
 use crate::wire::schema::ModelProto;
 use index::Index;
 
@@ -39,6 +42,7 @@ use index::Index;
 pub struct Model {
     proto: ModelProto,
     index: Index,
+    data: Arc<DataFolder>,
 }
 
 impl Model {
@@ -48,7 +52,19 @@ impl Model {
     /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let index = build::index(&proto)?;
-        Ok(Model { proto, index })
+        Ok(Model { proto, index, data: Arc::default() })
+    }
+
+    /// The model with a folder that the data files it names are looked for in; without one they cannot be read.
+    #[must_use]
+    pub fn with_data(self, data: DataFolder) -> Model {
+        Model { data: Arc::new(data), ..self }
+    }
+
+    /// The folder that data files are looked for in.
+    #[must_use]
+    pub fn data(&self) -> &DataFolder {
+        &self.data
     }
 
     /// The model's messages.

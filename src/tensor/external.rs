@@ -1,6 +1,9 @@
 //! Where a tensor's values are if they are in another file.
 
+use bytes::Bytes;
+
 use super::view::BadTensor;
+use crate::wire::DataFolder;
 use crate::wire::raw::tensor_proto::DataLocation;
 use crate::wire::schema::TensorProto;
 
@@ -44,5 +47,21 @@ impl Reference {
             offset: number("offset")?.unwrap_or(0),
             length: number("length")?,
         })
+    }
+    /// The bytes of a tensor that takes `needed` bytes: a slice of the mapped file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or does not have these bytes.
+    pub fn bytes(&self, needed: u64, folder: &DataFolder) -> Result<Bytes, BadTensor> {
+        let file = folder.open(&self.location)?;
+        let available = file.bytes.len() as u64;
+        match self.offset.checked_add(needed) {
+            // Both fit into the length of a map now.
+            Some(end) if end <= available => Ok(file.bytes.slice(self.offset as usize..end as usize)),
+            _ => Err(BadTensor::External(format!(
+                "the tensor takes {needed} bytes from byte {} on, but the file '{}' has {available}",
+                self.offset, self.location
+            ))),
+        }
     }
 }
