@@ -22,6 +22,7 @@ mod edit;
 mod index;
 mod query;
 mod scope;
+mod tensors;
 
 pub use cast_node::{Attribute, CastNode, TypeSource, UnclearCast, is_cast};
 pub use constant::{Constant, NotConstant};
@@ -29,6 +30,7 @@ pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
+pub use tensors::{AttributePart, SparsePart, TensorPlace};
 
 use std::sync::Arc;
 
@@ -63,7 +65,7 @@ impl Model {
 
     /// The folder that data files are looked for in.
     #[must_use]
-    pub fn data(&self) -> &DataFolder {
+    pub fn data(&self) -> &Arc<DataFolder> {
         &self.data
     }
 

@@ -67,6 +67,10 @@ impl Recipe for CastRecipe {
         self.casts.last().map_or(0, |last| size(last.to().bits(), self.elements))
     }
 
+    fn source(&self) -> &[u8] {
+        &self.source
+    }
+
     fn fill(&self, start: usize, out: &mut [u8]) {
         let Some(last) = self.casts.last() else {
             return;

@@ -1,12 +1,14 @@
 //! One view over the ways in which a `TensorProto` stores its values.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::external::{Reference, is_external};
 use super::typed;
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
-use crate::wire::{BadLocation, Value};
+use crate::wire::{BadLocation, Piece, Value};
 
 /// The number of the field `raw_data`.
 pub(super) const RAW_DATA: u32 = 9;
@@ -140,6 +142,21 @@ impl<'a> Tensor<'a> {
         let needed = typed::entries(self.dtype, self.elements);
         let field = typed::field(self.dtype).1;
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
+    }
+
+    /// The values as a run of bytes of a file, if they are in this model as `raw_data` would hold them or are yet to be computed.
+    #[must_use]
+    pub fn piece(&self) -> Option<Piece> {
+        match (self.proto.undecoded(RAW_DATA), self.dtype) {
+            _ if is_external(self.proto) => None,
+            (Some(Value::Len(raw)), _) => Some(Piece::Bytes(raw.clone())),
+            (Some(Value::Made(recipe)), _) => Some(Piece::Made(Arc::clone(recipe))),
+            (_, DType::Float | DType::Double) => match self.values() {
+                Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn raw_data(&self) -> Option<Bytes> {

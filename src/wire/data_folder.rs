@@ -1,10 +1,10 @@
 //! The files beside a model that hold values of its tensors.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
@@ -28,8 +28,8 @@ pub struct DataFolder {
 
 #[derive(Debug, Default)]
 struct Files {
-    by_location: HashMap<String, Result<DataFile, BadLocation>>,
-    by_path: HashMap<PathBuf, Bytes>,
+    by_location: BTreeMap<String, Result<DataFile, BadLocation>>,
+    by_path: BTreeMap<PathBuf, Bytes>,
 }
 
 /// A file that holds values of tensors.
@@ -101,11 +101,11 @@ impl DataFolder {
     /// # Errors
     /// Where the location leads out of the folder, or to nothing that can be mapped.
     pub fn open(&self, location: &str) -> Result<DataFile, BadLocation> {
-        let mut files = self.files.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut files = self.lock();
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
         }
-        let opened = self.resolve(location).and_then(|path| {
+        let opened = self.path_of(location).and_then(|path| {
             let bytes = match files.by_path.get(&path) {
                 Some(bytes) => bytes.clone(),
                 None => open_regular(&path).map_err(|error| unreadable(location, error))?,
@@ -117,8 +117,32 @@ impl DataFolder {
         opened
     }
 
-    /// Where a location leads to, if it may lead there.
-    fn resolve(&self, location: &str) -> Result<PathBuf, BadLocation> {
+    /// All of the file that bytes are a part of, if it was opened here.
+    #[must_use]
+    pub fn file_around(&self, bytes: &[u8]) -> Option<Bytes> {
+        let range = bytes.as_ptr_range();
+        let is_around = |file: &&Bytes| {
+            let file = file.as_ptr_range();
+            file.start <= range.start && range.end <= file.end
+        };
+        self.lock().by_path.values().find(is_around).cloned()
+    }
+
+    /// The paths of all files that were opened here.
+    #[must_use]
+    pub fn opened(&self) -> Vec<PathBuf> {
+        self.lock().by_path.keys().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The path of the file at a location, with all links resolved.
+    ///
+    /// # Errors
+    /// Where the location leads out of the folder, or to no regular file.
+    pub fn path_of(&self, location: &str) -> Result<PathBuf, BadLocation> {
         let Some(folder) = &self.folder else {
             return Err(BadLocation::NoFolder(location.to_owned()));
         };

@@ -46,6 +46,15 @@ impl Piece {
         }
     }
 
+    /// The bytes that the run consists of or is computed from.
+    #[must_use]
+    pub fn source(&self) -> &[u8] {
+        match self {
+            Piece::Bytes(bytes) => bytes,
+            Piece::Made(recipe) => recipe.source(),
+        }
+    }
+
     /// Copies or computes the bytes from `start`, a multiple of [`super::GRAIN`], into all of `out`.
     pub fn fill(&self, start: usize, out: &mut [u8]) {
         match self {

@@ -20,7 +20,7 @@ pub use kept::{Kept, Known, Malformed};
 pub use layout::{Layout, Piece};
 pub use open::{Input, open, read_stdin};
 pub use recipe::{GRAIN, Recipe};
-pub use save::{Target, Written, is_stream, save};
+pub use save::{Target, Written, is_stream, save, save_together};
 pub use signals::install_signal_handlers;
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::layout::{Layout, Piece};
 use super::recipe::GRAIN;
+use super::signals::RemovedOnSignal;
 use super::temporary::Temporary;
 
 /// Bytes that one thread computes and writes at a time.
@@ -36,6 +37,40 @@ pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
         Target::File(path) if is_stream(path) => write_in_order(layout.pieces(), &mut File::options().write(true).open(path)?),
         Target::File(path) => Written::beside(layout, path)?.persist(),
     }
+}
+
+/// Writes files that belong together, the last of which refers to the others. All are complete and flushed before the first gets its
+/// name, and the last gets its name last. Should another than the last take an old file's place, then the old version of the last,
+/// which may refer to it, goes before: there is no moment at which a file refers to what was not meant for it.
+///
+/// # Errors
+/// Those of the operating system, with the path. The last file is then as it was, and nothing new is left.
+pub fn save_together(files: Vec<(PathBuf, Layout)>) -> io::Result<()> {
+    let at = |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let write = |(path, layout): (PathBuf, Layout)| match Written::beside(&layout, &path) {
+        Ok(written) => Ok((path, written)),
+        Err(error) => Err(at(&path, error)),
+    };
+    let written = files.into_iter().map(write).collect::<io::Result<Vec<_>>>()?;
+    if let Some(((last, _), others)) = written.split_last()
+        && others.iter().any(|(path, _)| path.exists())
+        && last.exists()
+    {
+        fs::remove_file(last)?;
+    }
+    let mut new = Vec::new();
+    for (path, file) in written {
+        if !path.exists() {
+            new.push((RemovedOnSignal::new(&path), path.clone()));
+        }
+        if let Err(error) = file.persist() {
+            for (_, path) in new {
+                fs::remove_file(path).ok();
+            }
+            return Err(at(&path, error));
+        }
+    }
+    Ok(())
 }
 
 /// Whether there is something at a path that cannot be replaced by a file: a device, a pipe.

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 11] = [
     &["tensor"],
     &["text"],
     &["graph"],
-    &["facts"],
+    &["external", "facts"],
     &["inspect", "passes"],
     &["report"],
     &["cli"],
