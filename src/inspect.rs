@@ -177,7 +177,7 @@ fn functions(model: &Model) -> Vec<FunctionFacts> {
 }
 
 fn external_files(model: &Model) -> Vec<String> {
-    let external = model.tensors().filter(|tensor| is_external(tensor));
+    let external = model.tensors().map(|(_, tensor)| tensor).filter(|tensor| is_external(tensor));
     let locations = external.filter_map(|tensor| Reference::read(tensor).ok()).map(|reference| reference.location);
     locations.collect::<BTreeSet<String>>().into_iter().collect()
 }

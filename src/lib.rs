@@ -16,7 +16,7 @@
 //! assert_eq!(report.folded.len(), 3);
 //!
 //! let folder = tempfile::tempdir()?;
-//! wire::save(Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
+//! wire::save(&Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -32,6 +32,7 @@ pub mod cast;
 pub mod tensor;
 pub mod text;
 pub mod graph;
+pub mod external;
 pub mod facts;
 pub mod cast_file;
 pub mod inspect;

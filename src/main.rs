@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use onnx_recast::cli::{Cli, run};
+use onnx_recast::wire::install_signal_handlers;
 
 fn main() -> ExitCode {
+    install_signal_handlers();
     match run(Cli::parse()) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -160,6 +160,10 @@ impl Recipe for Conversion {
         (self.elements * self.bits()).div_ceil(8)
     }
 
+    fn source(&self) -> &[u8] {
+        &self.source
+    }
+
     fn fill(&self, start: usize, out: &mut [u8]) {
         let cast = self.converter.cast();
         let begin = start * 8 / self.bits();

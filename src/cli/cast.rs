@@ -87,7 +87,7 @@ impl CastFile {
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
-        save(layout, &target).with_context(|| files::target_name(&target))?;
+        save(&layout, &target).with_context(|| files::target_name(&target))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
+use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
-use crate::wire::{self, Input, Target};
+use crate::wire::{self, DataFolder, Input, Target};
 
 /// Where the results go.
 #[derive(Args, Clone)]
@@ -75,6 +76,75 @@ impl Output {
     }
 }
 
+/// Where the values of large tensors go.
+#[derive(Args, Clone)]
+pub struct ExternalData {
+    /// Where the values of tensors go: `keep` leaves them where they are, `inline` puts them into the model file; FILE, a path relative
+    /// to the output's folder, takes those of all large initializers. A model of more than 2 GiB gets a data file in any case
+    #[arg(long, value_name = "keep|inline|FILE", default_value = "keep", value_parser = parse_placement)]
+    external_data: Placement,
+    /// Tensors smaller than this are not moved to a data file; K, M, G are powers of 1024
+    #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
+    external_threshold: u64,
+    /// Read data files from this folder too; without it only from the model's own
+    #[arg(long, value_name = "DIR")]
+    allow_data_dir: Vec<PathBuf>,
+}
+
+impl ExternalData {
+    /// Opens a model whose data files may be in the allowed folders too; `-` is standard input.
+    pub fn open_model(&self, path: &Path) -> anyhow::Result<(Input, Model)> {
+        open_model_with(path, &self.allow_data_dir)
+    }
+
+    /// Decides what is written where. Every command that writes models does so through this plan.
+    pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
+        let options = external::Options { placement: self.external_data.clone(), threshold: self.external_threshold };
+        Plan::new(model, input, target, &options)
+    }
+}
+
+/// Writes models one after the other, and returns for each the data files that nothing refers to any more and that were removed.
+///
+/// # Errors
+/// Where two of them would write the same file; then nothing is written.
+pub fn write_all(plans: Vec<Plan>) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+    let mut seen = HashSet::new();
+    for path in plans.iter().flat_map(Plan::files) {
+        if !seen.insert(path) {
+            bail!("two models would write {}; give them different data files", path.display());
+        }
+    }
+    let write = |plan: Plan| {
+        let name = target_name(plan.target());
+        plan.write().with_context(|| name)
+    };
+    plans.into_iter().map(write).collect()
+}
+
+fn parse_placement(text: &str) -> Result<Placement, String> {
+    match text {
+        "" => Err("neither `keep` nor `inline` nor a path".to_owned()),
+        "keep" => Ok(Placement::Keep),
+        "inline" => Ok(Placement::Inline),
+        file => Ok(Placement::File(file.to_owned())),
+    }
+}
+
+/// Reads `4096`, `64K`, `512M`, `2G`.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        _ => return Err("not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
+}
+
 /// How a report names a target.
 pub fn target_name(target: &Target) -> String {
     match target {
@@ -85,13 +155,21 @@ pub fn target_name(target: &Target) -> String {
 
 /// Opens a model; `-` is standard input.
 pub fn open_model(path: &Path) -> anyhow::Result<(Input, Model)> {
+    open_model_with(path, &[])
+}
+
+fn open_model_with(path: &Path, allowed: &[PathBuf]) -> anyhow::Result<(Input, Model)> {
     let name = || path.display().to_string();
     let input = if path == Path::new("-") { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
     if input.bytes.is_empty() {
         bail!("{}: is empty, not an ONNX model", name());
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let model = Model::new(proto).with_context(name)?;
+    let mut data = if path == Path::new("-") { DataFolder::default() } else { DataFolder::of_model(path) };
+    for folder in allowed {
+        data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
+    }
+    let model = Model::new(proto).with_context(name)?.with_data(data);
     Ok((input, model))
 }
 

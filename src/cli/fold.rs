@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::files::{self, Output};
+use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
 use super::{EXIT_CODES, Format, Messages};
+use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
 use crate::report::{self, FoldedModel};
-use crate::wire::{Layout, Target, save};
+use crate::wire::{Layout, Target};
 
 /// Replace casts of constants by the constants they compute
 ///
@@ -32,6 +33,8 @@ pub struct Fold {
     models: Vec<PathBuf>,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    external_data: ExternalData,
     /// The passes to run, separated by commas; `none` runs none
     #[arg(long, value_name = "LIST", default_value = "fold-casts", value_parser = parse_passes)]
     passes: Passes,
@@ -43,7 +46,7 @@ pub struct Fold {
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
     contested: OnContested,
     /// Keep casts whose results would make the tensors of the model grow by more than this; K, M, G are powers of 1024
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,
     /// Report what would be done, and write nothing
     #[arg(long)]
@@ -68,36 +71,43 @@ impl Fold {
         for (path, target) in self.models.iter().zip(targets) {
             folded.push(self.fold(path.clone(), target)?);
         }
-        let mut reports = Vec::new();
-        for (report, layout, target) in folded {
-            if let (Some(layout), Some(target)) = (layout, target) {
-                save(layout, &target).with_context(|| files::target_name(&target))?;
-            }
-            reports.push(report);
+        let (mut reports, plans): (Vec<FoldedModel>, Vec<Option<Plan>>) = folded.into_iter().unzip();
+        let removed = files::write_all(plans.into_iter().flatten().collect())?;
+        for (report, removed) in reports.iter_mut().zip(removed) {
+            report.removed_files = removed;
         }
         self.print(&reports, messages)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The report, and what is to be written; nothing if the file is there already.
-    fn fold(&self, path: PathBuf, target: Option<Target>) -> anyhow::Result<(FoldedModel, Option<Layout>, Option<Target>)> {
-        let (input, model) = files::open_model(&path)?;
+    /// The report, and what is to be written.
+    fn fold(&self, path: PathBuf, target: Option<Target>) -> anyhow::Result<(FoldedModel, Option<Plan>)> {
+        let (input, model) = self.external_data.open_model(&path)?;
         let options = passes::Options {
             fold_undefined: self.undefined == Undefined::Fold,
             contested: self.contested.choice(),
             max_growth: self.max_growth,
         };
         let (model, report) = passes::run(model, &self.passes.0, &options).with_context(|| input.name.clone())?;
-        let layout = Layout::of(&model.into_proto());
-        let folded = FoldedModel {
+        let mut folded = FoldedModel {
             path: input.name,
             output: target.as_ref().map(files::target_name),
-            bytes_in: input.bytes.len() as u64,
-            bytes_out: layout.bytes(),
             report,
+            bytes_in: input.bytes.len() as u64,
+            bytes_out: 0,
+            data_file: None,
+            notes: Vec::new(),
+            removed_files: Vec::new(),
         };
-        let is_there = folded.report.folded.is_empty() && target == Some(Target::File(path));
-        Ok((folded, (!is_there).then_some(layout), target))
+        let Some(target) = target else {
+            folded.bytes_out = Layout::of(model.proto()).bytes();
+            return Ok((folded, None));
+        };
+        let plan = self.external_data.plan(model, &path, &target).with_context(|| folded.path.clone())?;
+        folded.bytes_out = plan.bytes();
+        folded.data_file = plan.data_file().cloned();
+        folded.notes.clone_from(&plan.notes);
+        Ok((folded, Some(plan)))
     }
 
     fn print(&self, reports: &[FoldedModel], messages: Messages) -> anyhow::Result<()> {
@@ -120,17 +130,4 @@ fn parse_passes(list: &str) -> Result<Passes, String> {
         pass.copied().ok_or_else(|| format!("there is no pass '{name}'; there is: {}", known()))
     };
     list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
-}
-
-fn parse_bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
-    let shift = match &text[digits.len()..] {
-        "" => 0,
-        "K" | "k" => 10,
-        "M" | "m" => 20,
-        "G" | "g" => 30,
-        _ => return Err("not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned()),
-    };
-    let number: u64 = digits.parse().map_err(|_| "not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
 }

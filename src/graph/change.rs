@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::scope::{ScopeId, ScopeKind};
+use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::wire::raw;
 use crate::wire::schema::{
     FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto,
@@ -16,6 +17,8 @@ pub(super) struct Changes {
     pub nodes: HashMap<u32, Vec<NodeProto>>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
+    /// Tensors that take a tensor's place.
+    pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
     pub added: Vec<TensorProto>,
     /// Names of initializers that go.
@@ -26,10 +29,16 @@ pub(super) struct Changes {
 pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut changes: HashMap<ScopeId, Changes>) {
     let lists_initializers = model.ir_version() < 4;
     for scope in (0..kinds.len() as u32).rev().map(ScopeId) {
-        let Some(change) = changes.remove(&scope) else {
+        let Some(mut change) = changes.remove(&scope) else {
             continue;
         };
-        match body_mut(model, kinds, scope) {
+        let mut body = body_mut(model, kinds, scope);
+        for (place, with) in std::mem::take(&mut change.tensors) {
+            if let Some(tensor) = body.as_mut().and_then(|body| body.tensor(place)) {
+                *tensor = with;
+            }
+        }
+        match body {
             Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
             Some(BodyMut::Function(function)) => {
                 let gone = change.gone(&function.node);
@@ -44,6 +53,28 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
 enum BodyMut<'m> {
     Graph(&'m mut GraphProto),
     Function(&'m mut FunctionProto),
+}
+
+impl BodyMut<'_> {
+    fn nodes(&mut self) -> &mut Vec<NodeProto> {
+        match self {
+            BodyMut::Graph(graph) => &mut graph.node,
+            BodyMut::Function(function) => &mut function.node,
+        }
+    }
+
+    fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
+        match (place, self) {
+            (TensorPlace::Attribute(node, index, part), body) => {
+                attribute_part(body.nodes().get_mut(node.position as usize)?.attribute.get_mut(index as usize)?, part)
+            }
+            (TensorPlace::Initializer(_, index), BodyMut::Graph(graph)) => graph.initializer.get_mut(index as usize),
+            (TensorPlace::Sparse(_, index, part), BodyMut::Graph(graph)) => {
+                sparse_part(graph.sparse_initializer.get_mut(index as usize)?, part)
+            }
+            (_, BodyMut::Function(_)) => None,
+        }
+    }
 }
 
 fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<BodyMut<'m>> {

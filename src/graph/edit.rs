@@ -6,10 +6,13 @@ use super::Model;
 use super::change::{Changes, apply_changes};
 use super::index::{Origin, ValueId};
 use super::scope::{NodeId, ScopeId};
+use super::tensors::TensorPlace;
 use crate::error::Invalid;
 use crate::wire::schema::{NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
+// Tensors stand in it by value: a plan holds few edits beside the graph it is about.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Edit {
     /// Puts other nodes in a node's place; none removes it.
@@ -28,6 +31,13 @@ pub enum Edit {
     },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
+    /// Puts another tensor in a tensor's place, of the same name, type and shape: for values that move to or from a data file.
+    ReplaceTensor {
+        /// The tensor that goes.
+        place: TensorPlace,
+        /// The tensor that comes.
+        with: TensorProto,
+    },
     /// Lets every node that uses one value use another instead.
     Rewire {
         /// The value that was used.
@@ -53,14 +63,15 @@ impl Model {
             return Ok(self);
         }
         self.check_removals(&edits)?;
+        self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::new();
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
-        let Model { mut proto, index } = self;
+        let Model { mut proto, index, data } = self;
         apply_changes(&mut proto, &index.kinds, changes);
-        let changed = Model::new(proto)?;
+        let changed = Model { data, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),
@@ -90,6 +101,7 @@ impl Model {
                     defined.insert((*scope, tensor.name()));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
+                Edit::ReplaceTensor { .. } => {}
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
@@ -113,6 +125,29 @@ impl Model {
         Ok(())
     }
 
+    /// A tensor that is replaced must keep what the graph knows of it.
+    fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let replaced = edits.iter().filter_map(|edit| match edit {
+            Edit::ReplaceTensor { place, with } => Some((*place, with)),
+            _ => None,
+        });
+        let mut replaced: HashMap<TensorPlace, &TensorProto> = replaced.collect();
+        if replaced.is_empty() {
+            return Ok(());
+        }
+        for (place, old) in self.tensors() {
+            if let Some(new) = replaced.remove(&place)
+                && (&old.name, old.data_type, &old.dims) != (&new.name, new.data_type, &new.dims)
+            {
+                return Err(Invalid::at(self.tensor_path(place), "would get another name, type or shape").into());
+            }
+        }
+        match replaced.keys().next() {
+            Some(place) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
+            None => Ok(()),
+        }
+    }
+
     fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
         match edit {
             Edit::ReplaceNode { node, with } => {
@@ -128,6 +163,9 @@ impl Model {
                 }
                 _ => return Err(self.refuse(value, "is no initializer")),
             },
+            Edit::ReplaceTensor { place, with } => {
+                changes.entry(place.scope()).or_default().tensors.push((place, with));
+            }
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {

@@ -22,6 +22,7 @@ mod edit;
 mod index;
 mod query;
 mod scope;
+mod tensors;
 
 pub use cast_node::{Attribute, CastNode, TypeSource, UnclearCast, is_cast};
 pub use constant::{Constant, NotConstant};
@@ -29,8 +30,12 @@ pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
+pub use tensors::{AttributePart, SparsePart, TensorPlace};
+
+use std::sync::Arc;
 
 use crate::error::Invalid;
+use crate::wire::DataFolder;
 use crate::wire::schema::ModelProto;
 use index::Index;
 
@@ -39,6 +44,7 @@ use index::Index;
 pub struct Model {
     proto: ModelProto,
     index: Index,
+    data: Arc<DataFolder>,
 }
 
 impl Model {
@@ -48,7 +54,19 @@ impl Model {
     /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let index = build::index(&proto)?;
-        Ok(Model { proto, index })
+        Ok(Model { proto, index, data: Arc::default() })
+    }
+
+    /// The model with a folder that the data files it names are looked for in; without one they cannot be read.
+    #[must_use]
+    pub fn with_data(self, data: DataFolder) -> Model {
+        Model { data: Arc::new(data), ..self }
+    }
+
+    /// The folder that data files are looked for in.
+    #[must_use]
+    pub fn data(&self) -> &Arc<DataFolder> {
+        &self.data
     }
 
     /// The model's messages.

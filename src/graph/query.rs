@@ -9,7 +9,7 @@ use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::scope::{Body, NodeId, ScopeId};
 use crate::dtype::DType;
 use crate::wire::raw::type_proto;
-use crate::wire::schema::{NodeProto, OperatorSetIdProto, SparseTensorProto, TensorProto, TypeProto, ValueInfoProto};
+use crate::wire::schema::{NodeProto, OperatorSetIdProto, TensorProto, TypeProto, ValueInfoProto};
 
 /// Whether a domain is that of ONNX's own operators, which has two names.
 #[must_use]
@@ -124,23 +124,6 @@ impl Model {
         }
     }
 
-    /// Every tensor of the model: initializers, the values and indices of sparse ones, tensors in attributes; in all scopes.
-    pub fn tensors(&self) -> impl Iterator<Item = &TensorProto> + '_ {
-        self.scopes().flat_map(|scope| {
-            let body = self.body(scope);
-            let (dense, sparse): (&[TensorProto], &[SparseTensorProto]) = match body {
-                Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer),
-                Body::Function(_) => (&[], &[]),
-            };
-            let attributes = body.nodes().iter().flat_map(|node| &node.attribute);
-            let in_attributes = attributes.flat_map(|attribute| {
-                let sparse = attribute.sparse_tensor.iter().chain(&attribute.sparse_tensors).flat_map(parts);
-                attribute.t.iter().chain(&attribute.tensors).chain(sparse)
-            });
-            dense.iter().chain(sparse.iter().flat_map(parts)).chain(in_attributes)
-        })
-    }
-
     /// The opset of a domain that a scope is written in: a function states its own, any other scope has the model's. A model of IR
     /// 1 or 2 cannot state one and is written in opset 1.
     #[must_use]
@@ -229,10 +212,6 @@ impl Model {
         };
         list.get(index as usize)
     }
-}
-
-fn parts(sparse: &SparseTensorProto) -> impl Iterator<Item = &TensorProto> {
-    sparse.values.iter().chain(&sparse.indices)
 }
 
 /// The element type of a dense tensor type.

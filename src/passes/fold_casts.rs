@@ -21,6 +21,7 @@ use crate::error::Invalid;
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::tensor::{BadTensor, Content, Data, Tensor, Values};
+use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
 
@@ -138,12 +139,19 @@ impl Planner<'_> {
             return Ok((self.folds[fold].content.clone(), Ok(self.folds[fold].series)));
         }
         let constant = self.model.constant(value)?;
-        let malformed = |error: BadTensor| Skip::Invalid(format!("input '{}': {error}", self.model.name(value)));
+        let malformed = |error: BadTensor| match error {
+            // Only the user can help that, and only for all casts at once.
+            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(error.to_string()),
+            _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
+        };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
         let data = match tensor.values().map_err(malformed)? {
             Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
-            Values::External(_) => return Err(Skip::Because("the constant is external data".to_owned())),
+            Values::External(reference) => {
+                let bytes = reference.bytes(tensor.raw_bytes(), self.model.data()).map_err(malformed)?;
+                Data::Numbers(bytes, Vec::new())
+            }
         };
         Ok((Content::new(tensor.dtype(), tensor.dims(), data), Err(value)))
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::words::{bytes, plural};
+use crate::external::DataFile;
 use crate::passes::Report;
 
 /// One model of a run.
@@ -22,12 +24,21 @@ pub struct FoldedModel {
     pub bytes_in: u64,
     /// The model file's length after.
     pub bytes_out: u64,
+    /// The data file that was made for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<DataFile>,
+    /// What the user did not ask for, and should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Data files that nothing refers to any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed_files: Vec<PathBuf>,
 }
 
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
-    let FoldedModel { path, output, report, bytes_in, bytes_out } = model;
+    let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
     let mut text = String::new();
     let output = output.as_deref().unwrap_or("nothing written (dry run)");
     writeln!(text, "{path} -> {output}").ok();
@@ -54,7 +65,16 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
             }
         }
     }
+    for note in notes {
+        writeln!(text, "  {note}").ok();
+    }
     writeln!(text, "  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)).ok();
+    if let Some(DataFile { path, bytes: length }) = data_file {
+        writeln!(text, "  data file {}: {}", path.display(), bytes(*length)).ok();
+    }
+    for path in removed_files {
+        writeln!(text, "  removed data file {}, which nothing refers to any more", path.display()).ok();
+    }
     text
 }
 

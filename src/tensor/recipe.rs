@@ -1,26 +1,48 @@
 //! A tensor that is another one, cast: computed piece by piece while the file is written.
 
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 
-use crate::cast::{Cast, Summary};
+use crate::cast::{Cast, Converter, Summary};
 use crate::wire::Recipe;
 
 /// Elements that go through all casts before the next ones do: a multiple of 8, so that every packing begins on a byte, and few
 /// enough that the steps between stay in the cache.
 const BLOCK: usize = 8192;
 
+/// Elements from which on the kernels of a cast are worth being made ready.
+const WORTH_A_CONVERTER: usize = 512;
+
 /// The casts of a chain, to be applied to a tensor one after the other, each with its own rounding.
 #[derive(Debug)]
 pub(super) struct CastRecipe {
     source: Bytes,
-    casts: Vec<Cast>,
+    steps: Vec<Step>,
     elements: usize,
+}
+
+/// A cast, and its kernels once they are needed: small tensors do without.
+#[derive(Debug)]
+struct Step {
+    cast: Cast,
+    converter: OnceLock<Converter>,
+}
+
+impl Step {
+    fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        match elements {
+            0..WORTH_A_CONVERTER => self.cast.convert(source, elements, target),
+            _ => self.converter.get_or_init(|| Converter::new(self.cast)).convert(source, elements, target),
+        }
+    }
 }
 
 impl CastRecipe {
     /// `source` holds `elements` elements of the first cast's type, in the layout of `raw_data`.
     pub(super) fn new(source: Bytes, casts: Vec<Cast>, elements: usize) -> CastRecipe {
-        CastRecipe { source, casts, elements }
+        let steps = casts.into_iter().map(|cast| Step { cast, converter: OnceLock::new() }).collect();
+        CastRecipe { source, steps, elements }
     }
 
     /// All the bytes at once.
@@ -32,7 +54,7 @@ impl CastRecipe {
 
     /// What `next`, applied to the computed values, would leave undefined.
     pub(super) fn survey(&self, next: &Cast) -> Summary {
-        if self.casts.is_empty() {
+        if self.steps.is_empty() {
             return next.survey(&self.source, self.elements);
         }
         let mut summary = Summary::default();
@@ -48,13 +70,13 @@ impl CastRecipe {
 
     /// Computes the elements from `first`, a multiple of 8.
     fn run(&self, first: usize, elements: usize, out: &mut [u8]) {
-        let Some((last, steps)) = self.casts.split_last() else {
+        let Some((last, steps)) = self.steps.split_last() else {
             return;
         };
-        let from = self.casts[0].from().bits();
+        let from = self.steps[0].cast.from().bits();
         let mut current = self.source.slice(size(from, first)..size(from, first) + size(from, elements));
         for step in steps {
-            let mut next = vec![0; size(step.to().bits(), elements)];
+            let mut next = vec![0; size(step.cast.to().bits(), elements)];
             step.convert(&current, elements, &mut next);
             current = next.into();
         }
@@ -64,18 +86,22 @@ impl CastRecipe {
 
 impl Recipe for CastRecipe {
     fn bytes(&self) -> usize {
-        self.casts.last().map_or(0, |last| size(last.to().bits(), self.elements))
+        self.steps.last().map_or(0, |last| size(last.cast.to().bits(), self.elements))
+    }
+
+    fn source(&self) -> &[u8] {
+        &self.source
     }
 
     fn fill(&self, start: usize, out: &mut [u8]) {
-        let Some(last) = self.casts.last() else {
+        let Some(last) = self.steps.last() else {
             return;
         };
-        let bits = last.to().bits();
+        let bits = last.cast.to().bits();
         let begin = start * 8 / bits;
         let end = self.elements.min((start + out.len()) * 8 / bits);
         // A chain keeps its steps in the cache; a single cast has none.
-        let block = if self.casts.len() == 1 { end - begin } else { BLOCK };
+        let block = if self.steps.len() == 1 { end - begin } else { BLOCK };
         for first in (begin..end).step_by(block.max(1)) {
             let elements = block.min(end - first);
             let place = size(bits, first) - start;

@@ -22,6 +22,9 @@ pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     }
 }
 
+/// The numbers of all fields that hold numbers.
+pub(super) const FIELDS: [u32; 5] = [4, 5, 7, 10, 11];
+
 /// How many numbers the field holds for this many elements: two 4-bit or four 2-bit elements share one, a complex number is two.
 pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
     match dtype {

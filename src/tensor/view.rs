@@ -1,12 +1,14 @@
 //! One view over the ways in which a `TensorProto` stores its values.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::external::{Reference, is_external};
 use super::typed;
 use crate::dtype::DType;
-use crate::wire::Value;
 use crate::wire::schema::TensorProto;
+use crate::wire::{BadLocation, Piece, Value};
 
 /// The number of the field `raw_data`.
 pub(super) const RAW_DATA: u32 = 9;
@@ -61,6 +63,9 @@ pub enum BadTensor {
     /// `data_location` is EXTERNAL, but the keys do not say where.
     #[error("external_data: {0}")]
     External(String),
+    /// The file that holds the values cannot be read.
+    #[error("external_data: {0}")]
+    Location(#[from] BadLocation),
 }
 
 impl<'a> Tensor<'a> {
@@ -77,9 +82,9 @@ impl<'a> Tensor<'a> {
             .ok_or_else(|| BadTensor::Dims(proto.dims.clone()))?;
         let tensor = Tensor { proto, dtype, elements };
         if is_external(proto) {
-            Reference::read(proto)?;
-        } else if let Some(raw) = tensor.raw_data() {
-            tensor.expect_length("raw_data", "bytes", raw.len() as u64, tensor.raw_bytes())?;
+            tensor.check_reference(&Reference::read(proto)?)?;
+        } else if let Some(raw) = proto.undecoded(RAW_DATA).and_then(Value::length) {
+            tensor.expect_length("raw_data", "bytes", raw as u64, tensor.raw_bytes())?;
         } else if dtype == DType::String {
             tensor.expect_length("string_data", "strings", proto.string_data.len() as u64, elements)?;
         }
@@ -139,8 +144,33 @@ impl<'a> Tensor<'a> {
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
     }
 
+    /// The values as a run of bytes of a file, if they are in this model as `raw_data` would hold them or are yet to be computed.
+    #[must_use]
+    pub fn piece(&self) -> Option<Piece> {
+        match (self.proto.undecoded(RAW_DATA), self.dtype) {
+            _ if is_external(self.proto) => None,
+            (Some(Value::Len(raw)), _) => Some(Piece::Bytes(raw.clone())),
+            (Some(Value::Made(recipe)), _) => Some(Piece::Made(Arc::clone(recipe))),
+            (_, DType::Float | DType::Double) => match self.values() {
+                Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn raw_data(&self) -> Option<Bytes> {
         self.proto.undecoded(RAW_DATA).and_then(Value::to_bytes)
+    }
+
+    fn check_reference(&self, reference: &Reference) -> Result<(), BadTensor> {
+        if self.dtype == DType::String {
+            return Err(BadTensor::External("strings cannot be in another file".to_owned()));
+        }
+        match reference.length {
+            Some(length) => self.expect_length("external_data 'length'", "bytes", length, self.raw_bytes()),
+            None => Ok(()),
+        }
     }
 
     fn expect_length(&self, field: &'static str, unit: &'static str, found: u64, needed: u64) -> Result<(), BadTensor> {

@@ -143,6 +143,16 @@ impl PartialEq for Value {
 }
 
 impl Value {
+    /// How many bytes a value with a length has; none for other wire types.
+    #[must_use]
+    pub fn length(&self) -> Option<usize> {
+        match self {
+            Value::Len(bytes) => Some(bytes.len()),
+            Value::Made(recipe) => Some(recipe.bytes()),
+            _ => None,
+        }
+    }
+
     /// The bytes of a value with a length, computed if need be; none for other wire types.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Bytes> {

@@ -16,7 +16,7 @@ const SMALLEST_PIECE: usize = 4096;
 /// are yet to be computed. A model of any size has a layout of the size of its graph.
 #[derive(Debug, Default)]
 pub struct Layout {
-    head: Vec<u8>,
+    head: Bytes,
     runs: Vec<Run>,
 }
 
@@ -46,6 +46,15 @@ impl Piece {
         }
     }
 
+    /// The bytes that the run consists of or is computed from.
+    #[must_use]
+    pub fn source(&self) -> &[u8] {
+        match self {
+            Piece::Bytes(bytes) => bytes,
+            Piece::Made(recipe) => recipe.source(),
+        }
+    }
+
     /// Copies or computes the bytes from `start`, a multiple of [`super::GRAIN`], into all of `out`.
     pub fn fill(&self, start: usize, out: &mut [u8]) {
         match self {
@@ -63,13 +72,13 @@ impl Layout {
         DRAWING.set(Some(Drawing { room: head.remaining_mut(), runs: Vec::new() }));
         message.encode_raw(&mut head);
         let runs = DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs);
-        Layout { head, runs }
+        Layout { head: head.into(), runs }
     }
 
     /// The layout of a file that is made of these pieces.
     #[must_use]
     pub fn of_pieces(pieces: Vec<Piece>) -> Layout {
-        Layout { head: Vec::new(), runs: pieces.into_iter().map(|piece| Run { after: 0, piece }).collect() }
+        Layout { head: Bytes::new(), runs: pieces.into_iter().map(|piece| Run { after: 0, piece }).collect() }
     }
 
     /// The file's length.
@@ -80,16 +89,16 @@ impl Layout {
 
     /// The pieces in the order of the file.
     #[must_use]
-    pub fn into_pieces(self) -> Vec<Piece> {
-        let mut head = Bytes::from(self.head);
+    pub fn pieces(&self) -> Vec<Piece> {
+        let mut head = self.head.clone();
         let mut cut = 0;
         let mut pieces = Vec::with_capacity(2 * self.runs.len() + 1);
-        for run in self.runs {
+        for run in &self.runs {
             if run.after > cut {
                 pieces.push(Piece::Bytes(head.split_to(run.after - cut)));
                 cut = run.after;
             }
-            pieces.push(run.piece);
+            pieces.push(run.piece.clone());
         }
         if !head.is_empty() {
             pieces.push(Piece::Bytes(head));

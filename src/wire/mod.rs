@@ -3,19 +3,25 @@
 //! [`raw`] holds the structs that prost-build makes of `proto/onnx.proto`; [`schema`] holds the same names, each wrapped in
 //! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
 
+mod data_folder;
 mod field;
 mod kept;
 mod layout;
+mod map;
 mod open;
 mod recipe;
 mod save;
+mod signals;
+mod temporary;
 
+pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of};
 pub use field::{Field, Value};
 pub use kept::{Kept, Known, Malformed};
 pub use layout::{Layout, Piece};
 pub use open::{Input, open, read_stdin};
 pub use recipe::{GRAIN, Recipe};
-pub use save::{Saved, Target, save};
+pub use save::{Target, Written, is_stream, save, save_together};
+pub use signals::install_signal_handlers;
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

@@ -1,11 +1,12 @@
 //! Reading a file by mapping it.
-#![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use bytes::Bytes;
+
+use super::map::map;
 
 /// A file's bytes and its name for messages.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub fn open(path: &Path) -> io::Result<Input> {
     if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
     }
-    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file)? } else { read_all(&mut file)? };
+    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file)? };
     Ok(Input { name, bytes })
 }
 
@@ -37,13 +38,6 @@ pub fn open(path: &Path) -> io::Result<Input> {
 /// Those of the operating system.
 pub fn read_stdin() -> io::Result<Input> {
     Ok(Input { name: "-".to_owned(), bytes: read_all(&mut io::stdin().lock())? })
-}
-
-fn map(file: &File) -> io::Result<Bytes> {
-    // SAFETY: The map is private and read-only. Another process may change the file meanwhile; every byte is then still a valid
-    // `u8`, and nothing here relies on two reads giving the same answer for memory safety.
-    let map = unsafe { memmap2::Mmap::map(file)? };
-    Ok(Bytes::from_owner(map))
 }
 
 fn read_all(from: &mut impl Read) -> io::Result<Bytes> {

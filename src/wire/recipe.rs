@@ -13,6 +13,9 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     /// How many bytes there are.
     fn bytes(&self) -> usize;
 
+    /// The bytes that it computes from.
+    fn source(&self) -> &[u8];
+
     /// Computes the bytes from `start`, a multiple of [`GRAIN`], into all of `out`.
     fn fill(&self, start: usize, out: &mut [u8]);
 }

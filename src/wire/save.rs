@@ -8,6 +8,8 @@ use rayon::prelude::*;
 
 use super::layout::{Layout, Piece};
 use super::recipe::GRAIN;
+use super::signals::RemovedOnSignal;
+use super::temporary::Temporary;
 
 /// Bytes that one thread computes and writes at a time.
 const CHUNK: usize = 2730 * GRAIN;
@@ -21,61 +23,98 @@ pub enum Target {
     Stdout,
 }
 
-/// What was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saved {
-    /// The file's length.
-    pub bytes: u64,
-}
-
 /// Writes a file. Until all of it is written and flushed, the bytes stand in a temporary file beside the target, which takes the
 /// target's permissions and then its name.
 ///
 /// # Errors
 /// Those of the operating system; the target is then as it was. Refuses to write to a terminal.
-pub fn save(layout: Layout, target: &Target) -> io::Result<Saved> {
-    let bytes = layout.bytes();
+pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
     match target {
         Target::Stdout if io::stdout().is_terminal() => {
-            return Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE"));
+            Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE"))
         }
-        Target::Stdout => write_in_order(layout.into_pieces(), &mut io::stdout().lock())?,
-        Target::File(path) => replace(layout.into_pieces(), path)?,
+        Target::Stdout => write_in_order(layout.pieces(), &mut io::stdout().lock()),
+        Target::File(path) if is_stream(path) => write_in_order(layout.pieces(), &mut File::options().write(true).open(path)?),
+        Target::File(path) => Written::beside(layout, path)?.persist(),
     }
-    Ok(Saved { bytes })
 }
 
-fn replace(pieces: Vec<Piece>, path: &Path) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let old = fs::metadata(&path).ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return write_in_order(pieces, &mut File::options().write(true).open(&path)?);
+/// Writes files that belong together, the last of which refers to the others. All are complete and flushed before the first gets its
+/// name, and the last gets its name last. Should another than the last take an old file's place, then the old version of the last,
+/// which may refer to it, goes before: there is no moment at which a file refers to what was not meant for it.
+///
+/// # Errors
+/// Those of the operating system, with the path. The last file is then as it was, and nothing new is left.
+pub fn save_together(files: Vec<(PathBuf, Layout)>) -> io::Result<()> {
+    let at = |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let write = |(path, layout): (PathBuf, Layout)| match Written::beside(&layout, &path) {
+        Ok(written) => Ok((path, written)),
+        Err(error) => Err(at(&path, error)),
+    };
+    let written = files.into_iter().map(write).collect::<io::Result<Vec<_>>>()?;
+    if let Some(((last, _), others)) = written.split_last()
+        && others.iter().any(|(path, _)| path.exists())
+        && last.exists()
+    {
+        fs::remove_file(last)?;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".recast-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = builder.tempfile_in(folder)?;
-    write_anywhere(&pieces, temporary.as_file())?;
-    if let Some(old) = old {
-        temporary.as_file().set_permissions(old.permissions())?;
+    let mut new = Vec::new();
+    for (path, file) in written {
+        if !path.exists() {
+            new.push((RemovedOnSignal::new(&path), path.clone()));
+        }
+        if let Err(error) = file.persist() {
+            for (_, path) in new {
+                fs::remove_file(path).ok();
+            }
+            return Err(at(&path, error));
+        }
     }
-    temporary.as_file().sync_all()?;
-    temporary.persist(&path).map_err(|error| error.error)?;
-    sync_folder(folder)
-}
-
-/// Makes the new name last through a power failure.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Whether there is something at a path that cannot be replaced by a file: a device, a pipe.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// A file that is complete and flushed, but does not have its name yet. Without [`Written::persist`] nothing is left of it.
+#[derive(Debug)]
+pub struct Written {
+    file: Temporary,
+    path: PathBuf,
+}
+
+impl Written {
+    /// Writes a file in the folder where it will stand.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn beside(layout: &Layout, path: &Path) -> io::Result<Written> {
+        // A link stays a link: what it points to is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let permissions = match fs::metadata(&path) {
+            Ok(old) if old.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file")),
+            Ok(old) => Some(old.permissions()),
+            Err(_) => None,
+        };
+        let file = Temporary::beside(&path)?;
+        write_anywhere(&layout.pieces(), file.file())?;
+        if let Some(permissions) = permissions {
+            file.file().set_permissions(permissions)?;
+        }
+        file.file().sync_all()?;
+        Ok(Written { file, path })
+    }
+
+    /// Gives the file its name, in one step, over what may be there.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn persist(self) -> io::Result<()> {
+        self.file.persist(&self.path)
+    }
 }
 
 /// Writes from the first byte to the last: for pipes.
@@ -100,18 +139,9 @@ fn write_in_order(pieces: Vec<Piece>, out: &mut impl Write) -> io::Result<()> {
 fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
 
-    let mut chunks = Vec::new();
-    let mut place = 0;
-    for piece in pieces {
-        for start in (0..piece.bytes()).step_by(CHUNK) {
-            let bytes = CHUNK.min(piece.bytes() - start);
-            chunks.push((piece, start, bytes, place));
-            place += bytes as u64;
-        }
-    }
-    chunks.into_par_iter().try_for_each_init(
+    chunks(pieces).into_par_iter().try_for_each_init(
         || vec![0; CHUNK],
-        |buffer, (piece, start, bytes, place)| match piece {
+        |buffer, Chunk { piece, start, bytes, place }| match piece {
             Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place),
             Piece::Made(recipe) => {
                 recipe.fill(start, &mut buffer[..bytes]);
@@ -124,4 +154,41 @@ fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn write_anywhere(pieces: &[Piece], mut file: &File) -> io::Result<()> {
     write_in_order(pieces.to_vec(), &mut file)
+}
+
+/// A part of a piece.
+struct Chunk<'p> {
+    piece: &'p Piece,
+    /// Where it begins in the piece.
+    start: usize,
+    bytes: usize,
+    /// Where it begins in the file.
+    place: u64,
+}
+
+fn chunks(pieces: &[Piece]) -> Vec<Chunk<'_>> {
+    let mut chunks = Vec::new();
+    let mut place = 0;
+    for piece in pieces {
+        for start in (0..piece.bytes()).step_by(CHUNK) {
+            let bytes = CHUNK.min(piece.bytes() - start);
+            chunks.push(Chunk { piece, start, bytes, place });
+            place += bytes as u64;
+        }
+    }
+    chunks
+}
+
+impl Layout {
+    /// Whether these are the bytes that a file has already. Stops at the first difference.
+    #[must_use]
+    pub fn is_content_of(&self, found: &[u8]) -> bool {
+        let pieces = self.pieces();
+        self.bytes() == found.len() as u64
+            && chunks(&pieces).into_par_iter().all(|Chunk { piece, start, bytes, place }| {
+                let mut buffer = vec![0; bytes];
+                piece.fill(start, &mut buffer);
+                found[place as usize..].starts_with(&buffer)
+            })
+    }
 }

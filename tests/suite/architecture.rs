@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 11] = [
     &["tensor"],
     &["text"],
     &["graph"],
-    &["facts"],
+    &["external", "facts"],
     &["cast_file", "inspect", "passes"],
     &["report"],
     &["cli"],

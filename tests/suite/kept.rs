@@ -34,7 +34,7 @@ fn full_model(schema: &Schema) -> (Tree, usize) {
 
 fn written(model: &ModelProto) -> Vec<u8> {
     let mut out = Vec::new();
-    for piece in Layout::of(model).into_pieces() {
+    for piece in Layout::of(model).pieces() {
         let mut bytes = vec![0; piece.bytes()];
         piece.fill(0, &mut bytes);
         out.extend(bytes);

@@ -1,0 +1,78 @@
+//! What a new data file is called.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::place::Place;
+use super::{Options, Placement, Unplaceable, neighbours};
+use crate::wire::{DataFolder, Layout};
+
+/// A path for a new data file.
+pub(super) struct Chosen {
+    pub path: PathBuf,
+    /// The path as the model says it.
+    pub location: String,
+    /// Whether a file of just this content is there.
+    pub is_there: bool,
+}
+
+/// The name that the user wants, or else the output's name with `.data`. A file of other content is not replaced if a model may refer
+/// to it: a number is then put before the ending, and a name that the user wants is refused.
+pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Result<Chosen, Unplaceable> {
+    let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
+    let found = DataFolder::of_model(output);
+    let is_there = |location: &str| found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes));
+    if let Placement::File(name) = &options.placement {
+        let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
+        let location = location.ok_or_else(|| Unplaceable::BadName(name.clone()))?;
+        let path = place.folder.join(&location);
+        if path.is_dir() || path.is_symlink() || place.is_output(&path) || !stays_inside(&place.folder, &path) {
+            return Err(Unplaceable::BadName(name.clone()));
+        }
+        let is_there = is_there(&location);
+        if !is_there && path.exists() {
+            let others = neighbours::referring(&path, &place.folder).into_iter();
+            if let Some(by) = others.into_iter().find(|by| place.is_in_place || !place.is_output(by)) {
+                return Err(Unplaceable::InUse { name: name.clone(), by });
+            }
+        }
+        return Ok(Chosen { path, location, is_there });
+    }
+    for path in own_names(output) {
+        let Some(location) = path.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
+            return Err(Unplaceable::BadName(path.display().to_string()));
+        };
+        let is_there = is_there(&location);
+        if is_there || path.symlink_metadata().is_err() {
+            return Ok(Chosen { path, location, is_there });
+        }
+    }
+    Err(Unplaceable::BadName(output.display().to_string()))
+}
+
+/// The names that this program gives to the data file of an output, the first one first.
+pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
+    let with = |ending: String| {
+        let mut name = output.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    std::iter::once(with(".data".to_owned())).chain((1_u32..).map(move |number| with(format!(".{number}.data"))))
+}
+
+/// A location as a path that goes down from the model's folder only; none if it does not.
+pub(super) fn normal(location: &str) -> Option<PathBuf> {
+    let parts = Path::new(location).components().filter(|part| *part != Component::CurDir);
+    let path = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect::<Option<PathBuf>>()?;
+    (path != Path::new("")).then_some(path)
+}
+
+/// Whether the folders on the way to a path, as far as they exist, stay inside a folder.
+fn stays_inside(folder: &Path, path: &Path) -> bool {
+    let existing = path.ancestors().skip(1).find_map(|ancestor| fs::canonicalize(ancestor_or_here(ancestor)).ok());
+    matches!((existing, fs::canonicalize(folder)), (Some(existing), Ok(folder)) if existing.starts_with(&folder))
+}
+
+fn ancestor_or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}

@@ -1,0 +1,92 @@
+//! Which tensors move.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use prost::Message;
+
+use super::place::Place;
+use super::{LARGEST_MODEL, Options, Placement, Unplaceable};
+use crate::graph::{Model, TensorPlace};
+use crate::tensor::{Reference, Tensor, is_external};
+use crate::wire::Piece;
+use crate::wire::schema::TensorProto;
+
+/// The tensors of a model that do not stay where they are.
+#[derive(Default)]
+pub(super) struct Sorted<'m> {
+    pub to_model: Vec<(TensorPlace, &'m TensorProto, Bytes)>,
+    pub to_file: Vec<(TensorPlace, &'m TensorProto, Piece)>,
+    /// The data files of those that stay.
+    pub kept: BTreeSet<PathBuf>,
+    /// Why tensors go to a file although nobody asked for one.
+    pub note: Option<String>,
+    /// What the moves add to the model file, nearly.
+    growth: i64,
+}
+
+/// Decides for every tensor, by the rules of [`super`].
+pub(super) fn sort<'m>(model: &'m Model, place: &Place, options: &Options) -> Result<Sorted<'m>, Unplaceable> {
+    if matches!(options.placement, Placement::File(_)) && place.output.is_none() {
+        return Err(Unplaceable::FileOfStream);
+    }
+    let sorted = sort_all(model, place, options, matches!(options.placement, Placement::File(_)))?;
+    let size = model.proto().encoded_len() as u64;
+    let size = size.saturating_add_signed(sorted.growth);
+    match options.placement {
+        Placement::Keep if size > LARGEST_MODEL && place.output.is_some() => {
+            let note = format!("the model would have {size} bytes, more than protobuf's 2 GiB");
+            Ok(Sorted { note: Some(note), ..sort_all(model, place, options, true)? })
+        }
+        _ if size > LARGEST_MODEL => Err(Unplaceable::TooLarge(size)),
+        _ => Ok(sorted),
+    }
+}
+
+fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large: bool) -> Result<Sorted<'m>, Unplaceable> {
+    let mut sorted = Sorted::default();
+    let keeps = options.placement == Placement::Keep;
+    for (at, proto) in model.tensors() {
+        let is_initializer = matches!(at, TensorPlace::Initializer(..));
+        if !is_external(proto) {
+            let Some(piece) = is_initializer.then(|| Tensor::read(proto).ok()?.piece()).flatten() else {
+                continue;
+            };
+            let bytes = piece.bytes() as u64;
+            let comes_from_file = || keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some();
+            if bytes >= options.threshold && (moves_large || comes_from_file()) {
+                sorted.growth -= bytes as i64;
+                sorted.to_file.push((at, proto, piece));
+            }
+            continue;
+        }
+        if keeps && place.data.path().is_none() {
+            continue; // From a pipe to a pipe: nothing is known of the folder that the locations speak of.
+        }
+        if keeps && place.output.is_none() {
+            return Err(Unplaceable::Stream);
+        }
+        let read = || {
+            let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
+            place.file_of(&tensor, &reference)
+        };
+        let (path, bytes) = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
+        if place.is_output(&path) {
+            return Err(Unplaceable::OverData(path));
+        }
+        let is_large = is_initializer && bytes.len() as u64 >= options.threshold;
+        match options.placement {
+            Placement::Keep if place.is_same_folder => {
+                sorted.kept.insert(path);
+            }
+            Placement::Keep => sorted.to_file.push((at, proto, Piece::Bytes(bytes))),
+            Placement::File(_) if is_large => sorted.to_file.push((at, proto, Piece::Bytes(bytes))),
+            Placement::File(_) | Placement::Inline => {
+                sorted.growth += bytes.len() as i64;
+                sorted.to_model.push((at, proto, bytes));
+            }
+        }
+    }
+    Ok(sorted)
+}

@@ -1,0 +1,120 @@
+//! The places of a model where tensors stand.
+
+use super::Model;
+use super::scope::{Body, NodeId, ScopeId};
+use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto};
+
+/// Where a tensor stands. The order is that of the document within a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TensorPlace {
+    /// An initializer of a graph, by index.
+    Initializer(ScopeId, u32),
+    /// Half of a sparse initializer of a graph, by index.
+    Sparse(ScopeId, u32, SparsePart),
+    /// A tensor in an attribute of a node, by the attribute's index.
+    Attribute(NodeId, u32, AttributePart),
+}
+
+/// A half of a sparse tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SparsePart {
+    /// Its `values`.
+    Values,
+    /// Its `indices`.
+    Indices,
+}
+
+/// A tensor of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AttributePart {
+    /// Its `t`.
+    Single,
+    /// One of its `tensors`, by index.
+    Listed(u32),
+    /// A half of its `sparse_tensor`.
+    Sparse(SparsePart),
+    /// A half of one of its `sparse_tensors`, by index.
+    ListedSparse(u32, SparsePart),
+}
+
+impl TensorPlace {
+    /// The scope that the tensor belongs to.
+    #[must_use]
+    pub fn scope(self) -> ScopeId {
+        match self {
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => scope,
+            TensorPlace::Attribute(node, ..) => node.scope,
+        }
+    }
+}
+
+impl Model {
+    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes; in all scopes.
+    pub fn tensors(&self) -> impl Iterator<Item = (TensorPlace, &TensorProto)> {
+        self.scopes().flat_map(|scope| {
+            let (dense, sparse): (&[TensorProto], &[SparseTensorProto]) = match self.body(scope) {
+                Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer),
+                Body::Function(_) => (&[], &[]),
+            };
+            let dense = (0..).zip(dense).map(move |(index, tensor)| (TensorPlace::Initializer(scope, index), tensor));
+            let sparse = (0..).zip(sparse).flat_map(move |(index, sparse)| {
+                parts(sparse).map(move |(part, tensor)| (TensorPlace::Sparse(scope, index, part), tensor))
+            });
+            let attributes = self.nodes(scope).zip(self.body(scope).nodes()).flat_map(|(id, node)| {
+                (0..).zip(&node.attribute).flat_map(move |(index, attribute)| {
+                    of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Attribute(id, index, part), tensor))
+                })
+            });
+            dense.chain(sparse).chain(attributes)
+        })
+    }
+
+    /// Where errors and reports say that a tensor is: `graph/weight`, `graph/const_1.value`.
+    #[must_use]
+    pub fn tensor_path(&self, place: TensorPlace) -> String {
+        let named = |name: &str| format!("{}/{name}", self.scope_path(place.scope()));
+        match (place, self.body(place.scope())) {
+            (TensorPlace::Initializer(_, index), Body::Graph(graph)) => named(graph.initializer[index as usize].name()),
+            (TensorPlace::Sparse(_, index, _), Body::Graph(graph)) => {
+                named(graph.sparse_initializer[index as usize].values.as_ref().map_or("", |values| values.name()))
+            }
+            (TensorPlace::Attribute(node, index, _), _) => {
+                format!("{}.{}", self.node_path(node), self.node(node).attribute[index as usize].name())
+            }
+            (_, Body::Function(_)) => named(""),
+        }
+    }
+}
+
+fn parts(sparse: &SparseTensorProto) -> impl Iterator<Item = (SparsePart, &TensorProto)> {
+    let values = sparse.values.iter().map(|tensor| (SparsePart::Values, tensor));
+    values.chain(sparse.indices.iter().map(|tensor| (SparsePart::Indices, tensor)))
+}
+
+fn of_attribute(attribute: &AttributeProto) -> impl Iterator<Item = (AttributePart, &TensorProto)> {
+    let single = attribute.t.iter().map(|tensor| (AttributePart::Single, tensor));
+    let listed = (0..).zip(&attribute.tensors).map(|(index, tensor)| (AttributePart::Listed(index), tensor));
+    let sparse = attribute.sparse_tensor.iter().flat_map(parts).map(|(part, tensor)| (AttributePart::Sparse(part), tensor));
+    let listed_sparse = (0..)
+        .zip(&attribute.sparse_tensors)
+        .flat_map(|(index, sparse)| parts(sparse).map(move |(part, tensor)| (AttributePart::ListedSparse(index, part), tensor)));
+    single.chain(listed).chain(sparse).chain(listed_sparse)
+}
+
+/// The half of a sparse tensor, to be changed.
+pub(super) fn sparse_part(sparse: &mut SparseTensorProto, part: SparsePart) -> Option<&mut TensorProto> {
+    match part {
+        SparsePart::Values => sparse.values.as_mut(),
+        SparsePart::Indices => sparse.indices.as_mut(),
+    }
+}
+
+/// The tensor of an attribute, to be changed.
+pub(super) fn attribute_part(attribute: &mut AttributeProto, part: AttributePart) -> Option<&mut TensorProto> {
+    match part {
+        AttributePart::Single => attribute.t.as_mut(),
+        AttributePart::Listed(index) => attribute.tensors.get_mut(index as usize),
+        AttributePart::Sparse(part) => sparse_part(attribute.sparse_tensor.as_mut()?, part),
+        AttributePart::ListedSparse(index, part) => sparse_part(attribute.sparse_tensors.get_mut(index as usize)?, part),
+    }
+}

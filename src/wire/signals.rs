@@ -1,0 +1,117 @@
+//! What a signal leaves behind: no temporary file, and a message where the cause is a file that became shorter while it was read.
+#![allow(unsafe_code)]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Temporary files that exist at the same time; one a model that is being written.
+const SLOTS: usize = 64;
+
+/// The paths of the files to be removed, as C strings; null where there is none.
+static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+
+/// While it lives, a signal that ends the process removes a file first.
+#[derive(Debug)]
+pub(super) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
+
+impl RemovedOnSignal {
+    /// Should there be too many files at once, or a path that no C string holds, the file is not removed.
+    pub(super) fn new(path: &Path) -> RemovedOnSignal {
+        let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else {
+            return RemovedOnSignal(None);
+        };
+        // Never freed: a handler on another thread may be reading it.
+        let path = path.into_raw();
+        let is_free = |slot: &&AtomicPtr<libc::c_char>| {
+            slot.compare_exchange(std::ptr::null_mut(), path, Ordering::Release, Ordering::Relaxed).is_ok()
+        };
+        RemovedOnSignal(FILES.iter().find(is_free))
+    }
+}
+
+impl Drop for RemovedOnSignal {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0 {
+            slot.store(std::ptr::null_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// Sets the handlers. For a program, not a library: they end the process.
+///
+/// - SIGINT, SIGTERM, SIGHUP remove temporary files and then do what they do by default; where the program was started with one of
+///   them ignored, it stays so.
+/// - SIGBUS in a mapped file removes them, prints which file became shorter, and exits with code 2.
+/// - SIGXFSZ is ignored: a write beyond the permitted file size then fails like any other.
+#[cfg(unix)]
+pub fn install_signal_handlers() {
+    // SAFETY: `sigaction` and `signal` get valid pointers; the handlers call nothing but async-signal-safe functions.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut before);
+            if before.sa_sigaction != libc::SIG_IGN {
+                set_handler(signal, on_end as *const () as libc::sighandler_t, 0);
+            }
+        }
+        set_handler(libc::SIGBUS, on_bus_error as *const () as libc::sighandler_t, libc::SA_SIGINFO);
+    }
+}
+
+/// Sets the handlers, where there are signals: not on this system.
+#[cfg(not(unix))]
+pub fn install_signal_handlers() {}
+
+#[cfg(unix)]
+unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
+    // SAFETY: The action is initialized as `sigaction` wants it; who calls this vouches for the handler.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        // An alternative stack is there on every thread that Rust starts.
+        action.sa_flags = flags | libc::SA_ONSTACK;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn on_end(signal: libc::c_int) {
+    remove_files();
+    // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and comes as soon as this returns.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: With SA_SIGINFO the system passes a valid `info`, which holds an address for SIGBUS.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let Some(name) = super::map::name_at(address) else {
+        // Not ours: the instruction is tried again, and the process ends as it would have without a handler.
+        // SAFETY: `signal` is async-signal-safe.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        return;
+    };
+    remove_files();
+    for part in [b"recast: ".as_slice(), name, b": became shorter while it was read, or its disk failed\n"] {
+        // SAFETY: `write` is async-signal-safe and gets a valid slice.
+        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: `_exit` is async-signal-safe.
+    unsafe { libc::_exit(2) }
+}
+
+#[cfg(unix)]
+fn remove_files() {
+    for slot in &FILES {
+        let path = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if !path.is_null() {
+            // SAFETY: `unlink` is async-signal-safe; the path is a C string that is never freed.
+            unsafe { libc::unlink(path) };
+        }
+    }
+}
