@@ -182,7 +182,7 @@ proptest! {
         let (bytes, _) = parse_strings(&cast, &[&literal]).unwrap();
         let ten = |power: i32| num_bigint::BigUint::from(10_u32).pow(power.max(0).cast_unsigned());
         let power = exponent - (digits.len() - point) as i32;
-        let numerator = digits.parse::<num_bigint::BigUint>().unwrap() * ten(power) << 1100;
+        let numerator = (digits.parse::<num_bigint::BigUint>().unwrap() * ten(power)) << 1100_u32;
         let expected = oracle::nearest(to, &numerator, &ten(-power));
         let found = packed::get(to.bits(), &bytes, 0);
         // Beyond the largest number: infinity, or the largest.
