@@ -1,5 +1,6 @@
 //! Prints, for every pair of numeric types, how fast the cast is beside `memcpy`: bytes read and written in a second, one
-//! thread, tensors larger than the caches, the median of five runs, all in one process.
+//! thread, tensors larger than the caches, the median of five runs, all in one process. Beside it: the cast on two threads, and on
+//! one along the exact path, which is the plain loop over elements that the kernels are tested against.
 //!
 //! `cargo bench --bench ratios` prints all pairs; `cargo bench --bench ratios -- FLOAT FLOAT16` one; `-- named` those that the
 //! README quotes. `ELEMENTS` (default 2^26) sets the size, `LEVEL` (portable, avx2, avx512) the instruction set.
@@ -48,14 +49,19 @@ fn main() {
         _ => panic!("give nothing, 'named', or a pair of types"),
     };
 
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads can be had");
     let mut bench = Bench::new(elements);
     println!("{elements} elements, {level:?}; memcpy reads and writes {:.1} GB/s\n", bench.memcpy() / 1e9);
-    println!("| from | to | GB/s | of memcpy | two threads | exact path, GB/s |\n|---|---|---|---|---|---|");
+    println!("| from | to | GB/s | of memcpy | two threads to one | plain loop, GB/s |\n|---|---|---:|---:|---:|---:|");
     for (from, to) in pairs {
         let cast = Cast::new(from, to, Rules::default()).expect("the newest opset admits all numeric types");
+        let converter = Converter::for_level(cast, level);
         let memcpy = bench.memcpy();
-        let one = bench.convert(&Converter::for_level(cast, level));
-        println!("| {from} | {to} | {:.1} | {:.2} |", one / 1e9, one / memcpy);
+        let one = bench.run(&cast, 1, |source, elements, target| converter.convert(source, elements, target));
+        let two =
+            bench.run(&cast, 1, |source, elements, target| pool.install(|| converter.convert_parallel(source, elements, target)));
+        let plain = bench.run(&cast, 256, |source, elements, target| cast.convert_exactly(source, elements, target));
+        println!("| {from} | {to} | {:.1} | {:.2} | {:.2} | {:.2} |", one / 1e9, one / memcpy, two / one, plain / 1e9);
     }
 }
 
@@ -79,11 +85,13 @@ impl Bench {
         rate(2 * bytes, || black_box(&mut *target).copy_from_slice(black_box(source)))
     }
 
-    fn convert(&mut self, converter: &Converter) -> f64 {
-        let bytes = |dtype: DType| dtype.raw_bytes(self.elements as u64).expect("numeric types have a size") as usize;
-        let (read, written) = (bytes(converter.cast().from()), bytes(converter.cast().to()));
-        let (source, target, elements) = (&self.source[..read], &mut self.target[..written], self.elements);
-        rate(read + written, || converter.convert(black_box(source), elements, black_box(&mut *target)))
+    /// The rate of a way to cast a part of the elements.
+    fn run(&mut self, cast: &Cast, part: usize, convert: impl Fn(&[u8], usize, &mut [u8])) -> f64 {
+        let elements = self.elements / part;
+        let bytes = |dtype: DType| dtype.raw_bytes(elements as u64).expect("numeric types have a size") as usize;
+        let (read, written) = (bytes(cast.from()), bytes(cast.to()));
+        let (source, target) = (&self.source[..read], &mut self.target[..written]);
+        rate(read + written, || convert(black_box(source), elements, black_box(&mut *target)))
     }
 }
 

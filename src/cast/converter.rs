@@ -1,5 +1,7 @@
 //! The chain of kernels that a cast is, run over chunks that fit the first cache.
 
+use rayon::prelude::*;
+
 use super::Cast;
 use super::chain::chain;
 use super::level::Level;
@@ -10,6 +12,9 @@ use crate::packed::{part, part_mut};
 /// Elements that go through the chain at a time. A multiple of eight, so that every chunk begins on a byte, and of what makes
 /// a cache line of the narrowest type.
 const CHUNK: usize = 1024;
+
+/// Elements that a thread takes at a time.
+const PART: usize = 256 * CHUNK;
 
 /// Results of this size do not stay in the caches anyway.
 const LARGE: usize = 8 << 20;
@@ -60,6 +65,22 @@ impl Converter {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
         self.convert_part(source, elements, target, target.len() >= LARGE);
+    }
+
+    /// Converts elements on all threads of the pool that it is called in.
+    ///
+    /// # Panics
+    /// As [`Converter::convert`].
+    pub fn convert_parallel(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        self.cast.check_source(source, elements);
+        self.cast.check_target(elements, target);
+        let past_caches = target.len() >= LARGE;
+        let bytes = PART * self.cast.to.bits() / 8;
+        target.par_chunks_mut(bytes).enumerate().for_each(|(part_index, target)| {
+            let first = part_index * PART;
+            let count = PART.min(elements - first);
+            self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);
+        });
     }
 
     fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
