@@ -35,6 +35,7 @@ pub mod graph;
 pub mod facts;
 pub mod cast_file;
 pub mod inspect;
+pub mod lint;
 pub mod passes;
 pub mod report;
 pub mod cli;

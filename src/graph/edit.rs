@@ -6,6 +6,7 @@ use super::Model;
 use super::change::{Changes, apply_changes};
 use super::index::{Origin, ValueId};
 use super::scope::{NodeId, ScopeId};
+use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -25,6 +26,20 @@ pub enum Edit {
         scope: ScopeId,
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
+    },
+    /// Puts another tensor in an initializer's place, under its name.
+    ReplaceInitializer {
+        /// The initializer.
+        value: ValueId,
+        /// The tensor.
+        tensor: Box<TensorProto>,
+    },
+    /// States another element type where the model declares a value's type.
+    Declare {
+        /// The value.
+        value: ValueId,
+        /// The type.
+        dtype: DType,
     },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
@@ -93,6 +108,7 @@ impl Model {
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
+                Edit::ReplaceInitializer { .. } | Edit::Declare { .. } => {}
             }
         }
         for value in removed_values {
@@ -127,6 +143,16 @@ impl Model {
                     changes.entry(self.home(value)).or_default().removed.insert(self.name(value).to_owned());
                 }
                 _ => return Err(self.refuse(value, "is no initializer")),
+            },
+            Edit::ReplaceInitializer { value, tensor } => {
+                if self.initializer(value).is_none() || tensor.name() != self.name(value) {
+                    return Err(self.refuse(value, "is no initializer, or another one"));
+                }
+                changes.entry(self.home(value)).or_default().replaced.insert(self.name(value).to_owned(), *tensor);
+            }
+            Edit::Declare { value, dtype } => match self.index.value(value).declared {
+                Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
+                None => return Err(self.refuse(value, "is declared nowhere")),
             },
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
