@@ -7,6 +7,7 @@ use super::change::{Changes, apply_changes};
 use super::index::{Origin, ValueId};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
+use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -28,6 +29,20 @@ pub enum Edit {
         scope: ScopeId,
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
+    },
+    /// Puts another tensor in an initializer's place, under its name.
+    ReplaceInitializer {
+        /// The initializer.
+        value: ValueId,
+        /// The tensor.
+        tensor: Box<TensorProto>,
+    },
+    /// States another element type where the model declares a value's type.
+    Declare {
+        /// The value.
+        value: ValueId,
+        /// The type.
+        dtype: DType,
     },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
@@ -101,10 +116,10 @@ impl Model {
                     defined.insert((*scope, tensor.name()));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
-                Edit::ReplaceTensor { .. } => {}
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
+                Edit::ReplaceInitializer { .. } | Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
             }
         }
         for value in removed_values {
@@ -166,6 +181,16 @@ impl Model {
             Edit::ReplaceTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
+            Edit::ReplaceInitializer { value, tensor } => {
+                if self.initializer(value).is_none() || tensor.name() != self.name(value) {
+                    return Err(self.refuse(value, "is no initializer, or another one"));
+                }
+                changes.entry(self.home(value)).or_default().replaced.insert(self.name(value).to_owned(), *tensor);
+            }
+            Edit::Declare { value, dtype } => match self.index.value(value).declared {
+                Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
+                None => return Err(self.refuse(value, "is declared nowhere")),
+            },
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {
