@@ -1,6 +1,7 @@
 //! Rewrites ONNX models exactly and losslessly.
 pub mod cast;
 pub mod cli;
+pub mod convert;
 pub mod dtype;
 pub mod error;
 pub mod facts;

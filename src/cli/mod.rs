@@ -1,6 +1,7 @@
 //! The command line: one file a command, which holds its options and runs it.
 
 mod completions;
+mod convert;
 mod files;
 mod fold;
 mod inspect;
@@ -22,6 +23,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Fold(fold::Fold),
+    Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Completions(completions::Completions),
 }
@@ -58,6 +60,7 @@ const EXIT_CODES: &str = "Exit codes:
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
+        Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }

@@ -1,9 +1,11 @@
 //! Results in words: text for people, JSON for scripts.
 
+mod convert;
 mod fold;
 mod inspect;
 mod words;
 
+pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use fold::{FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use words::{bytes, plural};
