@@ -408,5 +408,6 @@ fn hop(site: &mut Site, op: &str, next: &Next) -> Result<(), Reason> {
     let name = site.node.op_type().to_owned();
     let target = facts::schema("", &name, next.opset);
     let target = target.ok_or_else(|| format!("{name} is new in opset {}", next.opset + 1))?;
+    site.trim_to(target);
     check::fits(site, target)
 }

@@ -209,6 +209,26 @@ impl Site<'_, '_> {
         }
     }
 
+    /// Removes empty names at the end that a version has no place for.
+    pub fn trim_to(&mut self, target: &Schema) {
+        let cut = |names: &mut Vec<String>, most: Option<usize>| {
+            while most.is_some_and(|most| names.len() > most) && names.last().is_some_and(String::is_empty) {
+                names.pop();
+            }
+        };
+        let before = self.node.input.len() + self.node.output.len();
+        let (inputs, outputs) = (target.input_count().1, target.output_count().1);
+        if inputs.is_some_and(|most| self.node.input.len() > most) {
+            cut(&mut self.node.input, inputs);
+        }
+        if outputs.is_some_and(|most| self.node.output.len() > most) {
+            cut(&mut self.node.output, outputs);
+        }
+        if self.node.input.len() + self.node.output.len() < before {
+            self.record.notes.push("empty names removed".to_owned());
+        }
+    }
+
     /// Removes outputs that are there in name only.
     pub fn drop_unused_output(&mut self, index: usize) {
         if self.has_output(index) && !self.uses_output(index) {

@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::facts::{ValueType, infer::Known, ir_of_opset};
-use crate::graph::{Body, Model, Origin, ScopeKind, is_onnx_domain};
+use crate::graph::{Body, Model, Origin, is_onnx_domain};
 use crate::wire::schema::{AttributeProto, TensorProto, TypeProto};
 
 /// Something in a model that only some IR versions know.
@@ -101,13 +101,11 @@ fn infos_with_metadata<'a>(mut infos: impl Iterator<Item = &'a crate::wire::sche
     infos.any(|info| !info.metadata_props.is_empty())
 }
 
-/// Before IR 4 each initializer of the main graph was an input, and yet constant.
+/// Before IR 4 each initializer was an input of its graph, and yet constant; since then it may get another value from outside.
 fn initializers_are_not_inputs(model: &Model) -> bool {
     model.values().any(|value| match model.origin(value) {
-        Origin::Initializer { input, .. } => {
-            let main = model.scope_kind(model.home(value)) == ScopeKind::Main;
-            main && (input.is_none() || model.ir_version() >= 4)
-        }
+        Origin::Initializer { input: None, .. } => true,
+        Origin::Initializer { input: Some(_), .. } => model.ir_version() >= 4,
         _ => false,
     })
 }

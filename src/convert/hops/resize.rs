@@ -81,7 +81,9 @@ fn nearest_of_version_10(scales: &[f32]) -> Result<&'static str, Reason> {
 
 fn say_how_samples_are_found(site: &mut Site) -> Result<(), Reason> {
     if !is_linear(site)? {
-        let nearest = nearest_of_version_10(&site.read_floats(1)?)?;
+        // Upsample does not shrink, whatever its scales are.
+        let was_upsample = site.place.model.node(site.place.id).op_type() == "Upsample";
+        let nearest = if was_upsample { "floor" } else { nearest_of_version_10(&site.read_floats(1)?)? };
         site.set_string("nearest_mode", nearest);
     }
     site.set_string("coordinate_transformation_mode", "asymmetric");
