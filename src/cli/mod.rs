@@ -2,6 +2,7 @@
 
 mod cast;
 mod completions;
+mod convert;
 mod files;
 mod fold;
 mod inspect;
@@ -28,6 +29,7 @@ enum Command {
     Fold(fold::Fold),
     Lint(Box<lint::Lint>),
     Rule(rule::ExplainRule),
+    Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Cast(cast::CastFile),
     Completions(completions::Completions),
@@ -67,6 +69,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Fold(fold) => fold.run(cli.messages),
         Command::Lint(lint) => lint.run(cli.messages),
         Command::Rule(rule) => rule.run(),
+        Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),

@@ -105,7 +105,11 @@ impl Claims {
                 Edit::ReplaceInitializer { value, .. } | Edit::Declare { value, .. } => {
                     claims.values.insert(*value);
                 }
-                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) | Edit::ReplaceTensor { .. } => claims.header = true,
+                Edit::AddInitializer { .. }
+                | Edit::RemoveInitializer(_)
+                | Edit::ReplaceTensor { .. }
+                | Edit::SetOpset { .. }
+                | Edit::SetIrVersion(_) => claims.header = true,
             }
         }
         let owners = claims.changed.iter().flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
