@@ -108,6 +108,23 @@ impl Format {
         }
     }
 
+    /// Whether a code is a NaN.
+    #[must_use]
+    pub const fn is_nan(self, code: u64) -> bool {
+        match self.specials {
+            Specials::Ieee => code & !self.sign_bit() > self.infinity(),
+            Specials::TopIsNan | Specials::Scale => code & !self.sign_bit() > self.largest(),
+            Specials::NegativeZeroIsNan => code == self.sign_bit(),
+            Specials::AllFinite => false,
+        }
+    }
+
+    /// Whether a code is an infinity.
+    #[must_use]
+    pub const fn is_infinite(self, code: u64) -> bool {
+        matches!(self.specials, Specials::Ieee) && code & !self.sign_bit() == self.infinity()
+    }
+
     /// The exponent of the smallest normal number.
     #[must_use]
     pub const fn lowest_exponent(self) -> i32 {

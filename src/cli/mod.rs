@@ -5,7 +5,9 @@ mod completions;
 mod files;
 mod fold;
 mod inspect;
+mod lint;
 mod open_results;
+mod rule;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,8 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Fold(fold::Fold),
+    Lint(Box<lint::Lint>),
+    Rule(rule::ExplainRule),
     Inspect(inspect::Inspect),
     Cast(cast::CastFile),
     Completions(completions::Completions),
@@ -61,6 +65,8 @@ const EXIT_CODES: &str = "Exit codes:
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
+        Command::Lint(lint) => lint.run(cli.messages),
+        Command::Rule(rule) => rule.run(),
         Command::Inspect(inspect) => inspect.run(cli.messages),
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),

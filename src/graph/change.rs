@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::index::Declared;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
+use crate::dtype::DType;
 use crate::wire::raw;
 use crate::wire::schema::{
     FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto,
@@ -21,6 +23,8 @@ pub(super) struct Changes {
     pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
     pub added: Vec<TensorProto>,
+    /// Where a type is declared, and the type that is to stand there.
+    pub declared: Vec<(Declared, DType)>,
     /// Names of initializers that go.
     pub removed: HashSet<String>,
 }
@@ -41,6 +45,7 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
         match body {
             Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
             Some(BodyMut::Function(function)) => {
+                change.declare(&mut [], &mut [], &mut function.value_info);
                 let gone = change.gone(&function.node);
                 function.value_info.retain(|info| !gone.contains(info.name()));
                 change.apply_to_nodes(&mut function.node);
@@ -101,6 +106,10 @@ fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) 
 
 impl Changes {
     fn apply_to_graph(self, graph: &mut GraphProto, lists_initializers: bool) {
+        if !self.declared.is_empty() {
+            let graph: &mut raw::GraphProto = graph;
+            self.declare(&mut graph.input, &mut graph.output, &mut graph.value_info);
+        }
         let gone = self.gone(&graph.node);
         if graph.value_info.iter().any(|info| gone.contains(info.name())) {
             graph.value_info.retain(|info| !gone.contains(info.name()));
@@ -116,6 +125,20 @@ impl Changes {
             graph.initializer.push(tensor.clone());
         }
         self.apply_to_nodes(&mut graph.node);
+    }
+
+    fn declare(&self, inputs: &mut [ValueInfoProto], outputs: &mut [ValueInfoProto], infos: &mut [ValueInfoProto]) {
+        for &(place, dtype) in &self.declared {
+            let info = match place {
+                Declared::Input(index) => inputs.get_mut(index as usize),
+                Declared::Output(index) => outputs.get_mut(index as usize),
+                Declared::ValueInfo(index) => infos.get_mut(index as usize),
+            };
+            let value = info.and_then(|info| info.r#type.as_mut()).and_then(|stated| stated.value.as_mut());
+            if let Some(raw::type_proto::Value::TensorType(tensor)) = value {
+                tensor.elem_type = Some(dtype.number());
+            }
+        }
     }
 
     /// Names that are defined no longer: initializers and outputs that do not come back.

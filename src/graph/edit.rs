@@ -7,6 +7,7 @@ use super::change::{Changes, apply_changes};
 use super::index::{Origin, ValueId};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
+use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -29,9 +30,16 @@ pub enum Edit {
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
+    /// States another element type where the model declares a value's type.
+    Declare {
+        /// The value.
+        value: ValueId,
+        /// The type.
+        dtype: DType,
+    },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
-    /// Puts another tensor in a tensor's place, of the same name, type and shape: for values that move to or from a data file.
+    /// Puts another tensor in a tensor's place, of the same name and shape, and with elements of the same width.
     ReplaceTensor {
         /// The tensor that goes.
         place: TensorPlace,
@@ -101,10 +109,10 @@ impl Model {
                     defined.insert((*scope, tensor.name()));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
-                Edit::ReplaceTensor { .. } => {}
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
+                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
             }
         }
         for value in removed_values {
@@ -137,9 +145,9 @@ impl Model {
         }
         for (place, old) in self.tensors() {
             if let Some(new) = replaced.remove(&place)
-                && (&old.name, old.data_type, &old.dims) != (&new.name, new.data_type, &new.dims)
+                && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
             {
-                return Err(Invalid::at(self.tensor_path(place), "would get another name, type or shape").into());
+                return Err(Invalid::at(self.tensor_path(place), "would get another name, width or shape").into());
             }
         }
         match replaced.keys().next() {
@@ -166,6 +174,10 @@ impl Model {
             Edit::ReplaceTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
+            Edit::Declare { value, dtype } => match self.index.value(value).declared {
+                Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
+                None => return Err(self.refuse(value, "is declared nowhere")),
+            },
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {
@@ -188,4 +200,9 @@ impl Model {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
         missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
     }
+}
+
+/// Bits of an element.
+fn width(tensor: &TensorProto) -> Option<usize> {
+    DType::from_number(tensor.data_type()).map(DType::bits)
 }

@@ -109,6 +109,15 @@ impl Model {
         self.index.value(value).origin
     }
 
+    /// The node that makes a value.
+    #[must_use]
+    pub fn maker(&self, value: ValueId) -> Option<NodeId> {
+        match self.origin(value) {
+            Origin::Node { node, .. } => Some(node),
+            _ => None,
+        }
+    }
+
     /// All values of all scopes.
     pub fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
         let values = self.index.graph.node_indices().filter(|&vertex| matches!(self.index.graph[vertex], Vertex::Value(_)));

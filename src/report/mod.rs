@@ -2,10 +2,14 @@
 
 mod fold;
 mod inspect;
+mod lint;
+mod paint;
 mod words;
 
 pub use fold::{FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
+pub use lint::{LintFormat, LintRun, Unjudged, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
+pub use paint::Paint;
 pub use words::{bytes, plural};
 
 use serde::Serialize;

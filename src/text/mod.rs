@@ -17,6 +17,7 @@
 //! `model_version`, `doc_string`, `overload`, `metadata_props`), inputs and outputs with types, initializers and value types in a
 //! list after them, nodes with an optional `[name]`, attributes of every kind, graphs as attributes, functions after the graph.
 //! Elements of tensors are decimal numbers, rounded to their type, or codes in hexadecimal; floats of 8 bits and fewer are printed so.
+//! In their place may stand where they are: `["location": "file"]`.
 
 mod lexer;
 mod parse;
@@ -25,4 +26,4 @@ mod values;
 
 pub use lexer::SyntaxError;
 pub use parse::parse;
-pub use print::print;
+pub use print::{print, print_node};

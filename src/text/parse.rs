@@ -6,6 +6,7 @@ use super::lexer::{Lexer, SyntaxError, Token};
 use super::values;
 use crate::dtype::DType;
 use crate::wire::raw::attribute_proto::AttributeType;
+use crate::wire::raw::tensor_proto::DataLocation;
 use crate::wire::raw::{self, type_proto};
 use crate::wire::schema::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto,
@@ -300,7 +301,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `{1, 2}` after a tensor's type; the dimensions, if not stated, are one of as many as there are.
+    /// `{1, 2}` after a tensor's type, or `["location": "file"]` for data in a file; the dimensions, if not stated, are one of as many as there are.
     fn tensor(&mut self, declared: Option<&TypeProto>, name: Option<String>) -> Parsed<TensorProto> {
         let Some(type_proto::Value::TensorType(tensor_type)) = declared.and_then(|declared| declared.value.as_ref()) else {
             return Err(self.lexer.error("only a tensor has values".to_owned()));
@@ -309,6 +310,16 @@ impl<'t> Parser<'t> {
             return Err(self.lexer.error("a tensor with values has an element type".to_owned()));
         };
         self.lexer.take("=")?;
+        let external_data = match self.lexer.peek()? {
+            Token::Sign("[") => self.properties()?,
+            _ => Vec::new(),
+        };
+        if !external_data.is_empty() {
+            let dims = dims(self, tensor_type.shape.as_ref())?;
+            let data_location = Some(DataLocation::External.into());
+            let data_type = Some(dtype.number());
+            return Ok(raw::TensorProto { name, dims, data_type, data_location, external_data, ..Default::default() }.into());
+        }
         self.lexer.expect("{")?;
         let (mut numbers, mut strings): (Vec<&str>, Vec<Bytes>) = (Vec::new(), Vec::new());
         self.list("}", |parser| {
@@ -319,14 +330,7 @@ impl<'t> Parser<'t> {
             }
             Ok(())
         })?;
-        let dim = |dim: &tensor_shape_proto::Dimension| match dim.value {
-            Some(raw::tensor_shape_proto::dimension::Value::DimValue(size)) => Ok(size),
-            _ => Err(self.lexer.error("the dimensions of a tensor with values are numbers".to_owned())),
-        };
-        let dims = match &tensor_type.shape {
-            Some(shape) => shape.dim.iter().map(dim).collect::<Parsed<Vec<i64>>>()?,
-            None => Vec::new(),
-        };
+        let dims = dims(self, tensor_type.shape.as_ref())?;
         let mut tensor = TensorProto::from(raw::TensorProto { name, dims, data_type: Some(dtype.number()), ..Default::default() });
         if dtype == DType::String {
             tensor.string_data = strings;
@@ -425,6 +429,15 @@ impl<'t> Parser<'t> {
         })?;
         Ok(properties)
     }
+}
+
+/// The dimensions of a tensor with values.
+fn dims(parser: &mut Parser, shape: Option<&TensorShapeProto>) -> Parsed<Vec<i64>> {
+    let dim = |dim: &tensor_shape_proto::Dimension| match dim.value {
+        Some(raw::tensor_shape_proto::dimension::Value::DimValue(size)) => Ok(size),
+        _ => Err(parser.lexer.error("the dimensions of a tensor with values are numbers".to_owned())),
+    };
+    shape.map_or_else(|| Ok(Vec::new()), |shape| shape.dim.iter().map(dim).collect())
 }
 
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::values;
 use crate::dtype::DType;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Tensor, Values, is_external};
 use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::raw::{tensor_shape_proto, type_proto};
 use crate::wire::schema::{
@@ -14,6 +14,12 @@ use crate::wire::schema::{
 
 /// Elements that are printed of a tensor; of a larger one the text holds the first and `...`, and cannot be read back.
 const MOST_ELEMENTS: usize = 16;
+
+/// Writes a node as text; a graph in an attribute takes several lines.
+#[must_use]
+pub fn print_node(node: &NodeProto) -> String {
+    node_text(node, "")
+}
 
 /// Writes a model as text, a node a line.
 #[must_use]
@@ -174,7 +180,11 @@ fn element_name(number: i32) -> String {
     DType::from_number(number).map_or_else(|| format!("type{number}"), |dtype| dtype.name().to_lowercase())
 }
 
+/// The elements, or where they are.
 fn elements(tensor: &TensorProto) -> String {
+    if is_external(tensor) {
+        return format!("[{}]", entries(&tensor.external_data));
+    }
     let count = tensor.dims.iter().product::<i64>().try_into().unwrap_or(0);
     let shown = MOST_ELEMENTS.min(count);
     let mut texts = match (Tensor::read(tensor).and_then(|tensor| tensor.values()), DType::from_number(tensor.data_type())) {
@@ -196,6 +206,10 @@ fn imports(imports: &[OperatorSetIdProto]) -> String {
 }
 
 fn properties(properties: &[StringStringEntryProto]) -> Option<String> {
-    let texts: Vec<String> = properties.iter().map(|entry| format!("{:?}: {:?}", entry.key(), entry.value())).collect();
-    (!texts.is_empty()).then(|| format!("metadata_props: [{}]", texts.join(", ")))
+    (!properties.is_empty()).then(|| format!("metadata_props: [{}]", entries(properties)))
+}
+
+fn entries(entries: &[StringStringEntryProto]) -> String {
+    let texts: Vec<String> = entries.iter().map(|entry| format!("{:?}: {:?}", entry.key(), entry.value())).collect();
+    texts.join(", ")
 }

@@ -1,0 +1,82 @@
+//! One file: opened, judged, and if that is asked for, set right.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::cli::files;
+use crate::graph::Model;
+use crate::lint::{self, Diagnostic, Fixed, Job, Noqa, Safety, Selection};
+use crate::report::{Paint, Unjudged, model_diff};
+use crate::wire::{Layout, Target, save};
+
+/// A file and what is to be done with it.
+pub(super) struct Task {
+    pub path: PathBuf,
+    pub selection: Selection,
+}
+
+/// What is done with findings.
+#[derive(Clone, Copy)]
+pub(super) struct Mode {
+    pub noqa: Noqa,
+    pub action: Action,
+    /// The fixes that may be applied.
+    pub allowed: Safety,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Report,
+    /// Applies fixes and writes the file.
+    Fix,
+    /// Shows what fixes would change.
+    Diff(Paint),
+}
+
+/// What became of one file.
+#[derive(Default)]
+pub(super) struct Judged {
+    pub path: String,
+    pub findings: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
+    pub diff: String,
+}
+
+/// Judges a file.
+pub(super) fn judge(task: &Task, mode: Mode) -> Result<Judged, Unjudged> {
+    try_judge(task, mode).map_err(|error| unjudged(&task.path, &error))
+}
+
+/// Why a file was not judged; the path is not said twice.
+pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
+    let (path, message) = (path.display().to_string(), format!("{error:#}"));
+    let message = message.strip_prefix(&format!("{path}: ")).unwrap_or(&message).to_owned();
+    Unjudged { path, message }
+}
+
+fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judged> {
+    let (input, model) = files::open_model(path)?;
+    let job = Job { path: &input.name, selection, noqa: mode.noqa };
+    match mode.action {
+        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
+        Action::Diff(paint) => {
+            let before = model.proto().clone();
+            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed)?;
+            let diff = if fixed.is_empty() { String::new() } else { model_diff(&input.name, &before, model.proto(), paint) };
+            Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
+        }
+        Action::Fix => {
+            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed)?;
+            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model)? };
+            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
+        }
+    }
+}
+
+/// The file as it is now: what is left is reported with its places there.
+fn write_and_reopen(path: &Path, model: Model) -> anyhow::Result<Model> {
+    let layout = Layout::of(&model.into_proto());
+    save(layout, &Target::File(path.to_owned())).with_context(|| path.display().to_string())?;
+    Ok(files::open_model(path)?.1)
+}

@@ -1,0 +1,264 @@
+//! `recast lint`
+
+mod judge;
+mod paths;
+mod settings;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use rayon::prelude::*;
+
+use super::Messages;
+use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
+use crate::report::{LintFormat, LintRun, Paint, lint_summary};
+use crate::wire::{Layout, Piece, Target, save};
+use judge::{Action, Judged, Mode, Task, judge, unjudged};
+use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, parse_severity};
+
+/// Find unsafe, invalid and wasted casts
+///
+/// Every finding has a rule's code; `recast rule CODE` explains it. Judged by default: casts to float8 (RC1), validity (RC2), and casts
+/// whose result ONNX does not define (RC301). The nearest `recast.toml` around a model may say otherwise. Weights are read only for
+/// rules that look at constants.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  recast lint models
+  recast lint model.onnx --select ALL --ignore RC4
+  recast lint 'exports/**/*.onnx' --format github
+  recast lint model.onnx --fix
+  recast lint model.onnx --diff --unsafe-fixes
+  recast lint models --baseline known.json --write-baseline
+
+A recast.toml:
+  [lint]
+  extend-select = [\"RC304\"]
+  ignore = [\"RC103\"]
+  exclude = [\"third_party\"]
+  fail-on = \"error\"
+  [lint.severity]
+  RC101 = \"error\"
+  [lint.per-file-ignores]
+  \"legacy/*.onnx\" = [\"RC1\"]
+
+A model silences rules by an entry recast.noqa in its metadata_props, or in those of a graph, function, node or initializer.
+
+Exit codes:
+  0  no finding as severe as --fail-on
+  1  findings, or with --diff: there is something to fix
+  2  it could not be done: usage, unreadable or malformed input, I/O; what could be read was judged")]
+pub struct Lint {
+    /// Models, folders of models, or patterns; `-` is a model on standard input; without any, the current folder
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Models, folders and patterns from a file, one a line; `-` reads them from standard input
+    #[arg(long, value_name = "FILE")]
+    file_list: Option<PathBuf>,
+    /// Leave out files and folders of this pattern when they are found in a folder
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
+    exclude: Vec<FilePattern>,
+    /// Judge by these rules alone: codes, beginnings of codes, ALL
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    select: Option<Vec<Selector>>,
+    /// Judge by these rules too
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    extend_select: Vec<Selector>,
+    /// Do not judge by these rules; of a rule that is both selected and ignored, the longer code wins
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    ignore: Vec<Selector>,
+    /// Ignore rules in some files: `legacy/*.onnx:RC1`
+    #[arg(long, value_name = "PATTERN:CODE", value_delimiter = ',', value_parser = parse_per_file_ignore)]
+    per_file_ignores: Vec<PerFileIgnore>,
+    /// Another severity for some rules: `RC103=info`
+    #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
+    severity: Vec<(Selector, Severity)>,
+    /// Hear what models say in `recast.noqa` no longer
+    #[arg(long)]
+    ignore_noqa: bool,
+    /// Read this file instead of the nearest `recast.toml`
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
+    config: Option<PathBuf>,
+    /// Read no `recast.toml`
+    #[arg(long)]
+    isolated: bool,
+    /// Do not report the findings of this file
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all findings into the file of --baseline
+    #[arg(long, requires = "baseline", conflicts_with_all = ["fix", "diff"])]
+    write_baseline: bool,
+    /// Set findings right that have a safe fix, and write the models
+    #[arg(long, conflicts_with = "diff")]
+    fix: bool,
+    /// Show what --fix would change, and write nothing
+    #[arg(long)]
+    diff: bool,
+    /// Apply fixes too that change the graph's shape or guess what was meant
+    #[arg(long)]
+    unsafe_fixes: bool,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    format: LintFormat,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// The least severity for which the exit code is 1: info, warning (the default) or error
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<Severity>,
+    /// Exit with 0 whatever is found
+    #[arg(long)]
+    exit_zero: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+impl Lint {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let mut settings = Settings::of(&self)?;
+        let mut run = LintRun {
+            findings: Vec::new(),
+            fixed: Vec::new(),
+            errors: Vec::new(),
+            models: Vec::new(),
+            fail_on: self.fail_on.or(settings.fail_on()?).unwrap_or(Severity::Warning),
+        };
+        let tasks = self.tasks(&mut settings, &mut run)?;
+        let mode = self.mode();
+        let judged: Vec<_> = tasks.par_iter().map(|task| judge(task, mode)).collect();
+        let mut diff = String::new();
+        for one in judged {
+            match one {
+                Ok(Judged { path, findings, fixed, diff: change }) => {
+                    run.models.push(path);
+                    run.findings.extend(findings);
+                    run.fixed.extend(fixed);
+                    diff.push_str(&change);
+                }
+                Err(unjudged) => run.errors.push(unjudged),
+            }
+        }
+        self.apply_baseline(&mut run, messages)?;
+        self.print(&run, &diff, messages)?;
+        Ok(self.exit_code(&run))
+    }
+
+    /// The files to be judged; those that cannot be are noted in the run.
+    fn tasks(&self, settings: &mut Settings, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
+        let mut tasks = Vec::new();
+        for path in paths::expand(&self.named_paths()?) {
+            match path {
+                Ok(found) if found.in_folder && settings.is_excluded(&found.path)? => {}
+                Ok(found) if found.path == Path::new("-") && self.fix => {
+                    bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
+                }
+                Ok(found) => tasks.push(Task { selection: settings.selection(&found.path)?, path: found.path }),
+                Err((path, error)) => run.errors.push(unjudged(&path, &error)),
+            }
+        }
+        if tasks.is_empty() && run.errors.is_empty() {
+            eprintln!("recast: no model found");
+        }
+        Ok(tasks)
+    }
+
+    /// The paths as given; the current folder where none are.
+    fn named_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut paths = self.paths.clone();
+        match &self.file_list {
+            Some(list) => paths.extend(paths::read_list(list)?),
+            None if paths.is_empty() => paths.push(PathBuf::from(".")),
+            None => {}
+        }
+        Ok(paths)
+    }
+
+    fn mode(&self) -> Mode {
+        Mode {
+            noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
+            action: match (self.fix, self.diff) {
+                (true, _) => Action::Fix,
+                (_, true) => Action::Diff(self.paint()),
+                _ => Action::Report,
+            },
+            allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
+        }
+    }
+
+    fn apply_baseline(&self, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+        let Some(path) = &self.baseline else {
+            return Ok(());
+        };
+        let name = || path.display().to_string();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if self.write_baseline {
+            if let Some(error) = run.errors.first() {
+                bail!("{}: not written, for {} could not be judged: {}", name(), error.path, error.message);
+            }
+            let text = Baseline::of(&run.findings, folder).to_text();
+            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
+            if !messages.quiet {
+                eprintln!("{} known findings written to {}", run.findings.len(), name());
+            }
+            run.findings.clear();
+            return Ok(());
+        }
+        let text = fs::read_to_string(path).with_context(name)?;
+        let (new, gone) = Baseline::read(&text, folder).with_context(name)?.filter(std::mem::take(&mut run.findings));
+        run.findings = new;
+        if gone > 0 && !messages.quiet {
+            eprintln!("{gone} findings of {} are gone; --write-baseline drops them", name());
+        }
+        Ok(())
+    }
+
+    /// The document to standard output, the rest to standard error; a clean run of a format for people says nothing.
+    fn print(&self, run: &LintRun, diff: &str, messages: Messages) -> anyhow::Result<()> {
+        let for_people = matches!(self.format, LintFormat::Concise | LintFormat::Full);
+        let document = match (self.diff, for_people && messages.quiet) {
+            (true, _) => diff.to_owned(),
+            (false, true) => String::new(),
+            (false, false) => self.format.render(run, self.paint()),
+        };
+        io::stdout().write_all(document.as_bytes())?;
+        for error in &run.errors {
+            eprintln!("recast: {}: {}", error.path, error.message);
+        }
+        let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
+        if (for_people || self.diff) && !messages.quiet && !self.write_baseline && says_something {
+            let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
+            eprintln!("{summary}");
+        }
+        Ok(())
+    }
+
+    fn paint(&self) -> Paint {
+        let colour = match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        if colour { Paint::Colour } else { Paint::Plain }
+    }
+
+    fn exit_code(&self, run: &LintRun) -> ExitCode {
+        let failing = match self.diff {
+            true => !run.fixed.is_empty(),
+            false => run.findings.iter().any(|found| found.severity >= run.fail_on),
+        };
+        match (run.errors.is_empty(), failing && !self.exit_zero) {
+            (false, _) => ExitCode::from(2),
+            (true, true) => ExitCode::from(1),
+            (true, false) => ExitCode::SUCCESS,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `recast.toml`: what is to be judged, and how.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+use serde::Deserialize;
+
+use super::{Layer, Selector, Severity};
+
+/// The file's name.
+const NAME: &str = "recast.toml";
+
+/// A configuration file.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Which rules judge, and how severely.
+    pub layer: Layer,
+    /// Rules that do not judge the files of a pattern.
+    pub per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
+    /// Files that are not judged when they are found in a folder.
+    pub exclude: Vec<FilePattern>,
+    /// The least severity for which the exit code is 1.
+    pub fail_on: Option<Severity>,
+}
+
+/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`. What it matches it matches with
+/// all that is inside.
+#[derive(Clone, Debug)]
+pub struct FilePattern {
+    folder: PathBuf,
+    pattern: Pattern,
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {what}", .path.display())]
+pub struct BadConfig {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    lint: Table,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Table {
+    select: Option<Vec<Selector>>,
+    extend_select: Vec<Selector>,
+    ignore: Vec<Selector>,
+    severity: Map<Severity>,
+    per_file_ignores: Map<Vec<Selector>>,
+    exclude: Vec<String>,
+    fail_on: Option<Severity>,
+}
+
+type Map<T> = std::collections::BTreeMap<String, T>;
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or says something that nobody understands.
+    pub fn read(path: &Path) -> Result<Config, BadConfig> {
+        let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
+        let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+        let File { lint } = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let pattern = |text: &str| FilePattern::new(folder, text).map_err(|what| bad(what.to_string()));
+        let severity =
+            |(name, severity): (String, Severity)| Ok((name.parse().map_err(|error| bad(format!("{error}")))?, severity));
+        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on } = lint;
+        Ok(Config {
+            layer: Layer {
+                select,
+                extend_select,
+                ignore,
+                severity: severities.into_iter().map(severity).collect::<Result<_, BadConfig>>()?,
+            },
+            per_file_ignores: per_file_ignores
+                .into_iter()
+                .map(|(text, selectors)| Ok((pattern(&text)?, selectors)))
+                .collect::<Result<_, BadConfig>>()?,
+            exclude: exclude.iter().map(|text| pattern(text)).collect::<Result<_, BadConfig>>()?,
+            fail_on,
+        })
+    }
+
+    /// The configuration file of a folder: its own, or that of the nearest folder around it that has one.
+    #[must_use]
+    pub fn find(folder: &Path) -> Option<PathBuf> {
+        let folder = absolute(folder);
+        folder.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
+    }
+}
+
+impl FilePattern {
+    /// A pattern of files under a folder.
+    ///
+    /// # Errors
+    /// Where the pattern is none.
+    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, glob::PatternError> {
+        let pattern = Pattern::new(pattern.trim_end_matches('/'))?;
+        Ok(FilePattern { folder: absolute(folder), pattern })
+    }
+
+    /// Whether a file, or a folder that it is in, is meant.
+    #[must_use]
+    pub fn matches(&self, path: &Path) -> bool {
+        let path = absolute(path);
+        let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+        let mut paths = inside.ancestors().filter(|path| !path.as_os_str().is_empty());
+        match self.pattern.as_str().contains('/') {
+            true => paths.any(|path| self.pattern.matches_path_with(path, options)),
+            false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.matches_path(Path::new(name)))),
+        }
+    }
+}
+
+/// The path from the root, without `.` and `..`; links are not followed.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let mut plain = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            _ => plain.push(part),
+        }
+    }
+    plain
+}

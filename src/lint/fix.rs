@@ -1,0 +1,158 @@
+//! Applying what findings propose, until nothing more is proposed.
+
+use std::collections::HashSet;
+
+use super::{Diagnostic, Job, Safety, lint};
+use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
+
+/// A model with its findings set right, as far as they can be.
+#[derive(Debug)]
+pub struct Fixed {
+    /// The model.
+    pub model: Model,
+    /// The findings that were set right.
+    pub fixed: Vec<Diagnostic>,
+}
+
+/// Why fixing came to no end.
+#[derive(Debug, thiserror::Error)]
+pub enum FixError {
+    /// A rule proposed what would break the model: an error of the rule.
+    #[error("a fix of {code} was {reason}; please report this")]
+    Refused {
+        /// The rule, or several.
+        code: String,
+        /// What it proposed.
+        reason: Refused,
+    },
+    /// Rules undo each other's work: an error of the rules.
+    #[error("the fixes of {0} undo each other; please report this")]
+    Endless(String),
+}
+
+/// Rounds after which fixing has become a circle. One round sets right all findings that do not touch; the longest sequences are
+/// those of casts in a row.
+const MOST_ROUNDS: usize = 1000;
+
+/// Sets findings right whose fix is safe, or unsafe too if that is allowed.
+///
+/// # Errors
+/// Where a rule is wrong.
+pub fn fix(mut model: Model, job: &Job, allowed: Safety) -> Result<Fixed, FixError> {
+    let mut fixed = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let round = compatible(&model, lint(&model, job), allowed);
+        if round.is_empty() {
+            return Ok(Fixed { model, fixed });
+        }
+        let edits = round.iter().flat_map(|found| found.fix.iter().flat_map(|fix| fix.edits.clone())).collect();
+        model = model.apply(edits).map_err(|reason| FixError::Refused { code: codes(&round), reason })?;
+        fixed.extend(round);
+    }
+    Err(FixError::Endless(codes(&fixed)))
+}
+
+/// Findings whose fixes can be applied together: of those that touch the same nodes, the first.
+fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Diagnostic> {
+    let mut taken = Claims::default();
+    let mut chosen = Vec::new();
+    for one in found {
+        let Some(fix) = one.fix.as_ref().filter(|fix| fix.safety <= allowed) else {
+            continue;
+        };
+        let claims = Claims::of(model, &fix.edits);
+        if !taken.conflict(&claims) {
+            taken.add(claims);
+            chosen.push(one);
+        }
+    }
+    chosen
+}
+
+/// What a fix touches.
+#[derive(Default)]
+struct Claims {
+    /// Nodes that it changes.
+    changed: HashSet<NodeId>,
+    /// Nodes that hold a changed one in a graph: changing both would lose one of the changes.
+    around: HashSet<NodeId>,
+    /// Nodes that it removes.
+    removed: HashSet<NodeId>,
+    /// Nodes whose results it begins to use.
+    needed: HashSet<NodeId>,
+    /// Values whose declaration it changes.
+    values: HashSet<ValueId>,
+    /// Tensors that it changes.
+    tensors: HashSet<TensorPlace>,
+    header: bool,
+}
+
+impl Claims {
+    fn of(model: &Model, edits: &[Edit]) -> Claims {
+        let mut claims = Claims::default();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    claims.changed.insert(*node);
+                    if with.is_empty() {
+                        claims.removed.insert(*node);
+                    }
+                    let new = with.iter().flat_map(|new| &new.input).filter(|name| !model.node(*node).input.contains(name));
+                    claims.needed.extend(new.filter_map(|name| model.maker(model.lookup(node.scope, name)?)));
+                }
+                Edit::Rewire { from, to } => {
+                    claims.changed.extend(model.uses(*from).map(|(user, _)| user));
+                    claims.needed.extend(model.maker(*to));
+                }
+                Edit::Declare { value, .. } => {
+                    claims.values.insert(*value);
+                }
+                Edit::ReplaceTensor { place, .. } => {
+                    claims.tensors.insert(*place);
+                }
+                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) => claims.header = true,
+            }
+        }
+        let owners = claims.changed.iter().flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
+        claims.around.extend(owners);
+        claims
+    }
+
+    fn conflict(&self, other: &Claims) -> bool {
+        let meet = |left: &HashSet<NodeId>, right: &HashSet<NodeId>| !left.is_disjoint(right);
+        meet(&self.changed, &other.changed)
+            || meet(&self.changed, &other.around)
+            || meet(&self.around, &other.changed)
+            || meet(&self.removed, &other.needed)
+            || meet(&self.needed, &other.removed)
+            || !self.values.is_disjoint(&other.values)
+            || !self.tensors.is_disjoint(&other.tensors)
+            || (self.header && other.header)
+    }
+
+    fn add(&mut self, other: Claims) {
+        self.changed.extend(other.changed);
+        self.around.extend(other.around);
+        self.removed.extend(other.removed);
+        self.needed.extend(other.needed);
+        self.values.extend(other.values);
+        self.tensors.extend(other.tensors);
+        self.header |= other.header;
+    }
+}
+
+/// The nodes in whose graphs a node stands, the innermost first.
+fn owners(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> {
+    let owner = |scope| match model.scope_kind(scope) {
+        ScopeKind::Subgraph { owner, .. } => Some(owner),
+        _ => None,
+    };
+    std::iter::successors(owner(node.scope), move |outer| owner(outer.scope))
+}
+
+fn codes(found: &[Diagnostic]) -> String {
+    let mut codes: Vec<&str> = found.iter().map(|one| one.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes.join(", ")
+}

@@ -1,0 +1,59 @@
+//! Judges a model by rules, each of which names a pattern that should not be there.
+//!
+//! A rule is one file in `rules/` and one line in [`RULES`]; the comment at its head is its documentation, which `recast rule`
+//! prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
+
+mod baseline;
+mod config;
+mod constant;
+mod diagnostic;
+mod embedding;
+mod finding;
+mod fix;
+mod noqa;
+mod rule;
+mod rules;
+mod selection;
+mod subject;
+
+pub use baseline::{BadBaseline, Baseline};
+pub use config::{BadConfig, Config, FilePattern};
+pub use constant::{ConstantValues, number};
+pub use diagnostic::{Diagnostic, Region, fingerprint};
+pub use finding::{Finding, Fix, Place, Safety};
+pub use fix::{FixError, Fixed, fix};
+pub use noqa::Noqa;
+pub use rule::{Rule, Selected, Severity};
+pub use rules::RULES;
+pub use selection::{Layer, Selection, Selector, UnknownRule};
+pub use subject::{CastSite, Chain, QuantizeSite, Subject};
+
+use crate::graph::Model;
+
+/// How a model is to be judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'j> {
+    /// The model file's name in what is reported.
+    pub path: &'j str,
+    /// The rules.
+    pub selection: &'j Selection,
+    /// Whether the model may silence rules.
+    pub noqa: Noqa,
+}
+
+/// Judges a model. The diagnostics come in the order of the document, those of the model as a whole and of its values first.
+#[must_use]
+pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
+    let subject = Subject::new(model);
+    let mut found = Vec::new();
+    for &(rule, severity) in job.selection.rules() {
+        let findings = (rule.check)(&subject).into_iter();
+        let heard = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_silenced(model, finding.at, rule));
+        found.extend(heard.map(|finding| (finding, rule, severity)));
+    }
+    found.sort_by_key(|(finding, rule, _)| (finding.at, rule.code));
+    let mut diagnostics: Vec<Diagnostic> =
+        found.into_iter().map(|(finding, rule, severity)| Diagnostic::new(model, job.path, rule, severity, finding)).collect();
+    diagnostic::count_equals(&mut diagnostics);
+    diagnostics
+}

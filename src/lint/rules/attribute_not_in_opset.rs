@@ -1,0 +1,98 @@
+//! A node has an attribute that its operator does not have in the model's opset.
+//!
+//! ## What it checks
+//! The attributes of every node whose operator ONNX defines, against the schema of the opset that the model or function imports.
+//!
+//! ## Why is this bad?
+//! The model is not valid, and runtimes refuse it or ignore the attribute. It is what is left when a model moves to an older opset
+//! and nobody drops what was new: `saturate` of a `Cast` came with opset 19, `round_mode` with 24.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <saturate = 1, to = 10> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <to = 10> (x)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Safe where the attribute says what the older operator does anyway: `saturate` and `round_mode`, which touch types that came
+//! with them, and any attribute with the default value that it has in the opset that brought it. Drops the attribute. Elsewhere
+//! there is no fix.
+
+use super::attributes::drop_attribute;
+use crate::facts;
+use crate::graph::{NodeId, domain_name};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::wire::schema::AttributeProto;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC203",
+    name: "attribute-not-in-opset",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("attribute_not_in_opset.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    subject.nodes().flat_map(|node| judge(subject, node)).collect()
+}
+
+fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
+    let model = subject.model;
+    let proto = model.node(node);
+    let Some(opset) = model.opset(node.scope, proto.domain()).filter(|_| !proto.attribute.is_empty()) else {
+        return Vec::new();
+    };
+    let schema = match facts::schema(proto.domain(), proto.op_type(), opset) {
+        Some(schema) if model.callee(node).is_none() => schema,
+        _ => return Vec::new(),
+    };
+    let unknown = proto.attribute.iter().filter(|attribute| schema.attribute(attribute.name()).is_none());
+    let findings = unknown.map(|attribute| {
+        let (op, name) = (proto.op_type(), attribute.name());
+        let domain = domain_name(proto.domain());
+        let elsewhere = facts::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
+        let newer = elsewhere.clone().find(|version| version.since_version > opset);
+        let history = match (newer, elsewhere.last()) {
+            (Some(newer), _) => format!("it came with opset {}", newer.since_version),
+            (None, Some(_)) => format!("it was dropped with opset {}", schema.since_version),
+            (None, None) => "no opset has it".to_owned(),
+        };
+        let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
+        match newer.and_then(|newer| newer.attribute(name)) {
+            Some(fact) if touches_newer_types(op, name) || is_default(attribute, fact) => {
+                finding.with_safe_fix(format!("drop `{name}`"), vec![drop_attribute(model, node, name)])
+            }
+            _ => finding,
+        }
+    });
+    findings.collect()
+}
+
+/// Whether the attribute speaks of element types only that older versions of the operator do not admit.
+fn touches_newer_types(op: &str, attribute: &str) -> bool {
+    matches!((op, attribute), ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode"))
+}
+
+fn is_default(attribute: &AttributeProto, fact: &facts::Attribute) -> bool {
+    attribute.ref_attr_name().is_empty()
+        && match fact.default {
+            Some(facts::Default::Int(int)) => attribute.i == Some(int),
+            Some(facts::Default::Float(float)) => attribute.f == Some(float),
+            Some(facts::Default::String(string)) => attribute.s.as_deref() == Some(string.as_bytes()),
+            Some(facts::Default::Ints(ints)) => attribute.ints == ints,
+            Some(facts::Default::Strings(strings)) => {
+                attribute.strings.iter().map(|string| &**string).eq(strings.iter().map(|string| string.as_bytes()))
+            }
+            None => false,
+        }
+}

@@ -1,0 +1,62 @@
+//! `saturate` or `round_mode` of a cast has a value that it cannot have.
+//!
+//! ## What it checks
+//! The attributes of `Cast` and `CastLike`: `saturate` is the integer 0 or 1, `round_mode` is the string `up`, `down` or
+//! `nearest`.
+//!
+//! ## Why is this bad?
+//! The model is not valid. A runtime refuses it, or takes the default without a word. The other rules cannot judge the cast.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 12, opset_import: ["": 24]>
+//! scales (float[n] x) => (float8e8m0[n] y) {
+//!     y = Cast <round_mode = "ceil", saturate = 1, to = 24> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 12, opset_import: ["": 24]>
+//! scales (float[n] x) => (float8e8m0[n] y) {
+//!     y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
+//! }
+//! ```
+
+use crate::graph::{Attribute, NodeId};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::wire::raw::attribute_proto::AttributeType;
+use crate::wire::schema::AttributeProto;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC208",
+    name: "cast-attribute-invalid",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("cast_attribute_invalid.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let judge = |node: NodeId| {
+        ["saturate", "round_mode"].into_iter().filter_map(move |name| {
+            let attribute = match subject.model.attribute(node, name) {
+                Attribute::Is(attribute) => attribute,
+                Attribute::Absent | Attribute::Unclear => return None,
+            };
+            let may_be = if name == "saturate" { expect_flag(attribute) } else { expect_mode(attribute) };
+            may_be.err().map(|may_be| Finding::at_node(node, format!("`{name}` must be {may_be}")))
+        })
+    };
+    subject.cast_nodes().flat_map(judge).collect()
+}
+
+fn expect_flag(attribute: &AttributeProto) -> Result<(), &'static str> {
+    let is_int = matches!(attribute.r#type(), AttributeType::Int | AttributeType::Undefined);
+    if is_int && matches!(attribute.i, Some(0 | 1)) { Ok(()) } else { Err("the integer 0 or 1") }
+}
+
+fn expect_mode(attribute: &AttributeProto) -> Result<(), &'static str> {
+    let is_string = matches!(attribute.r#type(), AttributeType::String | AttributeType::Undefined);
+    let is_mode = matches!(attribute.s(), b"up" | b"down" | b"nearest");
+    if is_string && is_mode { Ok(()) } else { Err("the string `up`, `down` or `nearest`") }
+}

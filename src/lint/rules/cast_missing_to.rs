@@ -1,0 +1,46 @@
+//! A `Cast` does not say which type to cast to.
+//!
+//! ## What it checks
+//! `Cast` nodes without the attribute `to`.
+//!
+//! ## Why is this bad?
+//! The attribute has no default: the model is not valid, and runtimes refuse it.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <to = 10> (x)
+//! }
+//! ```
+
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC201",
+    name: "cast-missing-to",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("cast_missing_to.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let lacks_to = |node: &_| {
+        let proto = model.node(*node);
+        proto.op_type() == "Cast" && !proto.attribute.iter().any(|attribute| attribute.name() == "to")
+    };
+    subject
+        .cast_nodes()
+        .filter(lacks_to)
+        .map(|node| Finding::at_node(node, "the cast does not say which type to cast `to`"))
+        .collect()
+}

@@ -1,0 +1,89 @@
+//! ONNX does not say what a cast makes of a constant.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` of a constant, element by element: numbers beyond the range of an integer type, infinities and NaN cast to
+//! an integer; numbers that a 6-bit float or FLOAT8E8M0 has no result for; strings that are no number; and results on which ONNX's
+//! text and the runtimes disagree, except those that have a rule of their own. The constant's values are read for this.
+//!
+//! ## Why is this bad?
+//! Every runtime may answer as it likes, and they do: one saturates, one wraps, one gives the smallest integer. The model is not the
+//! same everywhere.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! steps () => (int32[3] y) <float[3] w = {1, 3000000000, -7}> {
+//!     y = Cast <to = 6> (w)
+//! }
+//! ```
+//! Use instead a type that reaches, or clip first:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
+//!     y = Cast <to = 7> (w)
+//! }
+//! ```
+
+use super::words::tally_of;
+use crate::cast::{Cast, Rules, Tally};
+use crate::dtype::{Class, DType};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC301",
+    name: "cast-result-undefined",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    source: include_str!("cast_result_undefined.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    subject.casts().filter(|cast| !is_never_portable(cast)).filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let kernel = cast.kernel()?;
+    if kernel.is_always_defined() {
+        return None;
+    }
+    let constant = subject.constant(cast.input)?;
+    let name = subject.model.name(cast.input);
+    let to = cast.to;
+    let summary = match constant.content().cast(kernel) {
+        Ok((_, summary)) => summary,
+        Err(failure) => return Some(Finding::at_node(cast.node, format!("'{name}' cannot be cast to {to}: {failure}"))),
+    };
+    let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
+    let (tally, verdict) = match summary.undefined.first {
+        Some(_) => (summary.undefined, "ONNX leaves the result undefined"),
+        None => (contested, "runtimes do not follow ONNX's text"),
+    };
+    let elements = tally_of(&tally, &constant, name)?;
+    Some(Finding::at_node(cast.node, format!("{verdict} for {}: {elements}", tally.why)))
+}
+
+/// Casts whose form alone is the finding of another rule.
+fn is_never_portable(cast: &CastSite) -> bool {
+    cast.to == DType::String || (cast.from == Some(DType::String) && cast.to == DType::Bool)
+}
+
+/// Types to which contested casts have a rule of their own: fractions to 2 and 4 bits, infinities to FNUZ.
+fn has_own_rule(to: DType) -> bool {
+    let narrow = to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
+    narrow || matches!(to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz)
+}
+
+impl CastSite<'_> {
+    /// The cast as the opset defines it; none if it does not admit it, or the type that is cast is not known.
+    pub(super) fn kernel(&self) -> Option<Cast> {
+        let defaults = Rules::default();
+        let rules = Rules {
+            saturate: self.saturate.unwrap_or(defaults.saturate),
+            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
+            opset: u32::try_from(self.opset).ok()?,
+            ..defaults
+        };
+        Cast::new(self.from?, self.to, rules).ok()
+    }
+}

@@ -1,0 +1,81 @@
+//! A cast has a type that the casts of the model's opset do not know.
+//!
+//! ## What it checks
+//! The input's type and the resulting type of `Cast` and `CastLike`, as far as the model states them; numbers in `to` that are no
+//! element type; and `CastLike` before opset 15, which is the first to have it.
+//!
+//! ## Why is this bad?
+//! The model is not valid. STRING may be cast since opset 9, BFLOAT16 since 13, float8 since 19, INT4 and UINT4 since 21, FLOAT4E2M1
+//! since 23, FLOAT8E8M0 since 24, INT2 and UINT2 since 25, 6-bit floats since 28. Runtimes that accept more do so by chance.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 18]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <to = 17> (x)
+//! }
+//! ```
+//! Use instead an opset that knows the type:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <saturate = 1, to = 17> (x)
+//! }
+//! ```
+
+use crate::dtype::DType;
+use crate::facts::{self, ValueType};
+use crate::graph::{Attribute, Model, NodeId};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::wire::raw::attribute_proto::AttributeType;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC202",
+    name: "cast-type-not-in-opset",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("cast_type_not_in_opset.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let numbers = subject.cast_nodes().filter_map(|node| judge_number(subject.model, node));
+    subject.casts().filter_map(judge_types).chain(numbers).collect()
+}
+
+fn judge_types(cast: &CastSite) -> Option<Finding> {
+    let (op, opset) = (cast.proto.op_type(), cast.opset);
+    let Some(schema) = facts::schema("", op, opset) else {
+        let since = facts::versions("", op).first()?.since_version;
+        return Some(Finding::at_node(cast.node, format!("{op} came with opset {since}; this is opset {opset}")));
+    };
+    let result = (!schema.output(0)?.types.contains(ValueType::Tensor(cast.to))).then_some(cast.to);
+    let input = cast.from.filter(|&from| !schema.input(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from))));
+    let dtype = result.or(input)?;
+    let role = if result.is_some() { "result" } else { "input" };
+    let since = match first_opset(op, dtype) {
+        Some(since) => format!("opset {since} is the first that does"),
+        None => "no opset does".to_owned(),
+    };
+    Some(Finding::at_node(cast.node, format!("{op} of opset {opset} does not admit {dtype} as its {role}; {since}")))
+}
+
+fn first_opset(op: &str, dtype: DType) -> Option<i64> {
+    let admits = |schema: &&facts::Schema| schema.output(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)));
+    facts::versions("", op).iter().find(admits).map(|schema| schema.since_version)
+}
+
+fn judge_number(model: &Model, node: NodeId) -> Option<Finding> {
+    let attribute = match model.attribute(node, "to") {
+        Attribute::Is(attribute) if model.node(node).op_type() == "Cast" => attribute,
+        _ => return None,
+    };
+    let what = match attribute.r#type() {
+        AttributeType::String => {
+            let name = String::from_utf8_lossy(attribute.s()).into_owned();
+            name.parse::<DType>().is_err().then(|| format!("'{name}'"))
+        }
+        _ => i32::try_from(attribute.i()).ok().and_then(DType::from_number).is_none().then(|| attribute.i().to_string()),
+    };
+    what.map(|what| Finding::at_node(node, format!("`to` = {what} is no element type that ONNX has")))
+}

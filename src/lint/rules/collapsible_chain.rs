@@ -1,0 +1,101 @@
+//! Two casts in a row do what one would do.
+//!
+//! ## What it checks
+//! A `Cast` or `CastLike` to a type that holds every value of what comes in, followed by another cast whose result does not depend on
+//! the type in between.
+//!
+//! ## Why is this bad?
+//! The first cast costs time and memory and changes nothing.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! widen (float16[n] x) => (double[n] y) {
+//!     wide = Cast <to = 1> (x)
+//!     y = Cast <to = 11> (wide)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! widen (float16[n] x) => (double[n] y) {
+//!     y = Cast <to = 11> (x)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Unsafe: casts the first input straight to the last type, or uses it as it is where that is its own type; a first cast that nobody
+//! else uses goes. It relies on the type that the model declares for the input.
+
+use super::rewrite::{bypass, is_only_used_by};
+use crate::dtype::{Class, DType};
+use crate::graph::Edit;
+use crate::lint::embedding::embeds;
+use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC403",
+    name: "collapsible-chain",
+    severity: Severity::Info,
+    selected: Selected::OnRequest,
+    source: include_str!("collapsible_chain.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let findings = subject
+        .chains()
+        .filter(|chain| is_collapsible(chain) && !chain.first.is_generic() && !chain.second.is_generic())
+        .map(|chain| {
+            let Chain { from, first, second } = chain;
+            let first_path = subject.model.node_path(first.node);
+            let one = if from == second.to { "no cast".to_owned() } else { format!("one cast from {from}") };
+            let message = format!("{from} became {} at {first_path} and now becomes {}: {one} would do", first.to, second.to);
+            let finding = Finding::at_node(second.node, message);
+            let name = subject.model.name(first.input);
+            match fix(subject, &chain) {
+                Some(edits) if from == second.to => finding.with_unsafe_fix(format!("use '{name}' in place of the result"), edits),
+                Some(edits) => finding.with_unsafe_fix(format!("cast '{name}' straight to {}", second.to), edits),
+                None => finding,
+            }
+        });
+    findings.collect()
+}
+
+/// Whether the last type alone decides the result, for every value of the first type.
+fn is_collapsible(chain: &Chain) -> bool {
+    let (from, middle, to) = (chain.from, chain.first.to, chain.second.to);
+    let is_float = |dtype: DType| dtype.class() == Class::Float;
+    let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
+    if from == middle || middle == to || !embeds(from, middle) {
+        return false;
+    }
+    match to {
+        // An infinity of this type, cast to itself, is contested.
+        DType::Float8E5M2 if from == to => false,
+        // Only integers are written alike whatever their type is.
+        DType::String => is_integer(from) && is_integer(middle),
+        // Integers beyond the range of an integer type wrap, floats do not.
+        _ if is_integer(to) && is_float(middle) => is_float(from),
+        _ => true,
+    }
+}
+
+fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
+    let model = subject.model;
+    let Chain { from, first, second } = *chain;
+    let mut edits = if from == second.to {
+        bypass(model, second.node, second.output, first.input)?
+    } else {
+        if !model.is_visible(first.input, second.node.scope) {
+            return None;
+        }
+        let mut changed = second.proto.clone();
+        *changed.input.first_mut()? = model.name(first.input).to_owned();
+        vec![Edit::ReplaceNode { node: second.node, with: vec![changed] }]
+    };
+    if is_only_used_by(model, second.input, second.node) {
+        edits.push(Edit::ReplaceNode { node: first.node, with: Vec::new() });
+    }
+    Some(edits)
+}

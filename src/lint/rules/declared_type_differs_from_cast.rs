@@ -1,0 +1,52 @@
+//! The type that is declared for a cast's result is not the type that it is cast to.
+//!
+//! ## What it checks
+//! The result of every `Cast` and `CastLike` against its `value_info` or its entry among the outputs of its graph.
+//!
+//! ## Why is this bad?
+//! The model contradicts itself. Type inference fails in strict mode, and without it some tools believe the one, some the other.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float[n] y) {
+//!     y = Cast <to = 10> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <to = 10> (x)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Unsafe: declares the type of the cast. It may be the cast that is wrong.
+
+use crate::graph::{Edit, tensor_type};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC205",
+    name: "declared-type-differs-from-cast",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("declared_type_differs_from_cast.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    subject.casts().filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let output = cast.output?;
+    let declared = tensor_type(subject.model.declared(output)?.r#type.as_ref()?)?;
+    if declared == cast.to {
+        return None;
+    }
+    let name = subject.model.name(output);
+    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {}, but declared as {declared}", cast.to));
+    Some(finding.with_unsafe_fix(format!("declare '{name}' as {}", cast.to), vec![Edit::Declare { value: output, dtype: cast.to }]))
+}

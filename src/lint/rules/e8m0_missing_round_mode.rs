@@ -1,0 +1,50 @@
+//! A cast to FLOAT8E8M0 does not state `round_mode`.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` to FLOAT8E8M0 that leave `round_mode` to its default.
+//!
+//! ## Why is this bad?
+//! FLOAT8E8M0 holds powers of two only, so that nearly every number is rounded, by up to a factor of two. ONNX rounds up unless
+//! told otherwise, as CUDA does; the microscaling specification computes its scales by rounding down, and other libraries round
+//! to nearest. A scale that is one step off doubles or halves a whole block of values. Write down which is meant.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 12, opset_import: ["": 24]>
+//! scales (float[n] x) => (float8e8m0[n] y) {
+//!     y = Cast <saturate = 1, to = 24> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 12, opset_import: ["": 24]>
+//! scales (float[n] x) => (float8e8m0[n] y) {
+//!     y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Safe: writes `round_mode = "up"`, which is what ONNX already makes of the model.
+
+use super::attributes::{ROUND_MODE_SINCE, write_string};
+use crate::dtype::DType;
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC105",
+    name: "e8m0-missing-round-mode",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    source: include_str!("e8m0_missing_round_mode.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let silent =
+        subject.casts().filter(|cast| cast.to == DType::Float8E8M0 && cast.round_mode.is_none() && cast.opset >= ROUND_MODE_SINCE);
+    let findings = silent.map(|cast| {
+        Finding::at_node(cast.node, "the cast to FLOAT8E8M0 does not state `round_mode`")
+            .with_safe_fix("write `round_mode = \"up\"`", vec![write_string(subject.model, cast.node, "round_mode", "up")])
+    });
+    findings.collect()
+}

@@ -1,0 +1,88 @@
+//! A tensor's data lies outside the model's folder, or is not there.
+//!
+//! ## What it checks
+//! Every tensor with external data: that its `location` is a path inside the model's folder, that no link leads out of it, that the
+//! file is there and is long enough. Nothing of the file is read. For a model from standard input only the path is judged.
+//!
+//! ## Why is this bad?
+//! A path such as `/etc/passwd` or `../../key` makes a model a way to read files that are none of its business; runtimes refuse it,
+//! or did not always. A file that is missing or too short means that the model cannot be loaded: often it was moved without its
+//! weights.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! scale (float[2] x) => (float[2] y) <float[2] w = ["location": "../weights.bin"]> {
+//!     y = Mul (x, w)
+//! }
+//! ```
+//! Use instead a file beside the model, or data in the model:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
+//!     y = Mul (x, w)
+//! }
+//! ```
+
+use crate::graph::{Model, ScopeId, TensorPlace, ValueId};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::tensor::{Reference, Tensor, is_external};
+use crate::wire::schema::TensorProto;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC207",
+    name: "external-path-escapes",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("external_path_escapes.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
+    let findings = external.filter_map(|(place, tensor)| {
+        let message = format!("{}: {}", model.tensor_path(place), problem(model, tensor)?);
+        Some(match place {
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match value(model, scope, tensor) {
+                Some(value) => Finding::at_value(model, value, message),
+                None => Finding::at_model(message),
+            },
+            TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
+        })
+    });
+    findings.collect()
+}
+
+/// The value that an initializer defines; the indices of a sparse one define none.
+fn value(model: &Model, scope: ScopeId, tensor: &TensorProto) -> Option<ValueId> {
+    model.lookup(scope, tensor.name()).filter(|&value| model.home(value) == scope)
+}
+
+fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
+    let reference = match Reference::read(tensor) {
+        Ok(reference) => reference,
+        Err(error) => return Some(error.to_string()),
+    };
+    if model.data().path().is_none() {
+        return leads_out(&reference.location).then(|| format!("data file '{}': leads out of the model's folder", reference.location));
+    }
+    let path = match model.data().path_of(&reference.location) {
+        Ok(path) => path,
+        Err(error) => return Some(error.to_string()),
+    };
+    let needs = reference.offset.saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.len() < needs => {
+            Some(format!("data file '{}': has {} bytes, but the tensor ends at byte {needs}", reference.location, metadata.len()))
+        }
+        Ok(_) => None,
+        Err(error) => Some(format!("data file '{}': {error}", reference.location)),
+    }
+}
+
+/// Judges a path by its letters alone. Both separators count on every system, for the model may come from another one.
+fn leads_out(location: &str) -> bool {
+    let climbs = location.split(['/', '\\']).any(|part| part == "..");
+    climbs || location.starts_with(['/', '\\']) || location.as_bytes().get(1) == Some(&b':')
+}

@@ -1,0 +1,64 @@
+//! A constant holds values beyond the largest float8 that it is cast to.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` of a constant to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ. An element is out of range
+//! if it is infinite, or if it is larger than the largest number after rounding: 448, 240, 57344 and 57344 in the order above.
+//! The constant's values are read for this.
+//!
+//! ## Why is this bad?
+//! The weights change, whatever `saturate` says: outliers are clipped to the largest number, or become NaN or infinity. Usually a
+//! scale is missing, or was computed for another type.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! weights () => (float8e4m3fn[4] y) <float[4] w = {0.5, 500, -1000, 448}> {
+//!     y = Cast <saturate = 1, to = 17> (w)
+//! }
+//! ```
+//! Use instead a constant that was scaled into the range, and undo the scale afterwards:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = {4}> {
+//!     y = Cast <saturate = 1, to = 17> (w)
+//!     z = DequantizeLinear (y, scale)
+//! }
+//! ```
+
+use super::words::{largest, overflow_becomes, tally_of};
+use crate::cast::{Cast, Rules, Tally};
+use crate::dtype::DType;
+use crate::lint::{CastSite, ConstantValues, Finding, Rule, Selected, Severity, Subject};
+use crate::minifloat::Format;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC104",
+    name: "float8-constant-out-of-range",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    source: include_str!("float8_constant_out_of_range.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    subject.casts().filter(|cast| cast.to.is_float8()).filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let constant = subject.constant(cast.input)?;
+    let tally = out_of_range(&constant, cast)?;
+    let (to, largest) = (cast.to, largest(cast.to));
+    let becomes = if cast.saturate == Some(false) { overflow_becomes(to).to_owned() } else { format!("±{largest}") };
+    let tally = tally_of(&tally, &constant, subject.model.name(cast.input))?;
+    Some(Finding::at_node(cast.node, format!("values beyond the largest {to}, {largest}, become {becomes}: {tally}")))
+}
+
+/// Without saturation, overflow is what becomes NaN or infinity and was not NaN before.
+fn out_of_range(constant: &ConstantValues, cast: &CastSite) -> Option<Tally> {
+    let from = cast.from?;
+    let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
+    let kernel = Cast::new(from, cast.to, rules).ok().filter(|_| from != DType::String)?;
+    let (source, target) = (Format::of(from), Format::of(cast.to)?);
+    let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
+    Some(constant.tally(&kernel, |result, source| (target.is_nan(result) || target.is_infinite(result)) && !was_nan(source)))
+}

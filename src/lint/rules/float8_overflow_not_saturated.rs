@@ -1,0 +1,48 @@
+//! `saturate = 0` lets values beyond the largest float8 become NaN or infinity.
+//!
+//! ## What it checks
+//! `Cast`, `CastLike` and `QuantizeLinear` to a float8 type with `saturate = 0`.
+//!
+//! ## Why is this bad?
+//! Without saturation one outlier is enough to lose a whole result, for NaN and infinity spread through everything that follows.
+//! What an overflow becomes depends on the type: NaN in FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2FNUZ and FLOAT8E8M0, infinity in
+//! FLOAT8E5M2. Runtimes do not even agree where it begins: onnxruntime gives 448 for some numbers above 480 in FLOAT8E4M3FN, and
+//! NaN for some where FLOAT8E5M2 has infinity. If overflow is meant to be seen, as in training with a loss scale, ignore this
+//! rule for the file or the node.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <saturate = 0, to = 17> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <saturate = 1, to = 17> (x)
+//! }
+//! ```
+
+use super::attributes::{self, Saturating};
+use super::words::{largest, overflow_becomes};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC103",
+    name: "float8-overflow-not-saturated",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    source: include_str!("float8_overflow_not_saturated.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let unsaturated = attributes::saturating(subject).filter(|site| site.obeys() && site.saturate == Some(false));
+    let findings = unsaturated.map(|Saturating { node, to, .. }| {
+        let (largest, becomes) = (largest(to), overflow_becomes(to));
+        Finding::at_node(node, format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"))
+    });
+    findings.collect()
+}

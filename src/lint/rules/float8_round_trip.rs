@@ -1,0 +1,46 @@
+//! A value goes to float8 and comes straight back.
+//!
+//! ## What it checks
+//! A `Cast` or `CastLike` from a wider float type to float8 whose result is cast to a wider float type again.
+//!
+//! ## Why is this bad?
+//! Nothing is computed or stored in float8, and three bits of mantissa or fewer are left. As a simulation of float8 it is right;
+//! left over from one, it costs accuracy and two nodes and gains nothing.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! simulate (float[n] x) => (float[n] y) {
+//!     narrow = Cast <saturate = 1, to = 17> (x)
+//!     y = Cast <to = 1> (narrow)
+//! }
+//! ```
+//! Use instead, if nothing is to be simulated:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! simulate (float[n] x) => (float[n] y) {
+//!     y = Identity (x)
+//! }
+//! ```
+
+use crate::dtype::{Class, DType};
+use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC110",
+    name: "float8-round-trip",
+    severity: Severity::Info,
+    selected: Selected::OnRequest,
+    source: include_str!("float8_round_trip.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let is_wide = |dtype: DType| dtype.class() == Class::Float && dtype.bits() > 8;
+    let returning = subject.chains().filter(|chain| is_wide(chain.from) && chain.first.to.is_float8() && is_wide(chain.second.to));
+    let findings = returning.map(|Chain { from, first, second }| {
+        let first_path = subject.model.node_path(first.node);
+        Finding::at_node(second.node, format!("{from} became {} at {first_path} and now becomes {}", first.to, second.to))
+    });
+    findings.collect()
+}

@@ -1,0 +1,92 @@
+//! An initializer of type UINT8 is declared or used as float8.
+//!
+//! ## What it checks
+//! Initializers of type UINT8 whose `value_info` or graph input says float8, or that a node takes together with another value of
+//! which ONNX demands the same type and which is float8: the tensor and the zero point of a `DequantizeLinear`, for one.
+//!
+//! ## Why is this bad?
+//! It is what some tools leave behind that fold a cast to float8: they compute the right bytes and store them under the type of
+//! the array that held them. The checker may accept the model and a runtime may run it, with 0x38 read as 56 instead of 1.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! weights (float scale, float8e4m3fn zero) => (float[2] y) <uint8[2] w = {56, 64}> {
+//!     y = DequantizeLinear (w, scale, zero)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! weights (float scale, float8e4m3fn zero) => (float[2] y) <float8e4m3fn[2] w = {56, 64}> {
+//!     y = DequantizeLinear (w, scale, zero)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Unsafe: gives the initializer the float8 type and leaves its bytes as they are. If the bytes are integers after all, it is the
+//! other type that is wrong.
+
+use crate::dtype::DType;
+use crate::facts;
+use crate::graph::{Edit, Model, NodeId, Origin, TensorPlace, ValueId, tensor_type};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC108",
+    name: "float8-stored-as-uint8",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("float8_stored_as_uint8.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
+    model.values().filter(is_uint8).filter_map(|value| judge(model, value)).collect()
+}
+
+fn judge(model: &Model, value: ValueId) -> Option<Finding> {
+    let name = model.name(value);
+    let declared = model.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type).filter(is_eight_bit_float);
+    let (dtype, evidence) = match declared {
+        Some(dtype) => (dtype, format!("declared as {dtype}")),
+        None => {
+            let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
+            uses.sort_unstable();
+            let as_float8 = |&(node, input): &(NodeId, u32)| Some((demanded_type(model, node, input)?, node));
+            let (dtype, node) = uses.iter().find_map(as_float8)?;
+            (dtype, format!("used as {dtype} by {}", model.node_path(node)))
+        }
+    };
+    let finding = Finding::at_value(model, value, format!("'{name}' is {evidence}, but stored as UINT8"));
+    let Origin::Initializer { index, .. } = model.origin(value) else {
+        return Some(finding);
+    };
+    let mut with = model.initializer(value)?.clone();
+    with.data_type = Some(dtype.number());
+    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.home(value), index), with };
+    Some(finding.with_unsafe_fix(format!("store it as {dtype}, with the same bytes"), vec![edit]))
+}
+
+/// The float8 type that an input must have because another input or output of the node has it and both have one type variable.
+fn demanded_type(model: &Model, node: NodeId, input: u32) -> Option<DType> {
+    let proto = model.node(node);
+    if model.callee(node).is_some() {
+        return None;
+    }
+    let schema = facts::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
+    let variable = schema.input(input as usize).filter(|formal| formal.is_homogeneous())?.type_name;
+    let is_same =
+        |formal: Option<&facts::Formal>| formal.is_some_and(|formal| formal.type_name == variable && formal.is_homogeneous());
+    let other_inputs = (0..proto.input.len() as u32).filter(|&index| index != input && is_same(schema.input(index as usize)));
+    let outputs = (0..proto.output.len() as u32).filter(|&index| is_same(schema.output(index as usize)));
+    let values =
+        other_inputs.filter_map(|index| model.input(node, index)).chain(outputs.filter_map(|index| model.output(node, index)));
+    values.filter_map(|value| model.element_type(value)).find(is_eight_bit_float)
+}
+
+fn is_eight_bit_float(dtype: &DType) -> bool {
+    dtype.is_float8() || *dtype == DType::Float8E8M0
+}

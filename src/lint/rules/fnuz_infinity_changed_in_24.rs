@@ -1,0 +1,69 @@
+//! A saturating cast to a FNUZ type treats infinities in another way from opset 24 on.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` to FLOAT8E4M3FNUZ or FLOAT8E5M2FNUZ that saturate, in opsets 19 to 23, unless they cast a constant
+//! without an infinity. The constant's values are read for this.
+//!
+//! ## Why is this bad?
+//! The text of opsets 19 to 23 makes NaN of an infinity, that of opset 24 makes the largest number of it, and runtimes do the
+//! latter for both. The model's meaning changes with the runtime, and with an upgrade of the opset.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19]>
+//! quantize (float[n] x) => (float8e4m3fnuz[n] y) {
+//!     y = Cast <saturate = 1, to = 18> (x)
+//! }
+//! ```
+//! Use instead an opset that says what is meant:
+//! ```onnx
+//! <ir_version: 12, opset_import: ["": 24]>
+//! quantize (float[n] x) => (float8e4m3fnuz[n] y) {
+//!     y = Cast <saturate = 1, to = 18> (x)
+//! }
+//! ```
+
+use super::words::tally_of;
+use crate::cast::{Cast, Rules};
+use crate::dtype::{Class, DType};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC109",
+    name: "fnuz-infinity-changed-in-24",
+    severity: Severity::Info,
+    selected: Selected::OnRequest,
+    source: include_str!("fnuz_infinity_changed_in_24.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let unsettled = subject.casts().filter(|cast| {
+        matches!(cast.to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz)
+            && matches!(cast.opset, 19..=23)
+            && cast.saturate != Some(false)
+            && cast.from.is_none_or(has_infinity)
+    });
+    unsettled.filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let (to, opset) = (cast.to, cast.opset);
+    let changes = format!(
+        "an infinity becomes NaN in {to} by the text of opset {opset}, but the largest number from opset 24 on and in runtimes"
+    );
+    let Some(constant) = subject.constant(cast.input) else {
+        return Some(Finding::at_node(cast.node, changes));
+    };
+    let rules = Rules { opset: u32::try_from(opset).ok()?, ..Rules::default() };
+    let kernel = Cast::new(cast.from?, to, rules).ok()?;
+    let (_, summary) = constant.content().cast(kernel).ok()?;
+    let tally = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
+    Some(Finding::at_node(cast.node, format!("{changes}: {tally}")))
+}
+
+fn has_infinity(dtype: DType) -> bool {
+    dtype == DType::String
+        || (dtype.class() == Class::Float
+            && crate::minifloat::Format::of(dtype).is_some_and(|format| format.is_infinite(format.infinity())))
+}

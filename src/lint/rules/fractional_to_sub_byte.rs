@@ -1,0 +1,66 @@
+//! Numbers with a fraction are cast to an integer type of 2 or 4 bits.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` from a float type to INT4, UINT4, INT2 or UINT2: of a constant with fractions, or of a value that does not
+//! come straight from `Round`, `Floor` or `Ceil`. A constant's values are read for this.
+//!
+//! ## Why is this bad?
+//! ONNX's notes on these types round to nearest, its node tests truncate, and onnxruntime rounds halves away from zero. With fifteen
+//! or three steps in all, one step is much.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 10, opset_import: ["": 21]>
+//! quantize (float[n] x) => (int4[n] y) {
+//!     y = Cast <to = 22> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 10, opset_import: ["": 21]>
+//! quantize (float[n] x) => (int4[n] y) {
+//!     rounded = Round (x)
+//!     y = Cast <to = 22> (rounded)
+//! }
+//! ```
+
+use super::words::tally_of;
+use crate::dtype::{Class, DType};
+use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC302",
+    name: "fractional-to-sub-byte",
+    severity: Severity::Warning,
+    selected: Selected::OnRequest,
+    source: include_str!("fractional_to_sub_byte.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
+    let has_fractions = |from: DType| from.class() == Class::Float && from != DType::Float8E8M0;
+    let casts = subject.casts().filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
+    casts.filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let differ = format!("runtimes round fractions to {} in different ways", cast.to);
+    let Some(constant) = subject.constant(cast.input) else {
+        return (!is_integral(subject.model, cast.input)).then(|| Finding::at_node(cast.node, differ));
+    };
+    let (_, summary) = constant.content().cast(cast.kernel()?).ok()?;
+    let elements = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
+    Some(Finding::at_node(cast.node, format!("{differ}: {elements}")))
+}
+
+fn is_integral(model: &Model, value: ValueId) -> bool {
+    match model.origin(value) {
+        Origin::Node { node, .. } => {
+            let node = model.node(node);
+            is_onnx_domain(node.domain()) && matches!(node.op_type(), "Round" | "Floor" | "Ceil")
+        }
+        _ => false,
+    }
+}

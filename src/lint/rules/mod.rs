@@ -1,0 +1,71 @@
+//! The rules. A new one is one file here, named after the rule, and one line in [`RULES`].
+
+mod attribute_not_in_opset;
+mod attributes;
+mod cast_attribute_invalid;
+mod cast_missing_to;
+mod cast_result_undefined;
+mod cast_type_not_in_opset;
+mod collapsible_chain;
+mod declared_type_differs_from_cast;
+mod e8m0_missing_round_mode;
+mod external_path_escapes;
+mod float8_cast_missing_saturate;
+mod float8_constant_out_of_range;
+mod float8_overflow_not_saturated;
+mod float8_quantize_missing_saturate;
+mod float8_round_trip;
+mod float8_stored_as_uint8;
+mod fnuz_infinity_changed_in_24;
+mod foldable_cast;
+mod fractional_to_sub_byte;
+mod ineffective_round_mode;
+mod ineffective_saturate;
+mod narrowing_overflows_to_infinity;
+mod noqa_names_no_rule;
+mod precision_lost_and_regained;
+mod redundant_cast;
+mod rewrite;
+mod same_cast_twice;
+mod sign_changing_chain;
+mod string_cast_not_portable;
+mod to_has_wrong_kind;
+mod words;
+
+use super::Rule;
+
+/// All rules, in the order of their codes.
+pub static RULES: &[&Rule] = &[
+    // RC1: float8 and friends.
+    &float8_cast_missing_saturate::RULE,
+    &float8_quantize_missing_saturate::RULE,
+    &float8_overflow_not_saturated::RULE,
+    &float8_constant_out_of_range::RULE,
+    &e8m0_missing_round_mode::RULE,
+    &ineffective_saturate::RULE,
+    &ineffective_round_mode::RULE,
+    &float8_stored_as_uint8::RULE,
+    &fnuz_infinity_changed_in_24::RULE,
+    &float8_round_trip::RULE,
+    // RC2: validity.
+    &cast_missing_to::RULE,
+    &cast_type_not_in_opset::RULE,
+    &attribute_not_in_opset::RULE,
+    &to_has_wrong_kind::RULE,
+    &declared_type_differs_from_cast::RULE,
+    &external_path_escapes::RULE,
+    &cast_attribute_invalid::RULE,
+    &noqa_names_no_rule::RULE,
+    // RC3: numbers.
+    &cast_result_undefined::RULE,
+    &fractional_to_sub_byte::RULE,
+    &string_cast_not_portable::RULE,
+    &narrowing_overflows_to_infinity::RULE,
+    &precision_lost_and_regained::RULE,
+    &sign_changing_chain::RULE,
+    // RC4: waste.
+    &foldable_cast::RULE,
+    &redundant_cast::RULE,
+    &collapsible_chain::RULE,
+    &same_cast_twice::RULE,
+];

@@ -1,0 +1,56 @@
+//! A constant holds finite values that become infinite in the type it is cast to.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type. The
+//! constant's values are read for this.
+//!
+//! ## Why is this bad?
+//! Infinity spreads: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax. The
+//! largest FLOAT16 is 65504.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -1000000000}> {
+//!     half = Cast <to = 10> (w)
+//!     y = Add (scores, half)
+//! }
+//! ```
+//! Use instead a number that the type has:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
+//!     half = Cast <to = 10> (w)
+//!     y = Add (scores, half)
+//! }
+//! ```
+
+use super::words::{largest, tally_of};
+use crate::dtype::DType;
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::minifloat::Format;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC304",
+    name: "narrowing-overflows-to-infinity",
+    severity: Severity::Warning,
+    selected: Selected::OnRequest,
+    source: include_str!("narrowing_overflows_to_infinity.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
+    narrowing.filter_map(|cast| judge(subject, cast)).collect()
+}
+
+fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+    let kernel = cast.kernel().filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
+    let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
+    let constant = subject.constant(cast.input)?;
+    let was_infinite = |code| source.is_some_and(|format| format.is_infinite(code));
+    let tally = constant.tally(&kernel, |result, source| target.is_infinite(result) && !was_infinite(source));
+    let elements = tally_of(&tally, &constant, subject.model.name(cast.input))?;
+    let (to, largest) = (cast.to, largest(cast.to));
+    Some(Finding::at_node(cast.node, format!("values beyond the largest {to}, {largest}, become infinite: {elements}")))
+}

@@ -1,0 +1,67 @@
+//! `recast.noqa` names a rule that does not exist.
+//!
+//! ## What it checks
+//! The entries `recast.noqa` in the `metadata_props` of the model, its graphs, functions, nodes, initializers and declared values. Their
+//! value is a list of codes or beginnings of codes, or ALL.
+//!
+//! ## Why is this bad?
+//! A finding that was meant to be silenced is not, or will not be once the code is corrected elsewhere.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC999"]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <saturate = 1, to = 17> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC101"]>
+//! quantize (float[n] x) => (float8e4m3fn[n] y) {
+//!     y = Cast <saturate = 1, to = 17> (x)
+//! }
+//! ```
+
+use crate::graph::Body;
+use crate::lint::{Finding, Rule, Selected, Selector, Severity, Subject, noqa};
+use crate::wire::schema::StringStringEntryProto;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC209",
+    name: "noqa-names-no-rule",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    source: include_str!("noqa_names_no_rule.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let mut findings = Vec::new();
+    findings.extend(unknown(&model.proto().metadata_props).map(|word| Finding::at_model(message(word))));
+    for scope in model.scopes() {
+        let body = match model.body(scope) {
+            Body::Graph(graph) => &graph.metadata_props,
+            Body::Function(function) => &function.metadata_props,
+        };
+        findings.extend(unknown(body).map(|word| Finding::at_model(format!("{}: {}", model.scope_path(scope), message(word)))));
+    }
+    for node in subject.nodes() {
+        findings.extend(unknown(&model.node(node).metadata_props).map(|word| Finding::at_node(node, message(word))));
+    }
+    for value in model.values() {
+        let tensor = model.initializer(value).map_or(&[][..], |tensor| &tensor.metadata_props);
+        let declared = model.declared(value).map_or(&[][..], |info| &info.metadata_props);
+        findings.extend(unknown(tensor).chain(unknown(declared)).map(|word| Finding::at_value(model, value, message(word))));
+    }
+    findings
+}
+
+fn unknown(entries: &[StringStringEntryProto]) -> impl Iterator<Item = &str> {
+    let words = entries.iter().filter(|entry| entry.key() == noqa::KEY).flat_map(|entry| noqa::words(entry.value()));
+    words.filter(|word| word.parse::<Selector>().is_err())
+}
+
+fn message(word: &str) -> String {
+    format!("`recast.noqa` names '{word}', which is no rule")
+}

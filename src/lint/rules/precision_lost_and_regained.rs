@@ -1,0 +1,52 @@
+//! A value is cast to a narrower float type and straight back to a wider one.
+//!
+//! ## What it checks
+//! Two casts in a row, not of a constant, between FLOAT, DOUBLE, FLOAT16, BFLOAT16 and the types of 4 and 6 bits, where the middle
+//! type can hold neither what comes in nor what goes out. A round trip through float8 is float8-round-trip.
+//!
+//! ## Why is this bad?
+//! The digits are gone, and the wider type does not bring them back: it only looks as if the computation were exact. Automatic mixed
+//! precision leaves such pairs at the borders of its regions. Where the rounding is meant, as in a test of FLOAT16, ignore the rule.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! borders (float[n] x) => (float[n] y) {
+//!     narrow = Cast <to = 10> (x)
+//!     y = Cast <to = 1> (narrow)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! borders (float[n] x) => (float[n] y) {
+//!     y = Identity (x)
+//! }
+//! ```
+
+use crate::dtype::Class;
+use crate::lint::embedding::embeds;
+use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC305",
+    name: "precision-lost-and-regained",
+    severity: Severity::Info,
+    selected: Selected::OnRequest,
+    source: include_str!("precision_lost_and_regained.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let losing = subject.chains().filter(|Chain { from, first, second }| {
+        let all_floats = [*from, first.to, second.to].iter().all(|dtype| dtype.class() == Class::Float);
+        let loses = !embeds(*from, first.to) && !embeds(second.to, first.to);
+        all_floats && loses && first.to.bits() != 8 && subject.model.constant(first.input).is_err()
+    });
+    let findings = losing.map(|Chain { from, first, second }| {
+        let first_path = subject.model.node_path(first.node);
+        let message = format!("{from} was narrowed to {} at {first_path}; as {} it is no more precise", first.to, second.to);
+        Finding::at_node(second.node, message)
+    });
+    findings.collect()
+}

@@ -1,0 +1,75 @@
+//! One value is cast to the same type twice.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` nodes of one scope with the same input, resulting type and, where they have an effect, `saturate` and
+//! `round_mode`.
+//!
+//! ## Why is this bad?
+//! The same result is computed and held twice.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! twice (float[n] x) => (float16[n] z) {
+//!     a = Cast <to = 10> (x)
+//!     b = Cast <to = 10> (x)
+//!     z = Mul (a, b)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! twice (float[n] x) => (float16[n] z) {
+//!     a = Cast <to = 10> (x)
+//!     z = Mul (a, a)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Unsafe: removes the later node and lets those that used its result use that of the earlier one. There is no fix where the result
+//! is an output of a graph.
+
+use std::collections::HashMap;
+
+use super::attributes::obeys_saturate;
+use super::rewrite::bypass;
+use crate::cast::RoundMode;
+use crate::dtype::DType;
+use crate::graph::{ScopeId, ValueId};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC404",
+    name: "same-cast-twice",
+    severity: Severity::Info,
+    selected: Selected::OnRequest,
+    source: include_str!("same_cast_twice.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let mut first: HashMap<_, &CastSite> = HashMap::new();
+    let mut findings = Vec::new();
+    for cast in subject.casts().filter(|cast| !cast.is_generic()) {
+        let earlier = *first.entry(result(cast)).or_insert(cast);
+        if earlier.node == cast.node {
+            continue;
+        }
+        let (name, path) = (model.name(cast.input), model.node_path(earlier.node));
+        let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {} at {path} already", cast.to));
+        let edits = earlier.output.and_then(|same| bypass(model, cast.node, cast.output, same));
+        findings.push(match edits {
+            Some(edits) => finding.with_unsafe_fix(format!("use the result of {path}"), edits),
+            None => finding,
+        });
+    }
+    findings
+}
+
+/// What decides a cast's result.
+fn result(cast: &CastSite) -> (ScopeId, ValueId, DType, bool, RoundMode) {
+    let saturate = cast.saturate.unwrap_or(true) || !obeys_saturate(cast.to);
+    let round_mode = cast.round_mode.filter(|_| cast.to == DType::Float8E8M0).unwrap_or(RoundMode::Up);
+    (cast.node.scope, cast.input, cast.to, saturate, round_mode)
+}

@@ -1,0 +1,68 @@
+//! Two casts in a row turn negative numbers into positive ones, or the other way round.
+//!
+//! ## What it checks
+//! A cast between a signed and an unsigned integer type that cannot hold what comes in, followed by a cast to a wider integer type or
+//! a float type.
+//!
+//! ## Why is this bad?
+//! The first cast keeps the low bits and reads them in another way, -1 as 255; the second makes that number permanent. If the bits
+//! were meant all along, the wide type is the wrong one; if the number was meant, it is the middle type.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! codes (int8[n] x) => (float[n] y) {
+//!     code = Cast <to = 2> (x)
+//!     y = Cast <to = 1> (code)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! codes (int8[n] x) => (float[n] y) {
+//!     y = Cast <to = 1> (x)
+//! }
+//! ```
+
+use crate::cast::{Cast, Rules, convert_element};
+use crate::dtype::{Class, DType};
+use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
+use crate::packed::mask;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC306",
+    name: "sign-changing-chain",
+    severity: Severity::Warning,
+    selected: Selected::OnRequest,
+    source: include_str!("sign_changing_chain.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let findings = subject.chains().filter_map(|Chain { from, first, second }| {
+        let (middle, to) = (first.to, second.to);
+        let changes = match (from.class(), middle.class()) {
+            (Class::Signed, Class::Unsigned) => true,
+            (Class::Unsigned, Class::Signed) => from.bits() >= middle.bits(),
+            _ => false,
+        };
+        let keeps = match to.class() {
+            Class::Signed | Class::Unsigned => to.bits() > middle.bits(),
+            Class::Float => true,
+            _ => false,
+        };
+        if !changes || !keeps {
+            return None;
+        }
+        let victim = if from.class() == Class::Signed { mask(from.bits()) } else { 1 << (middle.bits() - 1) };
+        let (before, after) = (number(from, victim), number(to, cast(middle, to, cast(from, middle, victim)?)?));
+        let first_path = subject.model.node_path(first.node);
+        let message = format!("{from} became {middle} at {first_path} and now becomes {to}: {before} turns into {after}");
+        Some(Finding::at_node(second.node, message))
+    });
+    findings.collect()
+}
+
+fn cast(from: DType, to: DType, code: u64) -> Option<u64> {
+    Cast::new(from, to, Rules::default()).ok().map(|cast| convert_element(&cast, code).0)
+}

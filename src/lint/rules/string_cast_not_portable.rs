@@ -1,0 +1,53 @@
+//! A cast between strings and numbers comes out differently in each runtime.
+//!
+//! ## What it checks
+//! `Cast` and `CastLike` of floats or BOOL to STRING, and of STRING to BOOL.
+//!
+//! ## Why is this bad?
+//! ONNX asks for plain notation of floats and does not say how many digits: the same number is `1e-05` here and `0.00001` there, `inf`
+//! or `INF`, and eight digits are not enough to read most floats back. It does not say what BOOL becomes at all, nor which strings
+//! are true.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! label (float[n] x) => (string[n] y) {
+//!     y = Cast <to = 8> (x)
+//! }
+//! ```
+//! Use instead integers, which are written in one way only:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! label (float[n] x) => (string[n] y) {
+//!     whole = Cast <to = 7> (x)
+//!     y = Cast <to = 8> (whole)
+//! }
+//! ```
+
+use crate::dtype::{Class, DType};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC303",
+    name: "string-cast-not-portable",
+    severity: Severity::Warning,
+    selected: Selected::OnRequest,
+    source: include_str!("string_cast_not_portable.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let findings = subject.casts().filter_map(|cast| why(cast).map(|why| Finding::at_node(cast.node, why)));
+    findings.collect()
+}
+
+fn why(cast: &CastSite) -> Option<String> {
+    match (cast.from?, cast.to) {
+        (DType::Bool, DType::String) => Some("ONNX does not say what BOOL becomes as a string".to_owned()),
+        (DType::String, DType::Bool) => Some("ONNX does not say which strings are true".to_owned()),
+        (from, DType::String) if from.class() == Class::Float => {
+            Some(format!("runtimes write {from} with different digits, exponents and infinities"))
+        }
+        _ => None,
+    }
+}

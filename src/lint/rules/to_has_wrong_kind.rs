@@ -1,0 +1,95 @@
+//! `to` is a name where the opset wants a number, or a number where it wants a name.
+//!
+//! ## What it checks
+//! The attribute `to` of `Cast`: a string with a type's name in opsets 1 to 5, an integer from opset 6 on.
+//!
+//! ## Why is this bad?
+//! The model is not valid. Runtimes refuse it, or read the missing integer as 0, which is no type.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <to = "FLOAT16"> (x)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! narrow (float[n] x) => (float16[n] y) {
+//!     y = Cast <to = 10> (x)
+//! }
+//! ```
+//!
+//! ## Fix
+//! Safe: writes the same type in the other way. There is no fix where the name is that of no type.
+
+use crate::dtype::DType;
+use crate::graph::{Edit, NodeId};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::wire::raw::attribute_proto::AttributeType;
+use crate::wire::schema::AttributeProto;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC204",
+    name: "to-has-wrong-kind",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("to_has_wrong_kind.rs"),
+    check,
+};
+
+/// The first opset in which `to` is a number.
+const NUMBER_SINCE: i64 = 6;
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let casts = subject.cast_nodes().filter(|&node| subject.model.node(node).op_type() == "Cast");
+    casts.filter_map(|node| judge(subject, node)).collect()
+}
+
+fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
+    let model = subject.model;
+    let proto = model.node(node);
+    let position = proto.attribute.iter().position(|attribute| attribute.name() == "to")?;
+    let attribute = &proto.attribute[position];
+    let opset = model.opset(node.scope, "")?;
+    let wanted = if opset < NUMBER_SINCE { AttributeType::String } else { AttributeType::Int };
+    let found = kind(attribute)?;
+    if found == wanted {
+        return None;
+    }
+    let words = |kind: AttributeType| kind.as_str_name().to_lowercase();
+    let finding = Finding::at_node(node, format!("`to` is of kind {}, but opset {opset} wants {}", words(found), words(wanted)));
+    let Some(dtype) = stated_type(attribute, found) else {
+        return Some(finding);
+    };
+    let mut changed = proto.clone();
+    let to = &mut changed.attribute[position];
+    (to.i, to.s, to.r#type) = match wanted {
+        AttributeType::String => (None, Some(dtype.name().into()), Some(wanted.into())),
+        _ => (Some(dtype.number().into()), None, Some(wanted.into())),
+    };
+    let what =
+        if wanted == AttributeType::Int { format!("write `to = {}`", dtype.number()) } else { format!("write `to = \"{dtype}\"`") };
+    Some(finding.with_safe_fix(what, vec![Edit::ReplaceNode { node, with: vec![changed] }]))
+}
+
+/// The kind that an attribute says it is; in IR 1 it need not say. None if it stands for an attribute of the function.
+fn kind(attribute: &AttributeProto) -> Option<AttributeType> {
+    if !attribute.ref_attr_name().is_empty() {
+        return None;
+    }
+    Some(match attribute.r#type() {
+        AttributeType::Undefined if attribute.s.is_some() => AttributeType::String,
+        AttributeType::Undefined => AttributeType::Int,
+        stated => stated,
+    })
+}
+
+fn stated_type(attribute: &AttributeProto, kind: AttributeType) -> Option<DType> {
+    match kind {
+        AttributeType::String => std::str::from_utf8(attribute.s()).ok()?.parse().ok(),
+        AttributeType::Int => i32::try_from(attribute.i()).ok().and_then(DType::from_number),
+        _ => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! Phrases that several rules use.
+
+use crate::cast::Tally;
+use crate::dtype::DType;
+use crate::lint::{ConstantValues, number};
+use crate::minifloat::Format;
+
+/// The largest finite number of a float type.
+pub(super) fn largest(dtype: DType) -> String {
+    Format::of(dtype).map_or_else(String::new, |format| number(dtype, format.largest()))
+}
+
+/// What a number beyond the largest becomes in a float8 type without saturation.
+pub(super) fn overflow_becomes(to: DType) -> &'static str {
+    if to == DType::Float8E5M2 { "infinity" } else { "NaN" }
+}
+
+/// `2 of the 4 elements of 'w', the first at index 1 (500)`; nothing if there are none.
+pub(super) fn tally_of(tally: &Tally, constant: &ConstantValues, name: &str) -> Option<String> {
+    let first = tally.first?;
+    let element = constant.element(first);
+    let (count, elements) = (tally.count, constant.elements());
+    Some(match elements {
+        1 => format!("'{name}' is {element}"),
+        _ => format!("{count} of the {elements} elements of '{name}', the first at index {first} ({element})"),
+    })
+}

@@ -1,0 +1,132 @@
+//! Which rules judge, and how severely.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use super::{RULES, Rule, Selected, Severity};
+
+/// The rules that judge a model, with the severity of their findings.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    rules: Vec<(&'static Rule, Severity)>,
+}
+
+/// A rule, or all whose code begins alike: `RC101`, `RC1`, `ALL`, or a rule's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Selector {
+    /// The beginning of the codes.
+    prefix: String,
+}
+
+/// Nothing is called by this code, prefix or name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no rule is called '{0}', and no code begins with it; `recast rule` lists all, examples are RC101, RC2 and ALL")]
+pub struct UnknownRule(pub String);
+
+/// What one source of settings says: a configuration file, or the command line, which comes after it.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    /// These rules, and none that were selected before.
+    pub select: Option<Vec<Selector>>,
+    /// These rules too.
+    pub extend_select: Vec<Selector>,
+    /// Not these rules. Where a rule is both selected and ignored, the longer code wins.
+    pub ignore: Vec<Selector>,
+    /// Other severities. The longer code wins.
+    pub severity: Vec<(Selector, Severity)>,
+}
+
+impl Selection {
+    /// The selection that layers of settings make of the default one, the first layer first.
+    #[must_use]
+    pub fn of<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Selection {
+        let mut state: Vec<(&Rule, bool, Severity)> =
+            RULES.iter().map(|&rule| (rule, rule.selected == Selected::ByDefault, rule.severity)).collect();
+        for layer in layers {
+            for (rule, selected, severity) in &mut state {
+                *selected = layer.selects(rule).unwrap_or(*selected);
+                *severity = layer.severity_of(rule).unwrap_or(*severity);
+            }
+        }
+        let selected = state.into_iter().filter(|(_, selected, _)| *selected);
+        Selection { rules: selected.map(|(rule, _, severity)| (rule, severity)).collect() }
+    }
+
+    /// The rules in the order of their codes.
+    #[must_use]
+    pub fn rules(&self) -> &[(&'static Rule, Severity)] {
+        &self.rules
+    }
+
+    /// The selection without some rules.
+    #[must_use]
+    pub fn without(&self, ignored: &[Selector]) -> Selection {
+        let left = self.rules.iter().filter(|(rule, _)| !ignored.iter().any(|selector| selector.matches(rule)));
+        Selection { rules: left.copied().collect() }
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Selection {
+        Selection::of([])
+    }
+}
+
+impl Layer {
+    /// Whether the layer selects or ignores a rule; none if it leaves it as it was.
+    fn selects(&self, rule: &Rule) -> Option<bool> {
+        let on = longest(self.select.iter().flatten().chain(&self.extend_select), rule);
+        let off = longest(&self.ignore, rule);
+        match (on, off) {
+            (None, None) => self.select.as_ref().map(|_| false),
+            _ => Some(on > off),
+        }
+    }
+
+    fn severity_of(&self, rule: &Rule) -> Option<Severity> {
+        let matching = self.severity.iter().filter(|(selector, _)| selector.matches(rule));
+        matching.max_by_key(|(selector, _)| selector.prefix.len()).map(|&(_, severity)| severity)
+    }
+}
+
+impl Selector {
+    /// Whether the selector means this rule among others.
+    #[must_use]
+    pub fn matches(&self, rule: &Rule) -> bool {
+        rule.code.starts_with(&self.prefix)
+    }
+}
+
+fn longest<'s>(selectors: impl IntoIterator<Item = &'s Selector>, rule: &Rule) -> Option<usize> {
+    selectors.into_iter().filter(|selector| selector.matches(rule)).map(|selector| selector.prefix.len()).max()
+}
+
+impl FromStr for Selector {
+    type Err = UnknownRule;
+
+    /// Reads a code, the beginning of one, a rule's name, or `ALL`; in any letter case.
+    fn from_str(text: &str) -> Result<Selector, UnknownRule> {
+        let text = text.trim();
+        if text.eq_ignore_ascii_case("all") {
+            return Ok(Selector { prefix: String::new() });
+        }
+        if let Some(rule) = RULES.iter().find(|rule| rule.name.eq_ignore_ascii_case(text)) {
+            return Ok(Selector { prefix: rule.code.to_owned() });
+        }
+        let prefix = text.to_ascii_uppercase();
+        match RULES.iter().any(|rule| rule.code.starts_with(&prefix)) {
+            true if !prefix.is_empty() => Ok(Selector { prefix }),
+            _ => Err(UnknownRule(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Selector {
+    type Error = UnknownRule;
+
+    fn try_from(text: String) -> Result<Selector, UnknownRule> {
+        text.parse()
+    }
+}

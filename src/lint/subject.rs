@@ -1,0 +1,154 @@
+//! What the rules look at: a model, with its casts read once for all of them.
+
+use std::collections::HashMap;
+
+use crate::cast::RoundMode;
+use crate::dtype::DType;
+use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain};
+use crate::wire::schema::NodeProto;
+
+/// A model under judgement.
+#[derive(Debug)]
+pub struct Subject<'m> {
+    /// The model.
+    pub model: &'m Model,
+    casts: Vec<CastSite<'m>>,
+    quantizers: Vec<QuantizeSite>,
+}
+
+/// A `Cast` or `CastLike` that can be read and whose resulting type is known.
+#[derive(Clone, Copy, Debug)]
+pub struct CastSite<'m> {
+    /// The node.
+    pub node: NodeId,
+    /// Its message.
+    pub proto: &'m NodeProto,
+    /// The opset of ai.onnx that it is written in.
+    pub opset: i64,
+    /// The value that is cast.
+    pub input: ValueId,
+    /// The value that results; none if nobody wants it.
+    pub output: Option<ValueId>,
+    /// The type that is cast, where it is known.
+    pub from: Option<DType>,
+    /// The type that results.
+    pub to: DType,
+    /// `saturate` as it is written.
+    pub saturate: Option<bool>,
+    /// `round_mode` as it is written.
+    pub round_mode: Option<RoundMode>,
+}
+
+/// A `QuantizeLinear` whose resulting type is known.
+#[derive(Clone, Copy, Debug)]
+pub struct QuantizeSite {
+    /// The node.
+    pub node: NodeId,
+    /// The opset of ai.onnx that it is written in.
+    pub opset: i64,
+    /// The type that results.
+    pub to: DType,
+    /// `saturate` as it is written.
+    pub saturate: Option<bool>,
+}
+
+/// A cast of what another cast made.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<'s, 'm> {
+    /// The type that the first cast casts.
+    pub from: DType,
+    /// The first cast.
+    pub first: &'s CastSite<'m>,
+    /// The cast of its result.
+    pub second: &'s CastSite<'m>,
+}
+
+impl<'m> Subject<'m> {
+    /// Reads the casts of a model.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Subject<'m> {
+        let mut subject = Subject { model, casts: Vec::new(), quantizers: Vec::new() };
+        subject.casts = subject.cast_nodes().filter_map(|node| read_cast(model, node)).collect();
+        subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(model, node)).collect();
+        subject
+    }
+
+    /// The casts that can be read, in the order of the document.
+    pub fn casts(&self) -> impl Iterator<Item = &CastSite<'m>> {
+        self.casts.iter()
+    }
+
+    /// The `QuantizeLinear` nodes whose result's type is known, in the order of the document.
+    pub fn quantizers(&self) -> impl Iterator<Item = &QuantizeSite> {
+        self.quantizers.iter()
+    }
+
+    /// The casts of what another cast made, in the order of the document.
+    pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
+        let by_output: HashMap<ValueId, &CastSite> = self.casts().filter_map(|cast| Some((cast.output?, cast))).collect();
+        self.casts().filter_map(move |second| {
+            let first = *by_output.get(&second.input)?;
+            Some(Chain { from: first.from?, first, second })
+        })
+    }
+
+    /// Every `Cast` and `CastLike`, whether it can be read or not.
+    pub fn cast_nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
+        let model = self.model;
+        self.nodes().filter(|&node| model.is_cast(node))
+    }
+
+    /// The nodes of all scopes, in the order of the document.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
+        let model = self.model;
+        model.scopes().flat_map(|scope| model.nodes(scope))
+    }
+}
+
+impl CastSite<'_> {
+    /// Whether the cast is another one in each call of its function, as far as the function is concerned.
+    #[must_use]
+    pub fn is_generic(&self) -> bool {
+        self.proto.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
+    }
+}
+
+fn read_cast(model: &Model, node: NodeId) -> Option<CastSite<'_>> {
+    let cast = model.cast_node(node).ok()?;
+    let to = match cast.to {
+        TypeSource::Attribute(to) => to,
+        TypeSource::Like(like) => model.element_type(like)?,
+    };
+    Some(CastSite {
+        node,
+        proto: model.node(node),
+        opset: model.opset(node.scope, "")?,
+        input: cast.input,
+        output: cast.output,
+        from: model.element_type(cast.input),
+        to,
+        saturate: cast.saturate,
+        round_mode: cast.round_mode,
+    })
+}
+
+/// The result has the type of the zero point, or that of `output_dtype`, or UINT8.
+fn read_quantizer(model: &Model, node: NodeId) -> Option<QuantizeSite> {
+    let proto = model.node(node);
+    if proto.op_type() != "QuantizeLinear" || !is_onnx_domain(proto.domain()) || model.callee(node).is_some() {
+        return None;
+    }
+    let stated = match model.attribute(node, "output_dtype") {
+        Attribute::Is(attribute) => i32::try_from(attribute.i()).ok().and_then(DType::from_number),
+        Attribute::Absent | Attribute::Unclear => None,
+    };
+    let of_zero_point = || model.input(node, 2).and_then(|zero_point| model.element_type(zero_point));
+    let of_result = || model.output(node, 0).and_then(|output| model.declared_type(output));
+    let saturate = match model.attribute(node, "saturate") {
+        Attribute::Absent => None,
+        Attribute::Is(attribute) => Some(attribute.i() != 0),
+        Attribute::Unclear => return None,
+    };
+    let to = stated.or_else(of_zero_point).or_else(of_result)?;
+    Some(QuantizeSite { node, opset: model.opset(node.scope, "")?, to, saturate })
+}

@@ -1,0 +1,73 @@
+//! JUnit's XML: a test suite a model, a test case a finding. A finding fails its test if it fails the run; a milder one stands in the
+//! output of a test that passes. A model without findings has one test, which passes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::LintRun;
+use crate::lint::Diagnostic;
+
+pub(super) fn render(run: &LintRun) -> String {
+    let mut by_model: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+    for found in &run.findings {
+        by_model.entry(&found.path).or_default().push(found);
+    }
+    let failures = run.findings.iter().filter(|found| found.severity >= run.fail_on).count();
+    let clean = run.models.iter().filter(|model| !by_model.contains_key(model.as_str())).count();
+    let (tests, errors) = (run.findings.len() + clean + run.errors.len(), run.errors.len());
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    writeln!(xml, "<testsuites name=\"recast lint\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">").ok();
+    for model in &run.models {
+        write_suite(&mut xml, model, by_model.get(model.as_str()).map_or(&[], Vec::as_slice), run);
+    }
+    for error in &run.errors {
+        let path = escaped(&error.path);
+        writeln!(xml, "  <testsuite name=\"{path}\" tests=\"1\" failures=\"0\" errors=\"1\">").ok();
+        writeln!(xml, "    <testcase name=\"model\" classname=\"{path}\">").ok();
+        writeln!(xml, "      <error message=\"{}\" type=\"unreadable\"/>", escaped(&error.message)).ok();
+        xml.push_str("    </testcase>\n  </testsuite>\n");
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintRun) {
+    let failures = found.iter().filter(|one| one.severity >= run.fail_on).count();
+    let (path, tests) = (escaped(model), found.len().max(1));
+    writeln!(xml, "  <testsuite name=\"{path}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">").ok();
+    if found.is_empty() {
+        writeln!(xml, "    <testcase name=\"model\" classname=\"{path}\"/>").ok();
+    }
+    for one in found {
+        let name = escaped(&format!("{} {}", one.code, one.place()));
+        let message = escaped(&one.message);
+        writeln!(xml, "    <testcase name=\"{name}\" classname=\"{path}\">").ok();
+        if one.severity >= run.fail_on {
+            let (kind, text) = (one.severity, escaped(one.text.as_deref().unwrap_or_default()));
+            writeln!(xml, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>").ok();
+        } else {
+            writeln!(xml, "      <system-out>{}: {message}</system-out>", one.severity).ok();
+        }
+        xml.push_str("    </testcase>\n");
+    }
+    xml.push_str("  </testsuite>\n");
+}
+
+/// Text between tags or quotes. XML has no way to write most control characters.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            '\r' => out.push_str("&#13;"),
+            '\0'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,113 @@
+//! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and fingerprints.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{LintRun, slashes};
+use crate::lint::{Diagnostic, RULES, Rule, Safety, Severity};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub(super) fn render(run: &LintRun) -> String {
+    let rules: Vec<&Rule> = RULES.iter().copied().filter(|rule| run.findings.iter().any(|found| found.code == rule.code)).collect();
+    let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
+    let notifications: Vec<Value> = run.errors.iter().map(|error| notification(&error.path, &error.message)).collect();
+    let document = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "recast",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
+            } },
+            "invocations": [{
+                "executionSuccessful": run.errors.is_empty(),
+                "toolExecutionNotifications": notifications,
+            }],
+            "results": results,
+            "columnKind": "utf16CodeUnits",
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    let documentation = rule.documentation();
+    let full = rule.section("What it checks").unwrap_or_else(|| rule.summary());
+    json!({
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": { "text": rule.summary() },
+        "fullDescription": { "text": full },
+        "help": { "text": documentation, "markdown": documentation },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&found.path) } });
+    if let Some(region) = found.bytes {
+        physical["region"] = json!({ "byteOffset": region.offset, "byteLength": region.length });
+    }
+    let place = found.place();
+    let name = place.rsplit('/').next().unwrap_or(place);
+    let kind = if found.node.is_some() {
+        "node"
+    } else if found.value.is_some() {
+        "value"
+    } else {
+        "model"
+    };
+    let mut result = json!({
+        "ruleId": found.code,
+        "ruleIndex": rules.iter().position(|rule| rule.code == found.code),
+        "level": level(found.severity),
+        "message": { "text": found.message },
+        "locations": [{
+            "physicalLocation": physical,
+            "logicalLocations": [{ "name": name, "fullyQualifiedName": place, "kind": kind }],
+        }],
+        "partialFingerprints": { "recast/v1": found.fingerprint },
+    });
+    if let Some(fix) = &found.fix {
+        let safety = if fix.safety == Safety::Safe { "safe" } else { "unsafe" };
+        result["properties"] = json!({ "fix": { "safety": safety, "what": fix.what } });
+    }
+    result
+}
+
+fn notification(path: &str, message: &str) -> Value {
+    json!({
+        "level": "error",
+        "message": { "text": message },
+        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// The path as a reference: relative, or with `file:` from the root.
+fn uri(path: &str) -> String {
+    let path = slashes(path);
+    let mut uri = String::new();
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    } else if path.as_bytes().get(1) == Some(&b':') {
+        uri.push_str("file:///");
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
+            _ => write!(uri, "%{byte:02X}").unwrap_or_default(),
+        }
+    }
+    uri
+}
