@@ -30,9 +30,7 @@ impl Subject<'_> {
         let data = match tensor.values().ok()? {
             Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
-            Values::External(reference) => {
-                Data::Numbers(reference.bytes(tensor.raw_bytes(), self.model.data()).ok()?, Vec::new())
-            }
+            Values::External(reference) => Data::Numbers(reference.bytes(tensor.raw_bytes(), self.model.data()).ok()?, Vec::new()),
         };
         let elements = usize::try_from(tensor.elements()).ok()?;
         Some(ConstantValues { dtype: tensor.dtype(), dims: tensor.dims().to_vec(), elements, data })

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 11] = [
     &["text"],
     &["graph"],
     &["external", "facts"],
-    &["cast_file", "inspect", "passes"],
+    &["cast_file", "inspect", "lint", "passes"],
     &["report"],
     &["cli"],
 ];

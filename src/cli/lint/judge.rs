@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cli::files;
+use crate::external::{self, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Diagnostic, Fixed, Job, Noqa, Safety, Selection};
 use crate::report::{Paint, Unjudged, model_diff};
-use crate::wire::{Layout, Target, save};
+use crate::wire::Target;
 
 /// A file and what is to be done with it.
 pub(super) struct Task {
@@ -76,7 +77,7 @@ fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judg
 
 /// The file as it is now: what is left is reported with its places there.
 fn write_and_reopen(path: &Path, model: Model) -> anyhow::Result<Model> {
-    let layout = Layout::of(&model.into_proto());
-    save(layout, &Target::File(path.to_owned())).with_context(|| path.display().to_string())?;
+    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
+    plan.write().with_context(|| path.display().to_string())?;
     Ok(files::open_model(path)?.1)
 }

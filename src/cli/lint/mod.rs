@@ -205,7 +205,7 @@ impl Lint {
                 bail!("{}: not written, for {} could not be judged: {}", name(), error.path, error.message);
             }
             let text = Baseline::of(&run.findings, folder).to_text();
-            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
+            save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
             if !messages.quiet {
                 eprintln!("{} known findings written to {}", run.findings.len(), name());
             }

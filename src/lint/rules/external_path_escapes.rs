@@ -65,7 +65,8 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     if model.data().path().is_none() {
-        return leads_out(&reference.location).then(|| format!("data file '{}': leads out of the model's folder", reference.location));
+        return leads_out(&reference.location)
+            .then(|| format!("data file '{}': leads out of the model's folder", reference.location));
     }
     let path = match model.data().path_of(&reference.location) {
         Ok(path) => path,
