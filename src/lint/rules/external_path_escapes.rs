@@ -42,11 +42,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
     let findings = external.filter_map(|(place, tensor)| {
-        let message = format!("{}: {}", model.tensor_path(place), problem(model, tensor)?);
+        let message = problem(model, tensor)?;
         Some(match place {
             TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match value(model, scope, tensor) {
                 Some(value) => Finding::at_value(model, value, message),
-                None => Finding::at_model(message),
+                None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
             },
             TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
         })

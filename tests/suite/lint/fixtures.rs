@@ -132,7 +132,7 @@ pub const FIXTURES: &[Fixture] = &[
         findings: &[
             ("graph/a", "448, become ±448: 2 of the 5 elements of 'w', the first at index 1 (465)"),
             ("graph/b", "57344, become infinity: 1 of the 3 elements of 'v', the first at index 2 (61440)"),
-            ("graph/c", "448, become ±448: 'i' is 1000"),
+            ("graph/c", "448, become ±448: 'i' (1000)"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float[2] x) => (float8e4m3fn[4] a, float8e4m3fn[2] b) <float[4] w = {448, -448, 464, nan}> {
@@ -315,10 +315,10 @@ pub const FIXTURES: &[Fixture] = &[
                 y = Mul (c, d)
             }"#,
         findings: &[
-            ("graph/up", "'../up.bin' leads out of the model's folder"),
-            ("graph/root", "'/etc/passwd' leads out"),
-            ("graph/inside", "'w/../../x' leads out"),
-            ("graph/attribute", "`value` is not usable"),
+            ("graph/up", "data file '../up.bin': leads out of the model's folder"),
+            ("graph/root", "data file '/etc/passwd': leads out"),
+            ("graph/inside", "data file 'w/../../x': leads out"),
+            ("graph/attribute", "data file 'C:\\weights.bin': leads out"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
             g (float[2] x) => (float[2] y) <float[2] w = ["location": "weights/w..bin"]> { y = Mul (x, w) }"#,
@@ -366,7 +366,7 @@ pub const FIXTURES: &[Fixture] = &[
             ("graph/bytes", "1 of the 2 elements of 'v', the first at index 1 (-129)"),
             ("graph/words", "'s' cannot be cast to INT64: element 1, 'seven'"),
             ("graph/six_bits", "1 of the 2 elements of 'u', the first at index 1 (8)"),
-            ("graph/four_bits", "runtimes do not follow ONNX's text"),
+            ("graph/four_bits", "ONNX's text and runtimes disagree"),
             ("graph/scale", "1 of the 2 elements of 'm', the first at index 0 (-1)"),
         ],
         good: r#"<ir_version: 14, opset_import: ["": 28]>
