@@ -35,6 +35,7 @@ pub mod graph;
 pub mod external;
 pub mod facts;
 pub mod cast_file;
+pub mod convert;
 pub mod inspect;
 pub mod lint;
 pub mod passes;

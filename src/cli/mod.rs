@@ -2,6 +2,7 @@
 
 mod cast;
 mod completions;
+mod convert;
 mod files;
 mod fold;
 mod inspect;

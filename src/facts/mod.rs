@@ -14,12 +14,15 @@
 //! assert!(!cast.input(0).unwrap().types.contains(ValueType::Tensor(DType::Int4)));
 //! ```
 
+pub mod infer;
+mod needs;
 mod schema;
 mod table;
 #[cfg(test)]
 mod tests;
 mod types;
 
+pub use needs::{Need, contents, ir_needed};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
 

@@ -8,8 +8,8 @@ use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::dtype::DType;
 use crate::wire::raw;
 use crate::wire::schema::{
-    FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto,
-    type_proto,
+    FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
+    tensor_shape_proto, type_proto,
 };
 
 /// The changes of one scope; positions are those before any of them.
@@ -51,6 +51,20 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
                 change.apply_to_nodes(&mut function.node);
             }
             None => unreachable!("a scope of this model has a body"),
+        }
+    }
+}
+
+/// States the opset of ai.onnx that a function, or the model, is written in.
+pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
+    let imports = match root {
+        ScopeKind::Function(index) => &mut model.functions[index as usize].opset_import,
+        _ => &mut model.opset_import,
+    };
+    match imports.iter_mut().find(|import| is_onnx_domain(import.domain())) {
+        Some(import) => import.version = Some(version),
+        None => {
+            imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Model;
-use super::change::{Changes, apply_changes};
+use super::change::{Changes, apply_changes, set_opset};
 use super::index::{Origin, ValueId};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
@@ -53,6 +53,15 @@ pub enum Edit {
         /// The value that is used from now on.
         to: ValueId,
     },
+    /// States another opset of ai.onnx. It is for whoever plans it to see to it that every node means the same there.
+    SetOpset {
+        /// A function, or any other outermost scope for the model.
+        root: ScopeId,
+        /// The opset.
+        version: i64,
+    },
+    /// States another IR version.
+    SetIrVersion(i64),
 }
 
 /// A batch of edits that would break the model.
@@ -74,10 +83,19 @@ impl Model {
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::new();
+        let (header, edits): (Vec<Edit>, Vec<Edit>) =
+            edits.into_iter().partition(|edit| matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_)));
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
         let Model { mut proto, index, data } = self;
+        for edit in header {
+            match edit {
+                Edit::SetOpset { root, version } => set_opset(&mut proto, index.kinds[root.0 as usize], version),
+                Edit::SetIrVersion(version) => proto.ir_version = Some(version),
+                _ => unreachable!("only these two were sorted out"),
+            }
+        }
         apply_changes(&mut proto, &index.kinds, changes);
         let changed = Model { data, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
@@ -187,6 +205,7 @@ impl Model {
                     changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
                 }
             }
+            Edit::SetOpset { .. } | Edit::SetIrVersion(_) => unreachable!("these change no scope"),
         }
         Ok(())
     }

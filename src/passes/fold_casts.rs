@@ -19,7 +19,7 @@ use crate::cast::{Cast, Contested, RoundMode, Rules, Tally};
 use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::facts::{self, LATEST_OPSET, ValueType};
-use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
+use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::tensor::{BadTensor, Content, Data, Tensor, Values};
 use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
@@ -105,10 +105,11 @@ impl Planner<'_> {
             UnclearCast::Invalid(what) => Skip::Invalid(what),
             UnclearCast::CallersDisagree(_) => Skip::Because(error.to_string()),
         })?;
-        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(|&value| self.model.shadows(value)) {
+        let ambiguous = |&value: &ValueId| self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed);
+        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(ambiguous) {
             let name = self.model.name(value);
             return Err(Skip::Because(format!(
-                "'{name}' means another value in a scope around it too; runtimes differ in which they take"
+                "'{name}' is defined in a scope and in one around it; runtimes differ in which they take"
             )));
         }
         let (source, before) = self.source(cast.input)?; // Case 1.

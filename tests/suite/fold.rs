@@ -160,40 +160,60 @@ fn every_scope_is_folded_under_its_own_names() {
     run(
         &[
             Case {
-                name: "branches of an If with equal inner names, captured and shadowed constants",
-                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k) <float w = {1}>
+                name: "branches of an If with equal inner names",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y)
                     {
-                        k = Cast <to = 10> (w)
                         y = If (c) <
-                            then_branch = t () => (float16 r) <float v = {2}> { h = Cast <to = 10> (v) r = Add (x, h) },
+                            then_branch = t () => (float16 r) <float w = {2}> { h = Cast <to = 10> (w) r = Add (x, h) },
                             else_branch = e () => (float16 r) <float w = {3}> { h = Cast <to = 10> (w) r = Add (x, h) }
                         >
                     }"#,
-                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k) <float w = {1}, float16 k = {1}>
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y)
                     {
                         y = If (c) <
                             then_branch = t () => (float16 r) <float16 h = {2}> { r = Add (x, h) },
-                            else_branch = e () => (float16 r) <float w = {3}> { h = Cast <to = 10> (w) r = Add (x, h) }
+                            else_branch = e () => (float16 r) <float16 h = {3}> { r = Add (x, h) }
                         >
                     }"#,
             },
             Case {
-                name: "a captured constant, cast inside: once more if the outer result is shadowed there",
+                name: "a constant that is captured: its casts inside share the result outside",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
                     {
-                        h = Cast <to = 10> (w)
-                        s = Add (x, h)
+                        k = Cast <to = 10> (w)
+                        s = Add (x, k)
                         y = If (c) <
                             then_branch = t () => (float16 r) { i = Cast <to = 10> (w) r = Add (s, i) },
-                            else_branch = e () => (float16 r) { h = Neg (s) i = Cast <to = 10> (w) r = Add (h, i) }
+                            else_branch = e () => (float16 r) { i = Cast <to = 16> (w) j = Cast <to = 10> (i) r = Add (s, j) }
                         >
                     }"#,
-                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float16 h = {1}>
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float16 k = {1}>
                     {
-                        s = Add (x, h)
+                        s = Add (x, k)
                         y = If (c) <
-                            then_branch = t () => (float16 r) { r = Add (s, h) },
-                            else_branch = e () => (float16 r) <float16 i = {1}> { h = Neg (s) r = Add (h, i) }
+                            then_branch = t () => (float16 r) { r = Add (s, k) },
+                            else_branch = e () => (float16 r) <float16 j = {1}> { r = Add (s, j) }
+                        >
+                    }"#,
+            },
+            Case {
+                name: "names that shadow and names that are shadowed are left alone, and results do not go where they would be shadowed",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k, float16 h) <float w = {1}, float v = {4}>
+                    {
+                        k = Cast <to = 10> (w)
+                        h = Cast <to = 10> (v)
+                        y = If (c) <
+                            then_branch = t () => (float16 r) <float w = {2}> { g = Cast <to = 10> (w) r = Add (x, g) },
+                            else_branch = e () => (float16 r) { h = Neg (x) i = Cast <to = 10> (v) r = Add (h, i) }
+                        >
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k, float16 h) <float w = {1}, float v = {4}>
+                    {
+                        k = Cast <to = 10> (w)
+                        h = Cast <to = 10> (v)
+                        y = If (c) <
+                            then_branch = t () => (float16 r) <float w = {2}> { g = Cast <to = 10> (w) r = Add (x, g) },
+                            else_branch = e () => (float16 r) <float16 i = {4}> { h = Neg (x) r = Add (h, i) }
                         >
                     }"#,
             },

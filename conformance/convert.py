@@ -1,0 +1,194 @@
+"""Converts every model of the onnx wheel to other opsets: the result is valid and computes the same, or recast says why not.
+
+Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type.
+"""
+
+import functools
+import json
+import multiprocessing
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+from common import (
+    EXAMPLES,
+    WHEEL_DATA,
+    all_graphs,
+    passes_checker,
+    recast,
+    run_model,
+    same_value,
+    sample_inputs,
+    scratch_folder,
+    wheel_models,
+)
+
+OPSETS = range(7, 29)
+SAMPLED_OPSETS = (8, 11, 13, 18, 21, 28)
+SAMPLED_MODELS = 7  # One of so many.
+RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+TOLERANCE, LOOSE_TOLERANCE = 1e-5, 1e-3
+LEAST_UP, LEAST_DOWN = 0.995, 0.40
+
+
+def check(report):
+    models = [*EXAMPLES, *wheel_models()]
+    models = models if report.everything else models[:: SAMPLED_MODELS]
+    opsets = OPSETS if report.everything else SAMPLED_OPSETS
+    results = Counter()
+    with multiprocessing.Pool(os.cpu_count(), maxtasksperchild=50) as pool:
+        for outcomes in pool.imap_unordered(functools.partial(convert_model, opsets=opsets), models, chunksize=4):
+            for name, direction, outcome, problem in outcomes:
+                results[direction, outcome] += 1
+                report.case(name, problem)
+    for direction, least in (("up", LEAST_UP), ("down", LEAST_DOWN)):
+        counts = {outcome: results[direction, outcome] for outcome in ("same", "unrun", "refused", "wrong", "invalid", "crash")}
+        total = sum(counts.values())
+        done = counts["same"] + counts["unrun"]
+        report.note(f"{direction}: {done} of {total} converted ({done / max(total, 1):.1%}), {counts}")
+        report.case(f"converted {direction}", done < least * total and f"fewer than {least:.1%}")
+
+
+def convert_model(path, opsets):
+    """What becomes of a model on its way to each opset: (name, direction, outcome, problem)."""
+    try:
+        original = onnx.load(path)
+    except Exception:
+        return []
+    stated = [entry.version for entry in original.opset_import if entry.domain in ("", "ai.onnx")]
+    if len(stated) != 1:
+        return []
+    case = Case(path, original)
+    return [case.convert(target, "up" if target > stated[0] else "down") for target in opsets if target != stated[0]]
+
+
+class Case:
+    """A model, and what it computes."""
+
+    def __init__(self, path, model):
+        self.path = path
+        self.name = "/".join(path.relative_to(WHEEL_DATA).parts[:-1] or [path.stem]) if path.is_relative_to(WHEEL_DATA) else path.stem
+        self.opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+        self.is_valid = passes_checker(path)
+        self.is_random = any(node.op_type in RANDOM or is_training(node) for graph in all_graphs(model) for node in graph.node)
+        self.inputs = test_inputs(path, model)
+        self.computed = functools.cache(lambda runner: self.run(path, runner))
+        self.stored = stored_outputs(path, model)
+
+    def run(self, path, runner):
+        try:
+            return run_model(path, self.inputs, runner)
+        except Exception:
+            return None
+
+    def convert(self, target, direction):
+        name = f"{self.name} to opset {target}"
+        with scratch_folder() as folder:
+            output = folder / "model.onnx"
+            done = recast("convert", self.path, "--opset", str(target), "-o", output, "--format", "json")
+            if done.returncode == 1:
+                blockers = json.loads(done.stdout)["models"][0]["blockers"]
+                unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["reason"]]
+                return name, direction, "refused", not blockers and "refused without a reason" or unclear
+            if done.returncode != 0:
+                return name, direction, "crash", f"exit code {done.returncode}: {done.stderr}"
+            if self.is_valid and not passes_checker(output):
+                return name, direction, "invalid", why_invalid(output)
+            outcome, problem = self.compare(output)
+            if direction == "down" and outcome != "wrong":
+                outcome, problem = self.come_back(output, folder / "back.onnx")
+            return name, direction, outcome, problem
+
+    def come_back(self, lowered, output):
+        """What was converted down can be converted up again, and still computes the same."""
+        done = recast("convert", lowered, "--opset", str(self.opset), "-o", output, "--format", "json")
+        if done.returncode != 0:
+            return "wrong", f"cannot come back to opset {self.opset}: {done.stdout[-600:]} {done.stderr}"
+        if self.is_valid and not passes_checker(output):
+            return "invalid", f"after coming back: {why_invalid(output)}"
+        outcome, problem = self.compare(output)
+        return outcome, problem and f"after coming back: {problem}"
+
+    def compare(self, output):
+        """Judges by onnxruntime, which runs old versions as they were meant. Where it cannot run the result, the reference evaluator has
+        to agree with what it said before, with the test's own result, or with what onnxruntime said before."""
+        for runner, references in (
+            ("onnxruntime", [(self.computed, TOLERANCE)] if self.computed("onnxruntime") else [(self.stored_output, LOOSE_TOLERANCE)]),
+            ("reference", [(self.computed, TOLERANCE), (self.stored_output, LOOSE_TOLERANCE), (self.by_onnxruntime, LOOSE_TOLERANCE)]),
+        ):
+            expected = [(values(runner), tolerance) for values, tolerance in references]
+            expected = [(values, tolerance) for values, tolerance in expected if values is not None]
+            found = self.run(output, runner) if expected else None
+            if found is None:
+                continue
+            if any(self.close(values, found, tolerance) for values, tolerance in expected):
+                return "same", None
+            return "wrong", f"outputs differ in {runner}: {str(expected)[:300]} before, {str(found)[:300]} after"
+        return "unrun", None
+
+    def stored_output(self, runner):
+        return self.stored
+
+    def by_onnxruntime(self, runner):
+        return self.computed("onnxruntime")
+
+    def close(self, left, right, tolerance=LOOSE_TOLERANCE):
+        return len(left) == len(right) and all(self.is_same(a, b, tolerance) for a, b in zip(left, right))
+
+    def is_same(self, left, right, tolerance):
+        both = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
+        if both and (left.dtype != right.dtype or left.shape != right.shape):
+            return False
+        if both and self.is_random:
+            return True
+        if both and left.dtype.kind == "f":
+            return np.allclose(left, right, rtol=tolerance, atol=tolerance / 10, equal_nan=True)
+        return same_value(left, right)
+
+
+def is_training(node):
+    return node.op_type == "Dropout" and len(node.input) > 2
+
+
+def why_invalid(path):
+    try:
+        onnx.checker.check_model(path, full_check=True)
+    except Exception as error:
+        return f"the result is invalid: {str(error)[:600]}"
+    return None
+
+
+def test_inputs(path, model):
+    """The inputs of the model's first data set, or made ones."""
+    names = [value for value in model.graph.input if value.name not in {tensor.name for tensor in model.graph.initializer}]
+    inputs = {}
+    for index, value in enumerate(names):
+        file = path.parent / "test_data_set_0" / f"input_{index}.pb"
+        if file.is_file():
+            inputs[value.name] = read_value(file, value.type)
+    try:
+        return inputs or sample_inputs(model)
+    except Exception:
+        return inputs
+
+
+def stored_outputs(path, model):
+    """The outputs of the model's first data set; none if it has none."""
+    files = [path.parent / "test_data_set_0" / f"output_{index}.pb" for index in range(len(model.graph.output))]
+    try:
+        return [read_value(file, value.type) for file, value in zip(files, model.graph.output)] if all(f.is_file() for f in files) else None
+    except Exception:
+        return None
+
+
+def read_value(file, type_proto):
+    data = file.read_bytes()
+    if type_proto.HasField("sequence_type"):
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(data))
+    if type_proto.HasField("optional_type"):
+        return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
+    return numpy_helper.to_array(TensorProto.FromString(data))

@@ -1,0 +1,35 @@
+//! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and strings since 12.
+
+use super::super::hop::Action::Run;
+use super::super::hop::{Hop, Reason, hop};
+use super::super::make;
+use super::super::site::Site;
+use crate::dtype::DType;
+use crate::tensor::{Content, Data};
+use crate::wire::schema::{AttributeProto, TensorProto};
+
+pub(super) const HOPS: &[Hop] = &[hop(&["Constant"], 11), hop(&["Constant"], 12).down(&[Run(plain_values_become_tensors)])];
+
+const PLAIN: [&str; 6] = ["value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
+
+fn plain_values_become_tensors(site: &mut Site) -> Result<(), Reason> {
+    for name in PLAIN {
+        if let Some(attribute) = site.attribute(name)? {
+            site.remove_attribute(name);
+            site.set_attribute(make::tensor("value", tensor_of(name, &attribute)));
+        }
+    }
+    Ok(())
+}
+
+fn tensor_of(name: &str, attribute: &AttributeProto) -> TensorProto {
+    let strings = |dims: &[i64], strings| Content::new(DType::String, dims, Data::Strings(strings)).into_tensor("");
+    match name {
+        "value_float" => make::float_tensor(&[], &[attribute.f()]),
+        "value_floats" => make::float_tensor(&[attribute.floats.len() as i64], &attribute.floats),
+        "value_int" => make::int64_tensor(&[], &[attribute.i()]),
+        "value_ints" => make::int64_tensor(&[attribute.ints.len() as i64], &attribute.ints),
+        "value_string" => strings(&[], vec![attribute.s.clone().unwrap_or_default()]),
+        _ => strings(&[attribute.strings.len() as i64], attribute.strings.clone()),
+    }
+}

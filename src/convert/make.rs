@@ -1,0 +1,144 @@
+//! Messages made from plain values, and plain values read from bytes.
+
+use bytes::Bytes;
+
+use crate::dtype::{Class, DType};
+use crate::tensor::{Content, Data};
+use crate::wire::raw;
+use crate::wire::raw::attribute_proto::AttributeType;
+use crate::wire::schema::{AttributeProto, GraphProto, NodeProto, TensorProto};
+
+fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
+    let known = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };
+    AttributeProto::from(known)
+}
+
+pub(super) fn int(name: &str, value: i64) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Int);
+    made.i = Some(value);
+    made
+}
+
+pub(super) fn ints(name: &str, values: Vec<i64>) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Ints);
+    made.ints = values;
+    made
+}
+
+pub(super) fn float(name: &str, value: f32) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Float);
+    made.f = Some(value);
+    made
+}
+
+pub(super) fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Floats);
+    made.floats = values;
+    made
+}
+
+pub(super) fn string(name: &str, value: &str) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::String);
+    made.s = Some(Bytes::copy_from_slice(value.as_bytes()));
+    made
+}
+
+pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Tensor);
+    made.t = Some(value);
+    made
+}
+
+pub(super) fn graph(name: &str, value: GraphProto) -> AttributeProto {
+    let mut made = attribute(name, AttributeType::Graph);
+    made.g = Some(value);
+    made
+}
+
+pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> NodeProto {
+    NodeProto::from(raw::NodeProto {
+        op_type: Some(op.to_owned()),
+        name: Some(output.to_owned()),
+        input: inputs.iter().map(|name| (*name).to_owned()).collect(),
+        output: vec![output.to_owned()],
+        attribute: attributes,
+        ..Default::default()
+    })
+}
+
+pub(super) fn constant_node(output: &str, value: TensorProto) -> NodeProto {
+    node("Constant", output, &[], vec![tensor("value", value)])
+}
+
+fn content(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {
+    Content::new(dtype, dims, Data::Numbers(bytes.into(), Vec::new())).into_tensor("")
+}
+
+pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
+    content(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+}
+
+pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
+    content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+}
+
+/// A tensor of zeros: every type's zero is zero bytes.
+pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {
+    let elements = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))?;
+    let bytes = usize::try_from(dtype.raw_bytes(elements)?).ok()?;
+    Some(content(dtype, dims, vec![0; bytes]))
+}
+
+/// A scalar of a floating-point type that holds the number exactly.
+pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
+    let bytes = match dtype {
+        DType::Double => value.to_le_bytes().to_vec(),
+        DType::Float if f64::from(value as f32) == value => (value as f32).to_le_bytes().to_vec(),
+        DType::Float16 if half::f16::from_f64(value).to_f64() == value => half::f16::from_f64(value).to_le_bytes().to_vec(),
+        DType::Bfloat16 if half::bf16::from_f64(value).to_f64() == value => half::bf16::from_f64(value).to_le_bytes().to_vec(),
+        _ => return None,
+    };
+    Some(content(dtype, &[], bytes))
+}
+
+/// The integers in bytes of an integer type of at least a byte.
+pub(super) fn integers(dtype: DType, bytes: &[u8]) -> Option<Vec<i64>> {
+    let size = dtype.bits() / 8;
+    if !matches!(dtype.class(), Class::Signed | Class::Unsigned) || size == 0 {
+        return None;
+    }
+    let read = |chunk: &[u8]| {
+        let negative = dtype.class() == Class::Signed && chunk.last().is_some_and(|&byte| byte >= 0x80);
+        let mut wide = if negative { [0xff; 8] } else { [0; 8] };
+        wide[..size].copy_from_slice(chunk);
+        let value = i64::from_le_bytes(wide);
+        (dtype != DType::Uint64 || value >= 0).then_some(value)
+    };
+    bytes.chunks_exact(size).map(read).collect()
+}
+
+/// The numbers in bytes of a type whose values double holds exactly.
+pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
+    match dtype {
+        DType::Double => Some(bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("chunks of eight"))).collect()),
+        DType::Float => {
+            Some(bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("chunks of four")).into()).collect())
+        }
+        DType::Float16 => Some(bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).into()).collect()),
+        DType::Bfloat16 => Some(bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).into()).collect()),
+        DType::Int64 | DType::Uint64 => None,
+        _ => Some(integers(dtype, bytes)?.into_iter().map(|value| value as f64).collect()),
+    }
+}
+
+/// How a report writes an attribute's value.
+pub(super) fn text_of(attribute: &AttributeProto) -> String {
+    match attribute.r#type() {
+        AttributeType::Int => attribute.i().to_string(),
+        AttributeType::Float => attribute.f().to_string(),
+        AttributeType::String => format!("'{}'", String::from_utf8_lossy(attribute.s())),
+        AttributeType::Ints => format!("{:?}", attribute.ints),
+        AttributeType::Floats => format!("{:?}", attribute.floats),
+        _ => "a new value".to_owned(),
+    }
+}

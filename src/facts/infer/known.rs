@@ -1,0 +1,147 @@
+//! What is known of one value.
+
+use crate::dtype::DType;
+use crate::facts::ValueType;
+use crate::tensor::Tensor;
+use crate::wire::raw::{tensor_shape_proto, type_proto};
+use crate::wire::schema::{TensorProto, TypeProto};
+
+/// A dimension; none where its size is not known.
+pub type Dim = Option<i64>;
+
+/// The dimensions of a tensor whose rank is known.
+pub type Shape = Vec<Dim>;
+
+/// What is known of a value. Everything unknown is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Known {
+    /// Its type.
+    pub value_type: Option<ValueType>,
+    /// Its shape, if it is a tensor.
+    pub shape: Option<Shape>,
+}
+
+impl Known {
+    /// A tensor of this type; its shape is unknown.
+    #[must_use]
+    pub fn tensor(dtype: DType) -> Known {
+        Known { value_type: Some(ValueType::Tensor(dtype)), shape: None }
+    }
+
+    /// What a tensor says of itself.
+    #[must_use]
+    pub fn of_tensor(proto: &TensorProto) -> Known {
+        match Tensor::read(proto) {
+            Ok(tensor) => Known {
+                value_type: Some(ValueType::Tensor(tensor.dtype())),
+                shape: Some(tensor.dims().iter().map(|&dim| Some(dim)).collect()),
+            },
+            Err(_) => Known::default(),
+        }
+    }
+
+    /// What a type says.
+    #[must_use]
+    pub fn of_type(proto: &TypeProto) -> Known {
+        let shape = match &proto.value {
+            Some(type_proto::Value::TensorType(tensor)) => tensor.shape.as_ref().map(|shape| {
+                let size = |value: &Option<tensor_shape_proto::dimension::Value>| match value {
+                    Some(tensor_shape_proto::dimension::Value::DimValue(size)) if *size >= 0 => Some(*size),
+                    _ => None,
+                };
+                shape.dim.iter().map(|dim| size(&dim.value)).collect()
+            }),
+            _ => None,
+        };
+        Known { value_type: value_type(proto), shape }
+    }
+
+    /// The element type, if the value is known to be a tensor.
+    #[must_use]
+    pub fn dtype(&self) -> Option<DType> {
+        match self.value_type {
+            Some(ValueType::Tensor(dtype)) => Some(dtype),
+            _ => None,
+        }
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    pub fn rank(&self) -> Option<usize> {
+        self.shape.as_ref().map(Vec::len)
+    }
+
+    /// The shape, if every dimension is known.
+    #[must_use]
+    pub fn static_shape(&self) -> Option<Vec<i64>> {
+        self.shape.as_ref()?.iter().copied().collect()
+    }
+
+    /// Both together: what one source says and the other does not is known; where they contradict, nothing is.
+    #[must_use]
+    pub fn and(self, other: Known) -> Known {
+        let value_type = agree(self.value_type, other.value_type, |left, right| (left == right).then_some(left));
+        let shape = agree(self.shape, other.shape, |left, right| {
+            let dim = |(left, right): (Dim, Dim)| match (left, right) {
+                (Some(left), Some(right)) if left != right => Err(()),
+                (left, right) => Ok(left.or(right)),
+            };
+            if left.len() != right.len() {
+                return None;
+            }
+            left.into_iter().zip(right).map(dim).collect::<Result<_, _>>().ok()
+        });
+        Known { value_type, shape }
+    }
+
+    /// One or the other: only what both say is known.
+    #[must_use]
+    pub fn or(self, other: Known) -> Known {
+        let value_type = self.value_type.filter(|left| other.value_type == Some(*left));
+        let shape = match (self.shape, other.shape) {
+            (Some(left), Some(right)) if left.len() == right.len() => {
+                Some(left.into_iter().zip(right).map(|(left, right)| left.filter(|left| right == Some(*left))).collect())
+            }
+            _ => None,
+        };
+        Known { value_type, shape }
+    }
+}
+
+fn agree<T>(left: Option<T>, right: Option<T>, both: impl FnOnce(T, T) -> Option<T>) -> Option<T> {
+    match (left, right) {
+        (Some(left), Some(right)) => both(left, right),
+        (left, right) => left.or(right),
+    }
+}
+
+/// The type that a `TypeProto` states; none for the forms that [`ValueType`] leaves out.
+fn value_type(proto: &TypeProto) -> Option<ValueType> {
+    use type_proto::Value;
+    let element = |proto: &TypeProto| match &proto.value {
+        Some(Value::TensorType(tensor)) => DType::from_number(tensor.elem_type()),
+        _ => None,
+    };
+    let map =
+        |map: &crate::wire::raw::type_proto::Map| Some((DType::from_number(map.key_type())?, element(map.value_type.as_deref()?)?));
+    match proto.value.as_ref()? {
+        Value::TensorType(tensor) => DType::from_number(tensor.elem_type()).map(ValueType::Tensor),
+        Value::SparseTensorType(tensor) => DType::from_number(tensor.elem_type()).map(ValueType::SparseTensor),
+        Value::SequenceType(sequence) => {
+            let inner = sequence.elem_type.as_deref()?;
+            match &inner.value {
+                Some(Value::MapType(inner)) => map(inner).map(|(key, value)| ValueType::SequenceOfMaps { key, value }),
+                _ => element(inner).map(ValueType::Sequence),
+            }
+        }
+        Value::MapType(inner) => map(inner).map(|(key, value)| ValueType::Map { key, value }),
+        Value::OptionalType(optional) => {
+            let inner = optional.elem_type.as_deref()?;
+            match &inner.value {
+                Some(Value::SequenceType(sequence)) => element(sequence.elem_type.as_deref()?).map(ValueType::OptionalSequence),
+                _ => element(inner).map(ValueType::Optional),
+            }
+        }
+        Value::OpaqueType(_) => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! Which IR version a model needs for what it holds.
+
+use crate::dtype::DType;
+use crate::facts::{ValueType, infer::Known, ir_of_opset};
+use crate::graph::{Body, Model, Origin, is_onnx_domain};
+use crate::wire::schema::{AttributeProto, TensorProto, TypeProto};
+
+/// Something in a model that only some IR versions know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The first IR version that knows it.
+    pub ir: i64,
+    /// What it is.
+    pub what: String,
+}
+
+/// The IR version that a model must state at least, in an opset of ai.onnx: that of the release that brought the opset, or what
+/// the model's own contents need; the highest need, and a word on it.
+#[must_use]
+pub fn ir_needed(model: &Model, opset: i64) -> Need {
+    let of_opset = Need { ir: ir_of_opset(opset).unwrap_or(0), what: format!("opset {opset}") };
+    contents(model).into_iter().fold(of_opset, |highest, need| if need.ir > highest.ir { need } else { highest })
+}
+
+/// What of a model's contents needs a certain IR version; for each version at least one thing, if there is any.
+#[must_use]
+pub fn contents(model: &Model) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let mut need = |ir: i64, what: &str| {
+        if !needs.iter().any(|known: &Need| known.ir == ir) {
+            needs.push(Need { ir, what: what.to_owned() });
+        }
+    };
+    let proto = model.proto();
+    if !proto.functions.is_empty() {
+        need(8, "a model-local function");
+    }
+    if !proto.training_info.is_empty() {
+        need(7, "training_info");
+    }
+    if !proto.configuration.is_empty() {
+        need(11, "a device configuration");
+    }
+    if proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain())) {
+        need(3, "opset_import");
+    }
+    for scope in model.scopes() {
+        match model.body(scope) {
+            Body::Graph(graph) => {
+                if !graph.metadata_props.is_empty() || infos_with_metadata(graph.input.iter().chain(&graph.output)) {
+                    need(10, "metadata_props of a graph");
+                }
+                if !graph.sparse_initializer.is_empty() {
+                    need(6, "a sparse initializer");
+                }
+                if !graph.quantization_annotation.is_empty() {
+                    need(5, "a quantization annotation");
+                }
+                for tensor in &graph.initializer {
+                    tensor_needs(tensor, &mut need);
+                }
+                for info in graph.input.iter().chain(&graph.output) {
+                    type_needs(info.r#type.as_ref(), &mut need);
+                }
+            }
+            Body::Function(function) => {
+                if !function.overload().is_empty() || !function.value_info.is_empty() || !function.metadata_props.is_empty() {
+                    need(10, "an overload, value_info or metadata_props of a function");
+                }
+                if !function.attribute_proto.is_empty() {
+                    need(9, "a default of a function's attribute");
+                }
+            }
+        }
+        let body = model.body(scope);
+        if infos_with_metadata(body.value_info().iter()) {
+            need(10, "metadata_props of a value");
+        }
+        for info in body.value_info() {
+            type_needs(info.r#type.as_ref(), &mut need);
+        }
+        for node in body.nodes() {
+            if !node.metadata_props.is_empty() || !node.overload().is_empty() {
+                need(10, "metadata_props or overload of a node");
+            }
+            if !node.device_configurations.is_empty() {
+                need(11, "a device configuration of a node");
+            }
+            for attribute in &node.attribute {
+                attribute_needs(attribute, &mut need);
+            }
+        }
+    }
+    if initializers_are_not_inputs(model) {
+        need(4, "an initializer that is no input");
+    }
+    needs
+}
+
+fn infos_with_metadata<'a>(mut infos: impl Iterator<Item = &'a crate::wire::schema::ValueInfoProto>) -> bool {
+    infos.any(|info| !info.metadata_props.is_empty())
+}
+
+/// Before IR 4 each initializer was an input of its graph, and yet constant; since then it may get another value from outside.
+fn initializers_are_not_inputs(model: &Model) -> bool {
+    model.values().any(|value| match model.origin(value) {
+        Origin::Initializer { input: None, .. } => true,
+        Origin::Initializer { input: Some(_), .. } => model.ir_version() >= 4,
+        _ => false,
+    })
+}
+
+fn tensor_needs(tensor: &TensorProto, need: &mut impl FnMut(i64, &str)) {
+    if let Some(dtype) = DType::from_number(tensor.data_type()) {
+        need(dtype.ir_since(), dtype.name());
+    }
+    if !tensor.metadata_props.is_empty() {
+        need(10, "metadata_props of a tensor");
+    }
+}
+
+fn type_needs(proto: Option<&TypeProto>, need: &mut impl FnMut(i64, &str)) {
+    match proto.and_then(|proto| Known::of_type(proto).value_type) {
+        Some(ValueType::Tensor(dtype) | ValueType::Sequence(dtype)) => need(dtype.ir_since(), dtype.name()),
+        Some(ValueType::Optional(dtype) | ValueType::OptionalSequence(dtype) | ValueType::SparseTensor(dtype)) => {
+            need(8, "an optional or sparse type");
+            need(dtype.ir_since(), dtype.name());
+        }
+        Some(ValueType::Map { .. } | ValueType::SequenceOfMaps { .. }) | None => {}
+    }
+}
+
+fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str)) {
+    for tensor in attribute.t.iter().chain(&attribute.tensors) {
+        tensor_needs(tensor, need);
+    }
+    if attribute.sparse_tensor.is_some() || !attribute.sparse_tensors.is_empty() {
+        need(6, "a sparse tensor");
+    }
+    if attribute.tp.is_some() || !attribute.type_protos.is_empty() {
+        need(8, "a type in an attribute");
+    }
+    if let ("to" | "dtype" | "output_dtype", Some(number)) = (attribute.name(), attribute.i)
+        && let Some(dtype) = i32::try_from(number).ok().and_then(DType::from_number)
+    {
+        need(dtype.ir_since(), dtype.name());
+    }
+}

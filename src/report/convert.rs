@@ -1,0 +1,107 @@
+//! What `recast convert` did, or why it did not.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::words::plural;
+use crate::convert::{Blocker, Change};
+
+/// One model of a run.
+#[derive(Debug, Serialize)]
+pub struct ConvertedModel {
+    /// The model, as it was named.
+    pub path: String,
+    /// Where it was written; none in a dry run, or if it was not converted.
+    pub output: Option<String>,
+    /// The opsets before, by domain.
+    pub from: BTreeMap<String, i64>,
+    /// The opsets that were asked for, by domain.
+    pub to: BTreeMap<String, i64>,
+    /// The IR version.
+    pub ir_version: IrVersions,
+    /// Nodes that changed.
+    pub changes: Vec<Change>,
+    /// What a person should know of a converted node.
+    pub warnings: Vec<Change>,
+    /// Nodes that cannot be converted; the model is converted only if there are none.
+    pub blockers: Vec<Blocker>,
+    /// The opset closest to the wanted one that the model would reach, if it is blocked.
+    pub nearest_opset: Option<i64>,
+    /// What the user did not ask for, and should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Data files that nothing refers to any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed_files: Vec<PathBuf>,
+}
+
+/// The IR version before and after.
+#[derive(Debug, Serialize)]
+pub struct IrVersions {
+    /// Before.
+    pub from: i64,
+    /// After.
+    pub to: i64,
+}
+
+/// The report for people: sums, or with `verbose` every node; blockers are listed in any case.
+#[must_use]
+pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
+    let mut text = String::new();
+    let opset = |opsets: &BTreeMap<String, i64>| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
+    let (from, to) = (opset(&model.from), opset(&model.to));
+    if !model.blockers.is_empty() {
+        write_refusal(&mut text, model, &from, &to);
+        return text;
+    }
+    let output = model.output.as_deref().unwrap_or("nothing written (dry run)");
+    writeln!(text, "{} -> {output}", model.path).ok();
+    write!(text, "  opset {from} -> {to}").ok();
+    let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
+    match ir_from == ir_to {
+        true => writeln!(text, ", IR version {ir_to}").ok(),
+        false => writeln!(text, ", IR version {ir_from} -> {ir_to}").ok(),
+    };
+    writeln!(text, "  changed {}", sums(&model.changes)).ok();
+    if verbose {
+        for Change { node, op, what } in &model.changes {
+            writeln!(text, "    {node} ({op}): {what}").ok();
+        }
+    }
+    for Change { node, op, what } in &model.warnings {
+        writeln!(text, "  warning: {node} ({op}): {what}").ok();
+    }
+    for note in &model.notes {
+        writeln!(text, "  {note}").ok();
+    }
+    for file in &model.removed_files {
+        writeln!(text, "  removed data file {}, which nothing refers to any more", file.display()).ok();
+    }
+    text
+}
+
+/// `3 nodes: 2 Softmax, 1 Squeeze`.
+fn sums(changes: &[Change]) -> String {
+    let mut ops: BTreeMap<&str, usize> = BTreeMap::new();
+    for change in changes {
+        *ops.entry(&change.op).or_default() += 1;
+    }
+    let ops: Vec<String> = ops.into_iter().map(|(op, count)| format!("{count} {op}")).collect();
+    let separator = if ops.is_empty() { "" } else { ": " };
+    format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
+}
+
+fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str) {
+    let nodes = plural(model.blockers.len(), "node");
+    writeln!(text, "{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path).ok();
+    for blocker in &model.blockers {
+        writeln!(text, "    {blocker}").ok();
+    }
+    match model.nearest_opset {
+        Some(nearest) => writeln!(text, "  opset {nearest} can be reached").ok(),
+        None => writeln!(text, "  no opset on the way can be reached").ok(),
+    };
+}
