@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::index::Declared;
+use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::dtype::DType;

@@ -130,7 +130,7 @@ impl Model {
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
-                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
+                Edit::ReplaceTensor { .. } | Edit::Declare { .. } | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {}
             }
         }
         for value in removed_values {

@@ -84,6 +84,7 @@ struct Claims {
     values: HashSet<ValueId>,
     /// Tensors that it changes.
     tensors: HashSet<TensorPlace>,
+    /// Whether it changes something else.
     header: bool,
 }
 
@@ -110,7 +111,9 @@ impl Claims {
                 Edit::ReplaceTensor { place, .. } => {
                     claims.tensors.insert(*place);
                 }
-                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) => claims.header = true,
+                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {
+                    claims.header = true;
+                }
             }
         }
         let owners = claims.changed.iter().flat_map(|node| owners(model, *node)).collect::<Vec<_>>();

@@ -177,6 +177,13 @@ fn fixes_do_what_they_say() {
             after: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { y = Cast <to = 10> (x) }"#,
         },
         Case {
+            name: "the IR version rises to what the model needs",
+            codes: "RC206",
+            allowed: Safety::Safe,
+            before: r#"<ir_version: 8, opset_import: ["": 19]> g (float[4] x) => (float8e5m2[4] y) { y = Cast <to = 19, saturate = 1> (x) }"#,
+            after: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e5m2[4] y) { y = Cast <to = 19, saturate = 1> (x) }"#,
+        },
+        Case {
             name: "the bytes get their type back, in their place",
             codes: "RC108",
             allowed: Safety::Unsafe,

@@ -304,6 +304,16 @@ pub const FIXTURES: &[Fixture] = &[
             g (float[4] x) => (float16[4] y) <float16[4] n> { n = Cast <to = 10> (x) y = Cast <to = 10> (n) }"#,
     },
     Fixture {
+        code: "RC206",
+        shows: "an element type, and functions",
+        bad: r#"<ir_version: 7, opset_import: ["": 19, "local": 1]>
+            g (float[4] x) => (float8e4m3fn[4] y) { y = local.F (x) }
+            <domain: "local", opset_import: ["": 19]>
+            F (x) => (y) { y = Cast <to = 17, saturate = 1> (x) }"#,
+        findings: &[("model", "ir_version 7 is too low for FLOAT8E4M3FN, which came with 9")],
+        good: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { y = Cast <to = 17, saturate = 1> (x) }"#,
+    },
+    Fixture {
         code: "RC207",
         shows: "upwards, from the root, in an attribute",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>
