@@ -24,8 +24,6 @@ pub(super) struct Changes {
     pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
     pub added: Vec<TensorProto>,
-    /// By name: the tensors that take an initializer's place.
-    pub replaced: HashMap<String, TensorProto>,
     /// Where a type is declared, and the type that is to stand there.
     pub declared: Vec<(Declared, DType)>,
     /// Names of initializers that go.
@@ -122,17 +120,10 @@ fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) 
 }
 
 impl Changes {
-    fn apply_to_graph(mut self, graph: &mut GraphProto, lists_initializers: bool) {
+    fn apply_to_graph(self, graph: &mut GraphProto, lists_initializers: bool) {
         if !self.declared.is_empty() {
             let graph: &mut raw::GraphProto = graph;
             self.declare(&mut graph.input, &mut graph.output, &mut graph.value_info);
-        }
-        if !self.replaced.is_empty() {
-            for tensor in &mut graph.initializer {
-                if let Some(new) = self.replaced.remove(tensor.name()) {
-                    *tensor = new;
-                }
-            }
         }
         let gone = self.gone(&graph.node);
         if graph.value_info.iter().any(|info| gone.contains(info.name())) {

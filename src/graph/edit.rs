@@ -30,13 +30,6 @@ pub enum Edit {
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
-    /// Puts another tensor in an initializer's place, under its name.
-    ReplaceInitializer {
-        /// The initializer.
-        value: ValueId,
-        /// The tensor.
-        tensor: Box<TensorProto>,
-    },
     /// States another element type where the model declares a value's type.
     Declare {
         /// The value.
@@ -46,7 +39,7 @@ pub enum Edit {
     },
     /// Removes an initializer and what its graph states of it.
     RemoveInitializer(ValueId),
-    /// Puts another tensor in a tensor's place, of the same name, type and shape: for values that move to or from a data file.
+    /// Puts another tensor in a tensor's place, of the same name and shape, and with elements of the same width.
     ReplaceTensor {
         /// The tensor that goes.
         place: TensorPlace,
@@ -137,8 +130,7 @@ impl Model {
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
-                Edit::ReplaceInitializer { .. } | Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
-                Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {}
+                Edit::ReplaceTensor { .. } | Edit::Declare { .. } | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {}
             }
         }
         for value in removed_values {
@@ -171,9 +163,9 @@ impl Model {
         }
         for (place, old) in self.tensors() {
             if let Some(new) = replaced.remove(&place)
-                && (&old.name, old.data_type, &old.dims) != (&new.name, new.data_type, &new.dims)
+                && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
             {
-                return Err(Invalid::at(self.tensor_path(place), "would get another name, type or shape").into());
+                return Err(Invalid::at(self.tensor_path(place), "would get another name, width or shape").into());
             }
         }
         match replaced.keys().next() {
@@ -199,12 +191,6 @@ impl Model {
             },
             Edit::ReplaceTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
-            }
-            Edit::ReplaceInitializer { value, tensor } => {
-                if self.initializer(value).is_none() || tensor.name() != self.name(value) {
-                    return Err(self.refuse(value, "is no initializer, or another one"));
-                }
-                changes.entry(self.home(value)).or_default().replaced.insert(self.name(value).to_owned(), *tensor);
             }
             Edit::Declare { value, dtype } => match self.index.value(value).declared {
                 Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
@@ -233,4 +219,9 @@ impl Model {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
         missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
     }
+}
+
+/// Bits of an element.
+fn width(tensor: &TensorProto) -> Option<usize> {
+    DType::from_number(tensor.data_type()).map(DType::bits)
 }

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::{Subject, external};
+use super::Subject;
 use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
 use crate::graph::ValueId;
 use crate::packed;
 use crate::tensor::{Content, Data, Tensor, Values};
-use crate::wire;
 
 /// A constant whose values were read.
 #[derive(Clone, Debug)]
@@ -31,13 +30,7 @@ impl Subject<'_> {
         let data = match tensor.values().ok()? {
             Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
-            Values::External(reference) => {
-                let file = external::locate(self.folder?, &reference).ok()?;
-                let bytes = wire::open(&file).ok()?.bytes;
-                let start = usize::try_from(reference.offset).ok()?;
-                let end = start.checked_add(usize::try_from(tensor.raw_bytes()).ok()?)?;
-                (end <= bytes.len()).then(|| Data::Numbers(bytes.slice(start..end), Vec::new()))?
-            }
+            Values::External(reference) => Data::Numbers(reference.bytes(tensor.raw_bytes(), self.model.data()).ok()?, Vec::new()),
         };
         let elements = usize::try_from(tensor.elements()).ok()?;
         Some(ConstantValues { dtype: tensor.dtype(), dims: tensor.dims().to_vec(), elements, data })

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Diagnostic, Job, Safety, lint};
-use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, ValueId};
+use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
 /// A model with its findings set right, as far as they can be.
 #[derive(Debug)]
@@ -80,8 +80,11 @@ struct Claims {
     removed: HashSet<NodeId>,
     /// Nodes whose results it begins to use.
     needed: HashSet<NodeId>,
-    /// Values whose declaration or tensor it changes.
+    /// Values whose declaration it changes.
     values: HashSet<ValueId>,
+    /// Tensors that it changes.
+    tensors: HashSet<TensorPlace>,
+    /// Whether it changes something else.
     header: bool,
 }
 
@@ -102,14 +105,15 @@ impl Claims {
                     claims.changed.extend(model.uses(*from).map(|(user, _)| user));
                     claims.needed.extend(model.maker(*to));
                 }
-                Edit::ReplaceInitializer { value, .. } | Edit::Declare { value, .. } => {
+                Edit::Declare { value, .. } => {
                     claims.values.insert(*value);
                 }
-                Edit::AddInitializer { .. }
-                | Edit::RemoveInitializer(_)
-                | Edit::ReplaceTensor { .. }
-                | Edit::SetOpset { .. }
-                | Edit::SetIrVersion(_) => claims.header = true,
+                Edit::ReplaceTensor { place, .. } => {
+                    claims.tensors.insert(*place);
+                }
+                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {
+                    claims.header = true;
+                }
             }
         }
         let owners = claims.changed.iter().flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
@@ -125,6 +129,7 @@ impl Claims {
             || meet(&self.removed, &other.needed)
             || meet(&self.needed, &other.removed)
             || !self.values.is_disjoint(&other.values)
+            || !self.tensors.is_disjoint(&other.tensors)
             || (self.header && other.header)
     }
 
@@ -134,6 +139,7 @@ impl Claims {
         self.removed.extend(other.removed);
         self.needed.extend(other.needed);
         self.values.extend(other.values);
+        self.tensors.extend(other.tensors);
         self.header |= other.header;
     }
 }

@@ -8,7 +8,6 @@ mod config;
 mod constant;
 mod diagnostic;
 mod embedding;
-mod external;
 mod finding;
 mod fix;
 mod noqa;
@@ -29,8 +28,6 @@ pub use rules::RULES;
 pub use selection::{Layer, Selection, Selector, UnknownRule};
 pub use subject::{CastSite, Chain, QuantizeSite, Subject};
 
-use std::path::Path;
-
 use crate::graph::Model;
 
 /// How a model is to be judged.
@@ -38,8 +35,6 @@ use crate::graph::Model;
 pub struct Job<'j> {
     /// The model file's name in what is reported.
     pub path: &'j str,
-    /// Where the model file stands: external data is looked for there. A model from standard input has none.
-    pub folder: Option<&'j Path>,
     /// The rules.
     pub selection: &'j Selection,
     /// Whether the model may silence rules.
@@ -49,7 +44,7 @@ pub struct Job<'j> {
 /// Judges a model. The diagnostics come in the order of the document, those of the model as a whole and of its values first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
-    let subject = Subject::new(model, job.folder);
+    let subject = Subject::new(model);
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
         let findings = (rule.check)(&subject).into_iter();

@@ -1,10 +1,11 @@
 //! What the rules look at: a model, with its casts read once for all of them.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::path::Path;
 
 use crate::cast::RoundMode;
 use crate::dtype::DType;
+use crate::facts::infer::{Inferred, infer};
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain};
 use crate::wire::schema::NodeProto;
 
@@ -13,8 +14,7 @@ use crate::wire::schema::NodeProto;
 pub struct Subject<'m> {
     /// The model.
     pub model: &'m Model,
-    /// Where the model's file stands.
-    pub folder: Option<&'m Path>,
+    inferred: OnceCell<Inferred>,
     casts: Vec<CastSite<'m>>,
     quantizers: Vec<QuantizeSite>,
 }
@@ -69,11 +69,18 @@ pub struct Chain<'s, 'm> {
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
     #[must_use]
-    pub fn new(model: &'m Model, folder: Option<&'m Path>) -> Subject<'m> {
-        let mut subject = Subject { model, folder, casts: Vec::new(), quantizers: Vec::new() };
-        subject.casts = subject.cast_nodes().filter_map(|node| read_cast(model, node)).collect();
-        subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(model, node)).collect();
+    pub fn new(model: &'m Model) -> Subject<'m> {
+        let mut subject = Subject { model, inferred: OnceCell::new(), casts: Vec::new(), quantizers: Vec::new() };
+        subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
+        subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
         subject
+    }
+
+    /// The element type of a value, where the model states it or it follows from what the model states.
+    #[must_use]
+    pub fn dtype(&self, value: ValueId) -> Option<DType> {
+        let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(value).dtype();
+        self.model.element_type(value).or_else(inferred)
     }
 
     /// The casts that can be read, in the order of the document.
@@ -116,11 +123,12 @@ impl CastSite<'_> {
     }
 }
 
-fn read_cast(model: &Model, node: NodeId) -> Option<CastSite<'_>> {
+fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<CastSite<'m>> {
+    let model = subject.model;
     let cast = model.cast_node(node).ok()?;
     let to = match cast.to {
         TypeSource::Attribute(to) => to,
-        TypeSource::Like(like) => model.element_type(like)?,
+        TypeSource::Like(like) => subject.dtype(like)?,
     };
     Some(CastSite {
         node,
@@ -128,7 +136,7 @@ fn read_cast(model: &Model, node: NodeId) -> Option<CastSite<'_>> {
         opset: model.opset(node.scope, "")?,
         input: cast.input,
         output: cast.output,
-        from: model.element_type(cast.input),
+        from: subject.dtype(cast.input),
         to,
         saturate: cast.saturate,
         round_mode: cast.round_mode,
@@ -136,7 +144,8 @@ fn read_cast(model: &Model, node: NodeId) -> Option<CastSite<'_>> {
 }
 
 /// The result has the type of the zero point, or that of `output_dtype`, or UINT8.
-fn read_quantizer(model: &Model, node: NodeId) -> Option<QuantizeSite> {
+fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
+    let model = subject.model;
     let proto = model.node(node);
     if proto.op_type() != "QuantizeLinear" || !is_onnx_domain(proto.domain()) || model.callee(node).is_some() {
         return None;
@@ -145,8 +154,8 @@ fn read_quantizer(model: &Model, node: NodeId) -> Option<QuantizeSite> {
         Attribute::Is(attribute) => i32::try_from(attribute.i()).ok().and_then(DType::from_number),
         Attribute::Absent | Attribute::Unclear => None,
     };
-    let of_zero_point = || model.input(node, 2).and_then(|zero_point| model.element_type(zero_point));
-    let of_result = || model.output(node, 0).and_then(|output| model.declared_type(output));
+    let of_zero_point = || model.input(node, 2).and_then(|zero_point| subject.dtype(zero_point));
+    let of_result = || model.output(node, 0).and_then(|output| subject.dtype(output));
     let saturate = match model.attribute(node, "saturate") {
         Attribute::Absent => None,
         Attribute::Is(attribute) => Some(attribute.i() != 0),

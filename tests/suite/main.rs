@@ -6,6 +6,7 @@ mod cast_file;
 mod command;
 mod fold;
 mod kept;
+mod lint;
 mod properties;
 mod storage;
 mod support;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cli::files;
+use crate::external::{self, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Diagnostic, Fixed, Job, Noqa, Safety, Selection};
 use crate::report::{Paint, Unjudged, model_diff};
-use crate::wire::{Layout, Target, save};
+use crate::wire::Target;
 
 /// A file and what is to be done with it.
 pub(super) struct Task {
@@ -57,8 +58,7 @@ pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
 
 fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judged> {
     let (input, model) = files::open_model(path)?;
-    let folder = (input.name != "-").then(|| path.parent().unwrap_or(Path::new("")));
-    let job = Job { path: &input.name, folder, selection, noqa: mode.noqa };
+    let job = Job { path: &input.name, selection, noqa: mode.noqa };
     match mode.action {
         Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
         Action::Diff(paint) => {
@@ -77,7 +77,7 @@ fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judg
 
 /// The file as it is now: what is left is reported with its places there.
 fn write_and_reopen(path: &Path, model: Model) -> anyhow::Result<Model> {
-    let layout = Layout::of(&model.into_proto());
-    save(&layout, &Target::File(path.to_owned())).with_context(|| path.display().to_string())?;
+    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
+    plan.write().with_context(|| path.display().to_string())?;
     Ok(files::open_model(path)?.1)
 }

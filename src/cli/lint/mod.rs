@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::Messages;
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
-use crate::report::{LintFormat, LintRun, Paint, lint_summary};
+use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
 use judge::{Action, Judged, Mode, Task, judge, unjudged};
 use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, parse_severity};
@@ -207,7 +207,7 @@ impl Lint {
             let text = Baseline::of(&run.findings, folder).to_text();
             save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
             if !messages.quiet {
-                eprintln!("{} known findings written to {}", run.findings.len(), name());
+                eprintln!("{} written to {}", plural(run.findings.len(), "finding"), name());
             }
             run.findings.clear();
             return Ok(());
@@ -216,7 +216,8 @@ impl Lint {
         let (new, gone) = Baseline::read(&text, folder).with_context(name)?.filter(std::mem::take(&mut run.findings));
         run.findings = new;
         if gone > 0 && !messages.quiet {
-            eprintln!("{gone} findings of {} are gone; --write-baseline drops them", name());
+            let are = if gone == 1 { "is" } else { "are" };
+            eprintln!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name());
         }
         Ok(())
     }

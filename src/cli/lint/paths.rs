@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
+use glob::MatchOptions;
 
 /// The paths that a list names, one a line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -65,7 +66,8 @@ fn expand_one(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 fn expand_pattern(pattern: &str, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let before = found.len();
-    for path in glob::glob(pattern).context("the pattern cannot be read")? {
+    let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
+    for path in glob::glob_with(pattern, options).context("the pattern cannot be read")? {
         let path = path?;
         if path.is_dir() { walk(&path, found)? } else { found.push(plain(&path)) }
     }

@@ -56,11 +56,11 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
     };
     let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
     let (tally, verdict) = match summary.undefined.first {
-        Some(_) => (summary.undefined, "ONNX leaves the result undefined"),
-        None => (contested, "runtimes do not follow ONNX's text"),
+        Some(_) => (summary.undefined, "ONNX does not define the result"),
+        None => (contested, "ONNX's text and runtimes disagree on the result"),
     };
     let elements = tally_of(&tally, &constant, name)?;
-    Some(Finding::at_node(cast.node, format!("{verdict} for {}: {elements}", tally.why)))
+    Some(Finding::at_node(cast.node, format!("{verdict} in {to} for {elements}: {}", tally.why)))
 }
 
 /// Casts whose form alone is the finding of another rule.

@@ -24,8 +24,8 @@
 //! }
 //! ```
 
-use crate::graph::{Body, NodeId, Origin};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject, external};
+use crate::graph::{Model, ScopeId, TensorPlace, ValueId};
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::tensor::{Reference, Tensor, is_external};
 use crate::wire::schema::TensorProto;
 
@@ -40,40 +40,50 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let initializers = model.values().filter_map(|value| {
-        let tensor = match (model.origin(value), model.body(model.home(value))) {
-            (Origin::Initializer { .. }, _) => model.initializer(value)?,
-            (Origin::SparseInitializer(index), Body::Graph(graph)) => {
-                let sparse = graph.sparse_initializer.get(index as usize)?;
-                sparse.values.iter().chain(&sparse.indices).find(|part| is_external(part))?
-            }
-            _ => return None,
-        };
-        let problem = problem(subject, tensor)?;
-        Some(Finding::at_value(model, value, format!("the data of '{}' is not usable: {problem}", model.name(value))))
-    });
-    let attributes = subject.nodes().flat_map(|node| judge_attributes(subject, node));
-    initializers.chain(attributes).collect()
-}
-
-fn judge_attributes(subject: &Subject, node: NodeId) -> Vec<Finding> {
-    let attributes = subject.model.node(node).attribute.iter();
-    let tensors =
-        attributes.flat_map(|attribute| attribute.t.iter().chain(&attribute.tensors).map(move |tensor| (attribute, tensor)));
-    let findings = tensors.filter_map(|(attribute, tensor)| {
-        let problem = problem(subject, tensor)?;
-        Some(Finding::at_node(node, format!("the data of `{}` is not usable: {problem}", attribute.name())))
+    let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
+    let findings = external.filter_map(|(place, tensor)| {
+        let message = problem(model, tensor)?;
+        Some(match place {
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match value(model, scope, tensor) {
+                Some(value) => Finding::at_value(model, value, message),
+                None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
+            },
+            TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
+        })
     });
     findings.collect()
 }
 
-fn problem(subject: &Subject, tensor: &TensorProto) -> Option<String> {
-    if !is_external(tensor) {
-        return None;
+/// The value that an initializer defines; the indices of a sparse one define none.
+fn value(model: &Model, scope: ScopeId, tensor: &TensorProto) -> Option<ValueId> {
+    model.lookup(scope, tensor.name()).filter(|&value| model.home(value) == scope)
+}
+
+fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
+    let reference = match Reference::read(tensor) {
+        Ok(reference) => reference,
+        Err(error) => return Some(error.to_string()),
+    };
+    if model.data().path().is_none() {
+        return leads_out(&reference.location)
+            .then(|| format!("data file '{}': leads out of the model's folder", reference.location));
     }
-    let bytes = Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes());
-    match Reference::read(tensor) {
-        Ok(reference) => external::check(subject.folder, &reference, bytes).err().map(|error| error.to_string()),
-        Err(error) => Some(error.to_string()),
+    let path = match model.data().path_of(&reference.location) {
+        Ok(path) => path,
+        Err(error) => return Some(error.to_string()),
+    };
+    let needs = reference.offset.saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.len() < needs => {
+            Some(format!("data file '{}': has {} bytes, but the tensor ends at byte {needs}", reference.location, metadata.len()))
+        }
+        Ok(_) => None,
+        Err(error) => Some(format!("data file '{}': {error}", reference.location)),
     }
+}
+
+/// Judges a path by its letters alone. Both separators count on every system, for the model may come from another one.
+fn leads_out(location: &str) -> bool {
+    let climbs = location.split(['/', '\\']).any(|part| part == "..");
+    climbs || location.starts_with(['/', '\\']) || location.as_bytes().get(1) == Some(&b':')
 }

@@ -29,7 +29,7 @@
 
 use crate::dtype::DType;
 use crate::facts;
-use crate::graph::{Edit, Model, NodeId, ValueId, tensor_type};
+use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -44,10 +44,11 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
-    model.values().filter(is_uint8).filter_map(|value| judge(model, value)).collect()
+    model.values().filter(is_uint8).filter_map(|value| judge(subject, value)).collect()
 }
 
-fn judge(model: &Model, value: ValueId) -> Option<Finding> {
+fn judge(subject: &Subject, value: ValueId) -> Option<Finding> {
+    let model = subject.model;
     let name = model.name(value);
     let declared = model.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type).filter(is_eight_bit_float);
     let (dtype, evidence) = match declared {
@@ -55,22 +56,24 @@ fn judge(model: &Model, value: ValueId) -> Option<Finding> {
         None => {
             let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
             uses.sort_unstable();
-            let as_float8 = |&(node, input): &(NodeId, u32)| Some((demanded_type(model, node, input)?, node));
+            let as_float8 = |&(node, input): &(NodeId, u32)| Some((demanded_type(subject, node, input)?, node));
             let (dtype, node) = uses.iter().find_map(as_float8)?;
             (dtype, format!("used as {dtype} by {}", model.node_path(node)))
         }
     };
-    let mut tensor = model.initializer(value)?.clone();
-    tensor.data_type = Some(dtype.number());
     let finding = Finding::at_value(model, value, format!("'{name}' is {evidence}, but stored as UINT8"));
-    Some(finding.with_unsafe_fix(
-        format!("store it as {dtype}, with the same bytes"),
-        vec![Edit::ReplaceInitializer { value, tensor: Box::new(tensor) }],
-    ))
+    let Origin::Initializer { index, .. } = model.origin(value) else {
+        return Some(finding);
+    };
+    let mut with = model.initializer(value)?.clone();
+    with.data_type = Some(dtype.number());
+    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.home(value), index), with };
+    Some(finding.with_unsafe_fix(format!("store it as {dtype}, with the same bytes"), vec![edit]))
 }
 
 /// The float8 type that an input must have because another input or output of the node has it and both have one type variable.
-fn demanded_type(model: &Model, node: NodeId, input: u32) -> Option<DType> {
+fn demanded_type(subject: &Subject, node: NodeId, input: u32) -> Option<DType> {
+    let model = subject.model;
     let proto = model.node(node);
     if model.callee(node).is_some() {
         return None;
@@ -83,7 +86,7 @@ fn demanded_type(model: &Model, node: NodeId, input: u32) -> Option<DType> {
     let outputs = (0..proto.output.len() as u32).filter(|&index| is_same(schema.output(index as usize)));
     let values =
         other_inputs.filter_map(|index| model.input(node, index)).chain(outputs.filter_map(|index| model.output(node, index)));
-    values.filter_map(|value| model.element_type(value)).find(is_eight_bit_float)
+    values.filter_map(|value| subject.dtype(value)).find(is_eight_bit_float)
 }
 
 fn is_eight_bit_float(dtype: &DType) -> bool {

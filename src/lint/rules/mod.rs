@@ -21,6 +21,7 @@ mod foldable_cast;
 mod fractional_to_sub_byte;
 mod ineffective_round_mode;
 mod ineffective_saturate;
+mod ir_version_too_low;
 mod narrowing_overflows_to_infinity;
 mod noqa_names_no_rule;
 mod precision_lost_and_regained;
@@ -53,6 +54,7 @@ pub static RULES: &[&Rule] = &[
     &attribute_not_in_opset::RULE,
     &to_has_wrong_kind::RULE,
     &declared_type_differs_from_cast::RULE,
+    &ir_version_too_low::RULE,
     &external_path_escapes::RULE,
     &cast_attribute_invalid::RULE,
     &noqa_names_no_rule::RULE,

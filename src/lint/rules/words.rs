@@ -21,7 +21,7 @@ pub(super) fn tally_of(tally: &Tally, constant: &ConstantValues, name: &str) -> 
     let element = constant.element(first);
     let (count, elements) = (tally.count, constant.elements());
     Some(match elements {
-        1 => format!("'{name}' is {element}"),
+        1 => format!("'{name}' ({element})"),
         _ => format!("{count} of the {elements} elements of '{name}', the first at index {first} ({element})"),
     })
 }

@@ -1,0 +1,346 @@
+//! `recast lint` and `recast rule` as people and scripts meet them.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use onnx_recast::text;
+use onnx_recast::wire::schema::ModelProto;
+use prost::Message;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::model;
+
+/// A folder that commands run in.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub fn model(&self, name: &str, text: &str) {
+        self.write(name, &model(text).encode_to_vec());
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        text::print(&ModelProto::decode(fs::read(self.path(name)).unwrap().as_slice()).unwrap())
+    }
+
+    pub fn recast(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the command starts")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
+        command.args(arguments).current_dir(self.0.path()).env("NO_COLOR", "1");
+        command
+    }
+
+    fn recast_with_input(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap()
+    }
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The codes and places of a run in JSON.
+fn findings(output: &Output) -> Vec<String> {
+    let document: Value = serde_json::from_str(&stdout(output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)));
+    let found = document["findings"].as_array().unwrap().iter();
+    found
+        .map(|found| {
+            let place = found["node"].as_str().or(found["value"].as_str()).unwrap_or("model");
+            format!("{} {} {place}", found["path"].as_str().unwrap(), found["code"].as_str().unwrap())
+        })
+        .collect()
+}
+
+const SILENT: &str =
+    r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { [quantize] y = Cast <to = 17> (x) }"#;
+const STATED: &str = r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { [quantize] y = Cast <to = 17, saturate = 1> (x) }"#;
+/// Has a finding of each severity: RC201 error, RC101 warning, RC106 info (on request).
+const MIXED: &str = r#"<ir_version: 9, opset_import: ["": 19]>
+    g (float[4] x) => (float16[4] a, float8e5m2[4] b, float16[4] c) { [bare] a = Cast (x) [silent] b = Cast <to = 19> (x) [idle] c = Cast <to = 10, saturate = 1> (x) }"#;
+
+#[test]
+fn the_exit_code_says_what_was_found() {
+    let folder = Folder::new();
+    folder.model("silent.onnx", SILENT);
+    folder.model("stated.onnx", STATED);
+    folder.model("mixed.onnx", MIXED);
+    folder.write("broken.onnx", b"no model");
+    let cases: [(&[&str], i32); 16] = [
+        (&["stated.onnx"], 0),
+        (&["silent.onnx"], 1),
+        (&["silent.onnx", "--exit-zero"], 0),
+        (&["silent.onnx", "--fail-on", "error"], 0),
+        (&["silent.onnx", "--fail-on", "error", "--severity", "RC1=error"], 1),
+        (&["mixed.onnx", "--fail-on", "error"], 1),
+        (&["mixed.onnx", "--select", "RC106"], 0),
+        (&["mixed.onnx", "--select", "RC106", "--fail-on", "info"], 1),
+        (&["broken.onnx"], 2),
+        (&["broken.onnx", "silent.onnx", "--exit-zero"], 2),
+        (&["missing.onnx"], 2),
+        (&["no*match.onnx"], 2),
+        (&["stated.onnx", "--select", "RC999"], 2),
+        (&["stated.onnx", "--fail-on", "fatal"], 2),
+        (&["stated.onnx", "--config", "none.toml"], 2),
+        (&["stated.onnx", "--write-baseline"], 2),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, expected) in cases {
+        let output = folder.recast(&[&["lint"], arguments].concat());
+        if output.status.code() != Some(expected) {
+            failures.push(format!("{arguments:?}: {:?}, not {expected}: {}", output.status.code(), stderr(&output)));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
+fn broken_files_are_reported_and_the_others_judged() {
+    let folder = Folder::new();
+    folder.write("a.onnx", b"\x3a\xff");
+    folder.model("b.onnx", SILENT);
+    folder.write("c.onnx", b"");
+    folder.model("d.onnx", SILENT);
+    let output = folder.recast(&["lint", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(findings(&output), ["b.onnx RC101 graph/quantize", "d.onnx RC101 graph/quantize"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let errors: Vec<&str> = document["errors"].as_array().unwrap().iter().map(|error| error["path"].as_str().unwrap()).collect();
+    assert_eq!(errors, ["a.onnx", "c.onnx"]);
+    assert!(stderr(&output).contains("recast: a.onnx: is no ONNX model: byte 0"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("recast: c.onnx: is empty"), "{}", stderr(&output));
+}
+
+#[test]
+fn files_come_from_folders_patterns_lists_and_standard_input() {
+    let folder = Folder::new();
+    for name in ["b.onnx", "a.onnx", "deep/er/c.onnx", ".hidden/d.onnx", "e.txt"] {
+        folder.model(name, SILENT);
+    }
+    folder.write("list.txt", b"deep\nb.onnx\n\n");
+    let paths = |arguments: &[&str]| {
+        let output = folder.recast(&[&["lint", "--format", "json"], arguments].concat());
+        findings(&output).iter().map(|found| found.split(' ').next().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    assert_eq!(paths(&[]), ["a.onnx", "b.onnx", "deep/er/c.onnx"]);
+    assert_eq!(paths(&["b.onnx", "./b.onnx", "."]), ["b.onnx", "a.onnx", "deep/er/c.onnx"]);
+    assert_eq!(paths(&["**/*.onnx"]), ["a.onnx", "b.onnx", "deep/er/c.onnx"].map(|path| path.to_owned()));
+    assert_eq!(paths(&["e.txt"]), ["e.txt"]);
+    assert_eq!(paths(&["--file-list", "list.txt"]), ["deep/er/c.onnx", "b.onnx"]);
+    assert_eq!(paths(&[".", "--exclude", "deep,a.*"]), ["b.onnx"]);
+    assert_eq!(paths(&["a.onnx", "--exclude", "a.*"]), ["a.onnx"]);
+    let from_input = folder.recast_with_input(&["lint", "-", "--format", "json"], &model(SILENT).encode_to_vec());
+    assert_eq!((from_input.status.code(), findings(&from_input)), (Some(1), vec!["- RC101 graph/quantize".to_owned()]));
+    let listed = folder.recast_with_input(&["lint", "--file-list", "-", "--format", "json"], b"a.onnx\n");
+    assert_eq!(findings(&listed), ["a.onnx RC101 graph/quantize"]);
+}
+
+#[test]
+fn the_nearest_configuration_counts_and_the_command_line_more() {
+    let folder = Folder::new();
+    folder.model("m.onnx", MIXED);
+    folder.model("inside/m.onnx", MIXED);
+    folder.model("inside/legacy/m.onnx", MIXED);
+    folder.write("recast.toml", b"[lint]\nselect = [\"RC106\"]\n");
+    folder.write("inside/recast.toml", b"[lint]\nignore = [\"RC201\"]\n[lint.per-file-ignores]\n\"legacy/*.onnx\" = [\"RC1\"]\n[lint.severity]\nRC101 = \"error\"\n");
+    let run = |arguments: &[&str]| findings(&folder.recast(&[&["lint", "--format", "json"], arguments].concat()));
+    assert_eq!(run(&[]), ["inside/m.onnx RC101 graph/silent", "m.onnx RC106 graph/idle"]);
+    assert_eq!(run(&["m.onnx", "--isolated"]), ["m.onnx RC201 graph/bare", "m.onnx RC101 graph/silent"]);
+    assert_eq!(run(&["m.onnx", "--select", "RC201"]), ["m.onnx RC201 graph/bare"]);
+    assert_eq!(run(&["m.onnx", "--extend-select", "RC201"]), ["m.onnx RC201 graph/bare", "m.onnx RC106 graph/idle"]);
+    assert_eq!(run(&["m.onnx", "--config", "inside/recast.toml"]), ["m.onnx RC101 graph/silent"]);
+    assert_eq!(run(&["m.onnx", "--per-file-ignores", "m.onnx:RC106"]), [""; 0]);
+    let severity = stdout(&folder.recast(&["lint", "inside/m.onnx", "--format", "concise"]));
+    assert!(severity.contains("RC101 error"), "{severity}");
+}
+
+#[test]
+fn a_configuration_with_a_mistake_stops_the_run() {
+    let cases = [
+        ("[lint]\nselekt = [\"RC1\"]\n", "selekt"),
+        ("[lint]\nselect = [\"RC999\"]\n", "RC999"),
+        ("[lint.severity]\nRC101 = \"fatal\"\n", "fatal"),
+        ("[lint.severity]\nRC999 = \"info\"\n", "RC999"),
+        ("[lnit]\n", "lnit"),
+        ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "recast.toml"),
+    ];
+    for (text, part) in cases {
+        let folder = Folder::new();
+        folder.model("m.onnx", SILENT);
+        folder.write("recast.toml", text.as_bytes());
+        let output = folder.recast(&["lint"]);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{text}");
+        assert!(stderr(&output).contains(part) && stderr(&output).contains("recast.toml"), "{text}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn fix_writes_and_reports_what_is_left() {
+    let folder = Folder::new();
+    folder.model("silent.onnx", SILENT);
+    folder.model("mixed.onnx", MIXED);
+    folder.model("stated.onnx", STATED);
+    let stated = fs::read(folder.path("stated.onnx")).unwrap();
+    let output = folder.recast(&["lint", "--fix", "--format", "json"]);
+    assert_eq!((output.status.code(), findings(&output)), (Some(1), vec!["mixed.onnx RC201 graph/bare".to_owned()]));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["fixed"].as_array().unwrap().len(), 2);
+    assert_eq!(folder.text("silent.onnx"), text::print(&model(STATED)));
+    assert_eq!(fs::read(folder.path("stated.onnx")).unwrap(), stated);
+    let again = folder.recast(&["lint", "silent.onnx", "--fix"]);
+    assert_eq!((again.status.code(), stdout(&again).as_str(), stderr(&again).as_str()), (Some(0), "", ""));
+    let refused = folder.recast_with_input(&["lint", "-", "--fix"], &model(SILENT).encode_to_vec());
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn unsafe_fixes_take_a_word() {
+    let folder = Folder::new();
+    let twice = r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (x) y = Add (a, b) }"#;
+    folder.model("m.onnx", twice);
+    folder.recast(&["lint", "--fix", "--select", "RC404"]);
+    assert_eq!(folder.text("m.onnx"), text::print(&model(twice)));
+    folder.recast(&["lint", "--fix", "--unsafe-fixes", "--select", "RC404"]);
+    assert!(folder.text("m.onnx").contains("Add (a, a)"));
+}
+
+#[test]
+fn diff_shows_the_model_as_text_and_writes_nothing() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let before = fs::read(folder.path("m.onnx")).unwrap();
+    let output = folder.recast(&["lint", "--diff"]);
+    let expected = "--- m.onnx\n+++ m.onnx\n@@ -4,4 +4,4 @@\n >\n g (float[4] x) => (float8e4m3fn[4] y) {\n\
+        -  [quantize] y = Cast <to: int = 17> (x)\n+  [quantize] y = Cast <to: int = 17, saturate: int = 1> (x)\n }\n";
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), expected));
+    assert_eq!(fs::read(folder.path("m.onnx")).unwrap(), before);
+    folder.model("m.onnx", STATED);
+    let output = folder.recast(&["lint", "--diff"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_baseline_hides_what_is_known_and_shows_what_is_new() {
+    let folder = Folder::new();
+    folder.model("models/m.onnx", SILENT);
+    let written = folder.recast(&["lint", "--baseline", "ci/known.json", "--write-baseline"]);
+    assert_eq!(written.status.code(), Some(2), "there is no folder 'ci'");
+    fs::create_dir(folder.path("ci")).unwrap();
+    let written = folder.recast(&["lint", "--baseline", "ci/known.json", "--write-baseline"]);
+    assert_eq!((written.status.code(), stdout(&written).as_str()), (Some(0), ""), "{}", stderr(&written));
+    let known = folder.recast(&["lint", "models", "--baseline", "ci/known.json"]);
+    assert_eq!((known.status.code(), stdout(&known).as_str()), (Some(0), ""));
+    let elsewhere =
+        folder.command(&["lint", "m.onnx", "--baseline", "../ci/known.json"]).current_dir(folder.path("models")).output().unwrap();
+    assert_eq!(elsewhere.status.code(), Some(0), "{}", stdout(&elsewhere));
+    folder.model(
+        "models/m.onnx",
+        r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y, float8e5m2[4] z) {
+        [quantize] y = Cast <to = 17> (x) [new] z = Cast <to = 19> (x) }"#,
+    );
+    let new = folder.recast(&["lint", "models", "--baseline", "ci/known.json", "--format", "json"]);
+    assert_eq!((new.status.code(), findings(&new)), (Some(1), vec!["models/m.onnx RC101 graph/new".to_owned()]));
+    folder.model("models/m.onnx", STATED);
+    let gone = folder.recast(&["lint", "models", "--baseline", "ci/known.json"]);
+    assert!(stderr(&gone).contains("1 finding of ci/known.json is gone"), "{}", stderr(&gone));
+    folder.write("ci/known.json", b"{}");
+    assert_eq!(folder.recast(&["lint", "models", "--baseline", "ci/known.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_model_silences_rules_only_by_its_own_entry() {
+    let folder = Folder::new();
+    let with = |properties: &str| {
+        format!(
+            r#"<ir_version: 10, opset_import: ["": 21], metadata_props: [{properties}]> g (float[4] x) => (float8e4m3fn[4] y) {{ y = Cast <to = 17, saturate = 0> (x) z = Cast <to = 17> (x) }}"#
+        )
+    };
+    let codes = |properties: &str, arguments: &[&str]| {
+        folder.model("m.onnx", &with(properties));
+        let found = findings(&folder.recast(&[&["lint", "--format", "json"], arguments].concat()));
+        found.iter().map(|found| found.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<String>>().join(" ")
+    };
+    assert_eq!(codes(r#""noqa": "ALL""#, &[]), "RC103 RC101");
+    assert_eq!(codes(r#""recast.noqa": "RC103""#, &[]), "RC101");
+    assert_eq!(codes(r#""recast.noqa": "RC103 RC101""#, &[]), "");
+    assert_eq!(codes(r#""recast.noqa": "ALL""#, &[]), "");
+    assert_eq!(codes(r#""recast.noqa": "RC103""#, &["--ignore-noqa"]), "RC103 RC101");
+    assert_eq!(codes(r#""recast.noqa": "RC777""#, &[]), "RC209 RC103 RC101");
+}
+
+#[test]
+fn external_data_is_judged_by_its_header_and_read_for_rules_on_constants() {
+    let folder = Folder::new();
+    let text = r#"<ir_version: 9, opset_import: ["": 19]> g () => (float8e4m3fn[2] y) <float[2] w = ["location": "w.bin", "offset": "4", "length": "8"]>
+        { [quantize] y = Cast <to = 17, saturate = 1> (w) }"#;
+    folder.model("m.onnx", text);
+    let run = || findings(&folder.recast(&["lint", "m.onnx", "--format", "json"]));
+    assert_eq!(run(), ["m.onnx RC207 graph/w"], "the file is missing");
+    folder.write("w.bin", &[0; 11]);
+    assert_eq!(run(), ["m.onnx RC207 graph/w"], "the file is too short");
+    let weights: Vec<u8> = [0.0_f32, 1.0, 1000.0].iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    folder.write("w.bin", &weights);
+    assert_eq!(run(), ["m.onnx RC104 graph/quantize"]);
+    let output = folder.recast(&["lint", "m.onnx", "--format", "concise"]);
+    assert!(stdout(&output).contains("1 of the 2 elements of 'w', the first at index 1 (1000)"), "{}", stdout(&output));
+}
+
+#[test]
+fn rule_explains_one_or_lists_all() {
+    let folder = Folder::new();
+    let one = folder.recast(&["rule", "rc101"]);
+    assert!(
+        stdout(&one).starts_with("# RC101 float8-cast-missing-saturate\n\nwarning, selected by default\n\n"),
+        "{}",
+        stdout(&one)
+    );
+    assert!(stdout(&one).contains("## Why is this bad?"));
+    assert_eq!(folder.recast(&["rule", "float8-cast-missing-saturate"]).stdout, one.stdout);
+    let all = stdout(&folder.recast(&["rule"]));
+    assert_eq!(all.lines().count(), onnx_recast::lint::RULES.len());
+    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "RC203", "--format", "json"]))).unwrap();
+    assert_eq!((&json["code"], &json["default"], &json["version"]), (&"RC203".into(), &true.into(), &1.into()));
+    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "--format", "json"]))).unwrap();
+    assert_eq!(json["rules"].as_array().unwrap().len(), onnx_recast::lint::RULES.len());
+    assert_eq!(folder.recast(&["rule", "RC000"]).status.code(), Some(2));
+}
+
+#[test]
+fn quiet_says_nothing_and_verbose_says_that_all_is_well() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let quiet = folder.recast(&["lint", "--quiet"]);
+    assert_eq!((quiet.status.code(), stdout(&quiet).as_str(), stderr(&quiet).as_str()), (Some(1), "", ""));
+    let loud = folder.recast(&["lint"]);
+    assert_eq!(stderr(&loud), "1 finding in 1 of 1 model; 1 fixable with `--fix`\n");
+    folder.model("m.onnx", STATED);
+    let clean = folder.recast(&["lint", "--verbose"]);
+    assert_eq!(stderr(&clean), "0 findings in 0 of 1 model\n");
+    let empty = Folder::new();
+    assert_eq!(stderr(&empty.recast(&["lint"])), "recast: no model found\n");
+}

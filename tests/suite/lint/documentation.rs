@@ -1,0 +1,63 @@
+//! The documentation of every rule: its headings are there, and its examples are true.
+
+use onnx_recast::lint::{RULES, Rule};
+
+use super::find;
+use crate::support::expect_no_failures;
+
+/// The models of a rule's documentation, in their order.
+pub fn examples(rule: &Rule) -> Vec<String> {
+    let section = rule.section("Example").unwrap_or_default();
+    let blocks = section.split("```onnx\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn every_rule_says_what_it_checks_why_and_by_example() {
+    let mut failures = Vec::new();
+    for rule in RULES {
+        for heading in ["What it checks", "Why is this bad?", "Example"] {
+            if rule.section(heading).is_none_or(|text| text.len() < 40) {
+                failures.push(format!("{}: says nothing under '{heading}'", rule.code));
+            }
+        }
+        if !rule.summary().ends_with('.') {
+            failures.push(format!("{}: the summary is no sentence: {}", rule.code, rule.summary()));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn the_first_example_has_the_finding_and_the_second_has_not() {
+    let mut failures = Vec::new();
+    for rule in RULES {
+        match examples(rule).as_slice() {
+            [bad, good] => {
+                if find(bad, rule.code).is_empty() {
+                    failures.push(format!("{}: nothing is found in the first example", rule.code));
+                }
+                failures.extend(
+                    find(good, rule.code).iter().map(|found| format!("{}: the second example: {}", rule.code, found.message)),
+                );
+            }
+            all => failures.push(format!("{}: {} examples, not two", rule.code, all.len())),
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_rule_documents_its_fix_exactly_if_it_has_one() {
+    let mut failures = Vec::new();
+    for rule in RULES {
+        let has_fix = super::fixtures::FIXTURES
+            .iter()
+            .filter(|fixture| fixture.code == rule.code)
+            .any(|fixture| find(fixture.bad, rule.code).iter().any(|found| found.fix.is_some()));
+        if has_fix != rule.section("Fix").is_some() {
+            failures.push(format!("{}: has a fix: {has_fix}; documents one: {}", rule.code, !has_fix));
+        }
+    }
+    expect_no_failures(failures);
+}

@@ -1,0 +1,612 @@
+//! For every rule, models that it judges: what is wrong with one, and another like it that is right.
+
+use onnx_recast::lint::RULES;
+
+use super::find;
+use crate::support::expect_no_failures;
+
+/// A pair of models.
+pub struct Fixture {
+    /// The rule.
+    pub code: &'static str,
+    /// What the pair shows.
+    pub shows: &'static str,
+    /// A model with findings.
+    pub bad: &'static str,
+    /// Where they are, and a part of what is said there.
+    pub findings: &'static [(&'static str, &'static str)],
+    /// A model without.
+    pub good: &'static str,
+}
+
+#[test]
+fn every_rule_finds_what_it_should_and_nothing_else() {
+    let mut failures = Vec::new();
+    for Fixture { code, shows, bad, findings, good } in FIXTURES {
+        let found = find(bad, code);
+        let as_expected = found.len() == findings.len()
+            && found.iter().zip(*findings).all(|(found, (place, part))| found.place() == *place && found.message.contains(part));
+        if !as_expected {
+            let found: Vec<String> = found.iter().map(|found| format!("{}: {}", found.place(), found.message)).collect();
+            failures.push(format!("{code}, {shows}: found {found:#?}, not {findings:#?}"));
+        }
+        let found: Vec<String> = find(good, code).iter().map(|found| format!("{}: {}", found.place(), found.message)).collect();
+        if !found.is_empty() {
+            failures.push(format!("{code}, {shows}: found {found:#?} where all is right"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn every_rule_has_a_fixture() {
+    let lacking: Vec<String> = RULES
+        .iter()
+        .filter(|rule| !FIXTURES.iter().any(|fixture| fixture.code == rule.code))
+        .map(|rule| rule.code.to_owned())
+        .collect();
+    expect_no_failures(lacking);
+}
+
+pub const FIXTURES: &[Fixture] = &[
+    Fixture {
+        code: "RC101",
+        shows: "Cast, CastLike and FLOAT8E8M0, in a branch and in a function too",
+        bad: r#"<ir_version: 12, opset_import: ["": 24, "local": 1]>
+            g (float[4] x, bool choice, float8e5m2 like) => (float8e4m3fn[4] y, float8e5m2[4] z, float8e8m0[4] s, float8e4m3fnuz[4] f) {
+                [plain] y = Cast <to = 17> (x)
+                [as_other] z = CastLike (x, like)
+                [scale] s = Cast <to = 24, round_mode = "up"> (x)
+                [choose] b = If (choice) <
+                    then_branch = t () => (float8e5m2fnuz[4] r) { r = Cast <to = 20> (x) },
+                    else_branch = e () => (float8e5m2fnuz[4] r) { r = Cast <to = 20, saturate = 1> (x) }
+                >
+                f = local.Quantize (x)
+            }
+            <domain: "local", opset_import: ["": 24]>
+            Quantize (x) => (y) { [inside] y = Cast <to = 18> (x) }"#,
+        findings: &[
+            ("graph/plain", "to FLOAT8E4M3FN does not state `saturate`"),
+            ("graph/as_other", "to FLOAT8E5M2 does"),
+            ("graph/scale", "to FLOAT8E8M0 does"),
+            ("graph/choose.then_branch/#0:Cast", "to FLOAT8E5M2FNUZ does"),
+            ("function/local:Quantize/inside", "to FLOAT8E4M3FNUZ does"),
+        ],
+        good: r#"<ir_version: 12, opset_import: ["": 24]>
+            g (float[4] x, float8e5m2 like) => (float8e4m3fn[4] y, float8e5m2[4] z, float8e8m0[4] s, float16[4] h) {
+                y = Cast <to = 17, saturate = 0> (x)
+                z = CastLike <saturate = 1> (x, like)
+                s = Cast <to = 24, round_mode = "up", saturate = 1> (x)
+                h = Cast <to = 10> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC102",
+        shows: "the type is that of the zero point, or output_dtype",
+        bad: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x, float scale, float8e4m3fn zero) => (float8e4m3fn[4] y, float8e5m2[4] z) {
+                [by_zero] y = QuantizeLinear (x, scale, zero)
+                [by_dtype] z = QuantizeLinear <output_dtype = 19> (x, scale)
+            }"#,
+        findings: &[("graph/by_zero", "FLOAT8E4M3FN"), ("graph/by_dtype", "FLOAT8E5M2")],
+        good: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x, float scale, float8e4m3fn zero, int8 zero8) => (float8e4m3fn[4] y, int8[4] z, uint8[4] u) {
+                y = QuantizeLinear <saturate = 1> (x, scale, zero)
+                z = QuantizeLinear (x, scale, zero8)
+                u = QuantizeLinear (x, scale)
+            }"#,
+    },
+    Fixture {
+        code: "RC103",
+        shows: "what overflow becomes is said for the type",
+        bad: r#"<ir_version: 12, opset_import: ["": 24]>
+            g (float[4] x, float scale, float8e5m2fnuz zero) => (float8e4m3fn[4] a, float8e5m2[4] b, float8e4m3fnuz[4] c, float8e8m0[4] d, float8e5m2fnuz[4] e) {
+                [a] a = Cast <to = 17, saturate = 0> (x)
+                [b] b = Cast <to = 19, saturate = 0> (x)
+                [c] c = Cast <to = 18, saturate = 0> (x)
+                [d] d = Cast <to = 24, saturate = 0, round_mode = "nearest"> (x)
+                [e] e = QuantizeLinear <saturate = 0> (x, scale, zero)
+            }"#,
+        findings: &[
+            ("graph/a", "the largest FLOAT8E4M3FN, 448, become NaN"),
+            ("graph/b", "the largest FLOAT8E5M2, 57344, become infinity"),
+            ("graph/c", "the largest FLOAT8E4M3FNUZ, 240, become NaN"),
+            ("graph/d", "become NaN"),
+            ("graph/e", "the largest FLOAT8E5M2FNUZ, 57344, become NaN"),
+        ],
+        good: r#"<ir_version: 12, opset_import: ["": 24]>
+            g (float[4] x) => (float8e4m3fn[4] a, float16[4] b) {
+                a = Cast <to = 17, saturate = 1> (x)
+                b = Cast <to = 10, saturate = 0> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC104",
+        shows: "how many, and the first; 464 is half way to the next number and rounds to 448",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g () => (float8e4m3fn[5] a, float8e5m2[3] b, float8e4m3fn c) <float[5] w = {1, 465, 464, -inf, nan}, double[3] v = {57344, 61439, 61440}, int32 i = {1000}> {
+                [a] a = Cast <to = 17, saturate = 1> (w)
+                [b] b = Cast <to = 19, saturate = 0> (v)
+                [c] c = Cast <to = 17> (i)
+            }"#,
+        findings: &[
+            ("graph/a", "448, become ±448: 2 of the 5 elements of 'w', the first at index 1 (465)"),
+            ("graph/b", "57344, become infinity: 1 of the 3 elements of 'v', the first at index 2 (61440)"),
+            ("graph/c", "448, become ±448: 'i' (1000)"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[2] x) => (float8e4m3fn[4] a, float8e4m3fn[2] b) <float[4] w = {448, -448, 464, nan}> {
+                a = Cast <to = 17, saturate = 0> (w)
+                b = Cast <to = 17, saturate = 1> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC105",
+        shows: "round_mode is left out",
+        bad: r#"<ir_version: 12, opset_import: ["": 24]> g (float[4] x) => (float8e8m0[4] y) { [scale] y = Cast <to = 24, saturate = 1> (x) }"#,
+        findings: &[("graph/scale", "does not state `round_mode`")],
+        good: r#"<ir_version: 12, opset_import: ["": 24]>
+            g (float[4] x) => (float8e8m0[4] y, float8e4m3fn[4] z) { y = Cast <to = 24, round_mode = "down"> (x) z = Cast <to = 17> (x) }"#,
+    },
+    Fixture {
+        code: "RC106",
+        shows: "not a float8",
+        bad: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x, float scale, int8 zero) => (float16[4] y, int8[4] z) {
+                [cast] y = Cast <to = 10, saturate = 1> (x)
+                [quantize] z = QuantizeLinear <saturate = 0> (x, scale, zero)
+            }"#,
+        findings: &[
+            ("graph/cast", "no effect on a result of type FLOAT16"),
+            ("graph/quantize", "no effect on a result of type INT8"),
+        ],
+        good: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x) => (float16[4] y, float8e5m2[4] z) { y = Cast <to = 10> (x) z = Cast <to = 19, saturate = 0> (x) }"#,
+    },
+    Fixture {
+        code: "RC107",
+        shows: "not FLOAT8E8M0",
+        bad: r#"<ir_version: 12, opset_import: ["": 24]> g (float[4] x) => (float8e5m2[4] y) { [cast] y = Cast <to = 19, round_mode = "down"> (x) }"#,
+        findings: &[("graph/cast", "no effect on a result of type FLOAT8E5M2")],
+        good: r#"<ir_version: 12, opset_import: ["": 24]> g (float[4] x) => (float8e8m0[4] y) { y = Cast <to = 24, round_mode = "down"> (x) }"#,
+    },
+    Fixture {
+        code: "RC108",
+        shows: "declared as float8, or used beside one",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float scale, float8e4m3fn zero) => (float[2] y, float[2] z) <uint8[2] w = {56, 64}, uint8[2] v = {56, 64}, float8e5m2[2] v> {
+                [dequantize] y = DequantizeLinear (w, scale, zero)
+                z = DequantizeLinear (v, scale)
+            }"#,
+        findings: &[
+            ("graph/w", "'w' is used as FLOAT8E4M3FN by graph/dequantize, but stored as UINT8"),
+            ("graph/v", "'v' is declared as FLOAT8E5M2, but stored as UINT8"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float scale, uint8 zero, float8e4m3fn zero8) => (float[2] y, float[2] z) <uint8[2] w = {56, 64}, float8e4m3fn[2] v = {1, 2}> {
+                y = DequantizeLinear (w, scale, zero)
+                z = DequantizeLinear (v, scale, zero8)
+            }"#,
+    },
+    Fixture {
+        code: "RC109",
+        shows: "values, and constants that hold an infinity",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x) => (float8e4m3fnuz[4] y, float8e5m2fnuz[2] z) <float[2] w = {1, inf}> {
+                [value] y = Cast <to = 18> (x)
+                [constant] z = Cast <to = 20, saturate = 1> (w)
+            }"#,
+        findings: &[
+            ("graph/value", "NaN in FLOAT8E4M3FNUZ by the text of opset 19"),
+            ("graph/constant", "1 of the 2 elements of 'w', the first at index 1 (INF)"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, int32[4] i) => (float8e4m3fnuz[4] y, float8e5m2fnuz[2] z, float8e4m3fnuz[4] k) <float[2] w = {1, 2}> {
+                y = Cast <to = 18, saturate = 0> (x)
+                z = Cast <to = 20, saturate = 1> (w)
+                k = Cast <to = 18> (i)
+            }"#,
+    },
+    Fixture {
+        code: "RC110",
+        shows: "there and straight back",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x) => (float16[4] y) { [down] n = Cast <to = 17> (x) [up] y = Cast <to = 10> (n) }"#,
+        findings: &[("graph/up", "FLOAT became FLOAT8E4M3FN at graph/down and now becomes FLOAT16")],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float8e4m3fn[4] x, float[4] v) => (float[4] y, float[4] z) {
+                y = Cast <to = 1> (x)
+                n = Cast <to = 17> (v)
+                m = Transpose (n)
+                z = Cast <to = 1> (m)
+            }"#,
+    },
+    Fixture {
+        code: "RC201",
+        shows: "no `to`",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { [cast] y = Cast (x) }"#,
+        findings: &[("graph/cast", "does not say which type")],
+        good: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { h = Cast <to = 10> (x) y = CastLike (h, x) }"#,
+    },
+    Fixture {
+        code: "RC202",
+        shows: "types and operators that came later, numbers and names of no type",
+        bad: r#"<ir_version: 8, opset_import: ["": 12]>
+            g (float[4] x, bfloat16[4] b) => (float8e4m3fn[4] y, float[4] z, float[4] u, float[4] v) {
+                [result] y = Cast <to = 17> (x)
+                [input] z = Cast <to = 1> (b)
+                [like] u = CastLike (x, x)
+                [number] v = Cast <to = 99> (x)
+            }"#,
+        findings: &[
+            ("graph/result", "Cast of opset 12 does not admit FLOAT8E4M3FN as its result; opset 19 is the first"),
+            ("graph/input", "does not admit BFLOAT16 as its input; opset 13"),
+            ("graph/like", "CastLike came with opset 15; this is opset 12"),
+            ("graph/number", "`to` = 99 is no element type"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, bfloat16[4] b) => (float8e4m3fn[4] y, float[4] z, bfloat16[4] u) {
+                y = Cast <to = 17> (x)
+                z = Cast <to = 1> (b)
+                u = CastLike (x, b)
+            }"#,
+    },
+    Fixture {
+        code: "RC203",
+        shows: "attributes that came later, were dropped, or never were; a function may have any",
+        bad: r#"<ir_version: 8, opset_import: ["": 18, "local": 1]>
+            g (float[4] x) => (float16[4] y, float[4] z, float[4] u, float[4] v) {
+                [saturate] y = Cast <to = 10, saturate = 0> (x)
+                [newer] s = Cast <to = 10, round_mode = "down"> (x)
+                [dropped] z = Relu <consumed_inputs = [0]> (x)
+                [never] u = Relu <alpha = 1.0> (x)
+                v = local.F <anything = 1> (x)
+            }
+            <domain: "local", opset_import: ["": 18]>
+            F <anything> (x) => (y) { y = Relu (x) }"#,
+        findings: &[
+            ("graph/saturate", "Cast of ai.onnx 18 has no attribute `saturate`; it came with opset 19"),
+            ("graph/newer", "`round_mode`; it came with opset 24"),
+            ("graph/dropped", "`consumed_inputs`; it was dropped with opset 14"),
+            ("graph/never", "`alpha`; no opset has it"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19, "vendor": 1]>
+            g (float[4] x) => (float16[4] y, float[4] z) { y = Cast <to = 10, saturate = 0> (x) z = vendor.Relu <alpha = 1.0> (x) }"#,
+    },
+    Fixture {
+        code: "RC204",
+        shows: "a name since opset 6",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { [cast] y = Cast <to = "FLOAT16"> (x) }"#,
+        findings: &[("graph/cast", "`to` is of kind string, but opset 18 wants int")],
+        good: r#"<ir_version: 3, opset_import: ["": 5]> g (float[4] x) => (float16[4] y) { y = Cast <to = "FLOAT16"> (x) }"#,
+    },
+    Fixture {
+        code: "RC204",
+        shows: "a number before opset 6",
+        bad: r#"<ir_version: 3, opset_import: ["": 5]> g (float[4] x) => (float16[4] y) { [cast] y = Cast <to = 10> (x) }"#,
+        findings: &[("graph/cast", "`to` is of kind int, but opset 5 wants string")],
+        good: r#"<ir_version: 3, opset_import: ["": 6]> g (float[4] x) => (float16[4] y) { y = Cast <to = 10> (x) }"#,
+    },
+    Fixture {
+        code: "RC205",
+        shows: "an output, and a value in between",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[4] x, double like) => (float[4] y, double[4] z) <float16[4] n> {
+                [output] y = Cast <to = 10> (x)
+                [between] n = CastLike (x, like)
+                z = Relu (n)
+            }"#,
+        findings: &[
+            ("graph/output", "'y' is cast to FLOAT16, but declared as FLOAT"),
+            ("graph/between", "'n' is cast to DOUBLE, but declared as FLOAT16"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[4] x) => (float16[4] y) <float16[4] n> { n = Cast <to = 10> (x) y = Cast <to = 10> (n) }"#,
+    },
+    Fixture {
+        code: "RC206",
+        shows: "an element type, and functions",
+        bad: r#"<ir_version: 7, opset_import: ["": 19, "local": 1]>
+            g (float[4] x) => (float8e4m3fn[4] y) { y = local.F (x) }
+            <domain: "local", opset_import: ["": 19]>
+            F (x) => (y) { y = Cast <to = 17, saturate = 1> (x) }"#,
+        findings: &[("model", "ir_version 7 is too low for FLOAT8E4M3FN, which came with 9")],
+        good: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { y = Cast <to = 17, saturate = 1> (x) }"#,
+    },
+    Fixture {
+        code: "RC207",
+        shows: "upwards, from the root, in an attribute",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[2] x) => (float[2] y) <float[2] up = ["location": "../up.bin"], float[2] root = ["location": "/etc/passwd"], float[2] inside = ["location": "w/../../x"]> {
+                a = Mul (x, up)
+                b = Mul (a, root)
+                c = Mul (b, inside)
+                [attribute] d = Constant <value = float[2] ["location": "C:\\weights.bin"]> ()
+                y = Mul (c, d)
+            }"#,
+        findings: &[
+            ("graph/up", "data file '../up.bin': leads out of the model's folder"),
+            ("graph/root", "data file '/etc/passwd': leads out"),
+            ("graph/inside", "data file 'w/../../x': leads out"),
+            ("graph/attribute", "data file 'C:\\weights.bin': leads out"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[2] x) => (float[2] y) <float[2] w = ["location": "weights/w..bin"]> { y = Mul (x, w) }"#,
+    },
+    Fixture {
+        code: "RC208",
+        shows: "numbers, words and kinds that these attributes cannot have",
+        bad: r#"<ir_version: 12, opset_import: ["": 24]>
+            g (float[4] x) => (float8e8m0[4] a, float8e4m3fn[4] b, float8e4m3fn[4] c) {
+                [word] a = Cast <to = 24, round_mode = "ceil"> (x)
+                [number] b = Cast <to = 17, saturate = 2> (x)
+                [kind] c = Cast <to = 17, saturate = "yes"> (x)
+            }"#,
+        findings: &[
+            ("graph/word", "`round_mode` must be the string `up`, `down` or `nearest`"),
+            ("graph/number", "`saturate` must be the integer 0 or 1"),
+            ("graph/kind", "`saturate` must be the integer 0 or 1"),
+        ],
+        good: r#"<ir_version: 12, opset_import: ["": 24]> g (float[4] x) => (float8e8m0[4] y) { y = Cast <to = 24, round_mode = "nearest", saturate = 0> (x) }"#,
+    },
+    Fixture {
+        code: "RC209",
+        shows: "codes of no rule",
+        bad: r#"<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC101, RC999 nonsense"]>
+            g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+        findings: &[("model", "'RC999'"), ("model", "'nonsense'")],
+        good: r#"<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC1,RC203 float8-round-trip ALL", "other.noqa": "RC999"]>
+            g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+    },
+    Fixture {
+        code: "RC301",
+        shows: "out of range, NaN, words that are no numbers, types without an answer",
+        bad: r#"<ir_version: 14, opset_import: ["": 28]>
+            g () => (int32[3] a, int8[2] b, int64[2] c, float6e2m3[2] d, float4e2m1[2] e, float8e8m0[2] f)
+            <float[3] w = {1, 3000000000, nan}, double[2] v = {127.9, -129}, string[2] s = {"7", "seven"}, float[2] u = {7.5, 8}, float[2] n = {nan, 1}, float[2] m = {-1, 2}> {
+                [range] a = Cast <to = 6> (w)
+                [bytes] b = Cast <to = 3> (v)
+                [words] c = Cast <to = 7> (s)
+                [six_bits] d = Cast <to = 27> (u)
+                [four_bits] e = Cast <to = 23> (n)
+                [scale] f = Cast <to = 24> (m)
+            }"#,
+        findings: &[
+            ("graph/range", "2 of the 3 elements of 'w', the first at index 1 (3000000000)"),
+            ("graph/bytes", "1 of the 2 elements of 'v', the first at index 1 (-129)"),
+            ("graph/words", "'s' cannot be cast to INT64: element 1, 'seven'"),
+            ("graph/six_bits", "1 of the 2 elements of 'u', the first at index 1 (8)"),
+            ("graph/four_bits", "ONNX's text and runtimes disagree"),
+            ("graph/scale", "1 of the 2 elements of 'm', the first at index 0 (-1)"),
+        ],
+        good: r#"<ir_version: 14, opset_import: ["": 28]>
+            g (float[2] x) => (int32[3] a, int8[2] b, int64[2] c, int32[2] d, string[3] e, float16[3] f)
+            <float[3] w = {1, 2000000000, -0.5}, double[2] v = {127.9, -128.9}, string[2] s = {"7", "-8"}> {
+                a = Cast <to = 6> (w)
+                b = Cast <to = 3> (v)
+                c = Cast <to = 7> (s)
+                d = Cast <to = 6> (x)
+                e = Cast <to = 8> (w)
+                f = Cast <to = 10> (w)
+            }"#,
+    },
+    Fixture {
+        code: "RC302",
+        shows: "values that may have a fraction, and constants that have one",
+        bad: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x) => (int4[4] a, uint4[4] b) <float16[4] w = {1, 2.5, 3, 0.5}> {
+                [value] a = Cast <to = 22> (x)
+                [constant] b = Cast <to = 21> (w)
+            }"#,
+        findings: &[
+            ("graph/value", "runtimes round fractions to INT4"),
+            ("graph/constant", "2 of the 4 elements of 'w', the first at index 1 (2.5)"),
+        ],
+        good: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float[4] x, int32[4] i) => (int4[4] a, uint4[4] b, int4[4] c, int8[4] d) <float16[4] w = {1, 2, 3, 0}> {
+                r = Round (x)
+                a = Cast <to = 22> (r)
+                b = Cast <to = 21> (w)
+                c = Cast <to = 22> (i)
+                d = Cast <to = 3> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC303",
+        shows: "floats and BOOL to strings, strings to BOOL",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[4] x, bool[4] b, string[4] s) => (string[4] u, string[4] v, bool[4] w) {
+                [float] u = Cast <to = 8> (x)
+                [bool] v = Cast <to = 8> (b)
+                [truth] w = Cast <to = 9> (s)
+            }"#,
+        findings: &[
+            ("graph/float", "write FLOAT with different digits"),
+            ("graph/bool", "what BOOL becomes"),
+            ("graph/truth", "which strings are true"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (int32[4] i, string[4] s) => (string[4] u, float[4] v, int32[4] w) {
+                u = Cast <to = 8> (i)
+                v = Cast <to = 1> (s)
+                w = Cast <to = 6> (s)
+            }"#,
+    },
+    Fixture {
+        code: "RC304",
+        shows: "a mask of -1e9, a double beyond FLOAT",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g () => (float16[3] a, float[2] b) <float[3] mask = {0, -1e9, inf}, double[2] d = {1e300, 1}> {
+                [half] a = Cast <to = 10> (mask)
+                [single] b = Cast <to = 1> (d)
+            }"#,
+        findings: &[
+            ("graph/half", "65504, become infinite: 1 of the 3 elements of 'mask', the first at index 1 (-1000000000)"),
+            ("graph/single", "1 of the 2 elements of 'd', the first at index 0 (1e300)"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[3] x) => (float16[4] a, bfloat16[3] b, float16[3] c) <float[4] w = {0, -65504, inf, nan}, float[3] mask = {0, -1e9, inf}> {
+                a = Cast <to = 10> (w)
+                b = Cast <to = 16> (mask)
+                c = Cast <to = 10> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC305",
+        shows: "FLOAT to FLOAT16 and back, FLOAT16 by way of BFLOAT16, DOUBLE by way of FLOAT",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[4] x, float16[4] h, double[4] d) => (float[4] a, float16[4] b, double[4] c) {
+                [narrow] n = Cast <to = 10> (x)
+                [back] a = Cast <to = 1> (n)
+                m = Cast <to = 16> (h)
+                [other] b = Cast <to = 10> (m)
+                k = Cast <to = 1> (d)
+                [double] c = Cast <to = 11> (k)
+            }"#,
+        findings: &[
+            ("graph/back", "FLOAT was narrowed to FLOAT16 at graph/narrow; as FLOAT it is no more precise"),
+            ("graph/other", "FLOAT16 was narrowed to BFLOAT16"),
+            ("graph/double", "DOUBLE was narrowed to FLOAT"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, float16[4] h) => (float16[4] a, float[4] b, float[4] c, float[1] d) <float[1] w = {0.1}> {
+                s = Cast <to = 1> (h)
+                a = Cast <to = 10> (s)
+                n = Cast <to = 10> (x)
+                r = Relu (n)
+                b = Cast <to = 1> (r)
+                e = Cast <to = 17> (x)
+                c = Cast <to = 1> (e)
+                v = Cast <to = 10> (w)
+                d = Cast <to = 1> (v)
+            }"#,
+    },
+    Fixture {
+        code: "RC306",
+        shows: "-1 turns into 255, 128 into -128",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (int8[4] x, uint8[4] u) => (int32[4] a, float[4] b) {
+                [first] n = Cast <to = 2> (x)
+                [wide] a = Cast <to = 6> (n)
+                m = Cast <to = 3> (u)
+                [float] b = Cast <to = 1> (m)
+            }"#,
+        findings: &[
+            ("graph/wide", "INT8 became UINT8 at graph/first and now becomes INT32: -1 turns into 255"),
+            ("graph/float", "128 turns into -128"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (int8[4] x, uint8[4] u) => (int8[4] a, float[4] b, int32[4] c) {
+                n = Cast <to = 2> (x)
+                a = Cast <to = 3> (n)
+                m = Cast <to = 5> (u)
+                b = Cast <to = 1> (m)
+                c = Cast <to = 6> (x)
+            }"#,
+    },
+    Fixture {
+        code: "RC401",
+        shows: "an initializer, a Constant, and a chain of casts",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g () => (float16[2] a, int32 b, double[2] c) <float[2] w = {0.5, 2}> {
+                k = Constant <value_float = 3.0> ()
+                [initializer] a = Cast <to = 10> (w)
+                [node] b = Cast <to = 6> (k)
+                [chain] c = Cast <to = 11> (a)
+            }"#,
+        findings: &[
+            ("graph/initializer", "the constant 'w' is cast to FLOAT16 in every run"),
+            ("graph/node", "the constant 'k' is cast to INT32"),
+            ("graph/chain", "the constant 'a' is cast to DOUBLE"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[2] x, float[2] given) => (float16[2] a, int8[2] b, float16[2] c) <float[2] given = {0.5, 2}, float[2] w = {300, nan}> {
+                a = Cast <to = 10> (x)
+                b = Cast <to = 3> (w)
+                c = Cast <to = 10> (given)
+            }"#,
+    },
+    Fixture {
+        code: "RC402",
+        shows: "the type that it has",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, float8e5m2[4] e, float8e4m3fn[4] f) => (float[4] y, float8e5m2[4] z, float8e4m3fn[4] u) {
+                [same] s = Cast <to = 1> (x)
+                y = Relu (s)
+                [copied] z = Cast <to = 19, saturate = 0> (e)
+                [like] u = CastLike (f, f)
+            }"#,
+        findings: &[
+            ("graph/same", "'x' already is FLOAT"),
+            ("graph/copied", "'e' already is FLOAT8E5M2"),
+            ("graph/like", "'f' already is FLOAT8E4M3FN"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19, "local": 1]>
+            g (float[4] x, float8e5m2[4] e) => (float16[4] y, float8e5m2[4] z, float[4] u) {
+                y = Cast <to = 10> (x)
+                z = Cast <to = 19, saturate = 1> (e)
+                u = local.F <to = 1> (x)
+            }
+            <domain: "local", opset_import: ["": 19]>
+            F <to> (x) => (y) { c = Constant <value_float = 1.0> () d = Cast <to: int = @to> (c) y = Mul (x, d) }"#,
+    },
+    Fixture {
+        code: "RC403",
+        shows: "a type in between that holds every value",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float16[4] h, int8[4] i, bool[4] b) => (double[4] a, float16[4] c, int16[4] d, float[4] e) {
+                s = Cast <to = 1> (h)
+                [wider] a = Cast <to = 11> (s)
+                [back] t = Cast <to = 10> (s)
+                c = Relu (t)
+                n = Cast <to = 6> (i)
+                [narrower] d = Cast <to = 5> (n)
+                m = Cast <to = 7> (b)
+                [bool] e = Cast <to = 1> (m)
+            }"#,
+        findings: &[
+            ("graph/wider", "FLOAT16 became FLOAT at graph/#0:Cast and now becomes DOUBLE: one cast from FLOAT16 would do"),
+            ("graph/back", "no cast would do"),
+            ("graph/narrower", "one cast from INT8 would do"),
+            ("graph/bool", "one cast from BOOL would do"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[4] x, int32[4] i, float16[4] h, bool[4] b) => (float[4] a, int8[4] c, string[4] d, string[4] e) {
+                n = Cast <to = 10> (x)
+                a = Cast <to = 1> (n)
+                f = Cast <to = 11> (i)
+                c = Cast <to = 3> (f)
+                s = Cast <to = 1> (h)
+                d = Cast <to = 8> (s)
+                m = Cast <to = 6> (b)
+                e = Cast <to = 8> (m)
+            }"#,
+    },
+    Fixture {
+        code: "RC404",
+        shows: "the same input, type and attributes that matter",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, float16 like) => (float16[4] y, float8e5m2[4] z) {
+                [first] a = Cast <to = 10> (x)
+                [second] b = Cast <to = 10, saturate = 0> (x)
+                [third] c = CastLike (x, like)
+                s = Add (a, b)
+                y = Add (s, c)
+                d = Cast <to = 19> (x)
+                [eight] z = Cast <to = 19, saturate = 1> (x)
+            }"#,
+        findings: &[
+            ("graph/second", "'x' is cast to FLOAT16 at graph/first already"),
+            ("graph/third", "at graph/first already"),
+            ("graph/eight", "'x' is cast to FLOAT8E5M2 at graph/#5:Cast already"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[4] x, float[4] v) => (float16[4] y, float8e5m2[4] z, float8e5m2[4] u) {
+                a = Cast <to = 10> (x)
+                b = Cast <to = 10> (v)
+                y = Add (a, b)
+                z = Cast <to = 19> (x)
+                u = Cast <to = 19, saturate = 0> (x)
+            }"#,
+    },
+];

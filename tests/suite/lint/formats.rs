@@ -1,0 +1,125 @@
+//! Each format as a file that people can read: `golden/`. `RECAST_BLESS=1 cargo test` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use prost::Message;
+use serde_json::Value;
+
+use super::command::{Folder, stdout};
+use crate::support::model;
+
+const FORMATS: [&str; 8] = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"];
+
+/// Findings of all severities and kinds of places, a clean model, a name that has to be escaped, and a file that is no model.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let mut proto = model(
+        r#"<ir_version: 9, opset_import: ["": 19]>
+        g (float[4] x, float scale, float8e4m3fn zero) => (float8e4m3fn[4] y, float[2] z, float16[4] h) <uint8[2] w = {56, 64}> {
+            [quantize] y = Cast <to = 17> (x)
+            z = DequantizeLinear (w, scale, zero)
+            [half] h = Cast <to = 10, saturate = 1> (x)
+        }"#,
+    );
+    let graph = proto.graph.as_mut().unwrap();
+    graph.initializer[0].name = Some("w&<weights>".to_owned());
+    graph.node[1].input[0] = "w&<weights>".to_owned();
+    folder.write("a.onnx", &proto.encode_to_vec());
+    folder.model(
+        "inside/b c%.onnx",
+        r#"<ir_version: 8, opset_import: ["": 18]>
+        g (bool choice) => (int32[2] y) <float[2] w = {1, 3000000000}> {
+            [choose] y = If (choice) <
+                then_branch = t () => (int32[2] r) { r = Cast <to = 6> (w) },
+                else_branch = e () => (int32[2] q) { [bare] q = Cast (w) }
+            >
+        }"#,
+    );
+    folder.model("clean.onnx", r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#);
+    folder.write("broken.onnx", b"\x08\x09\x3a\xff");
+    folder
+}
+
+#[test]
+fn every_format_is_as_it_was() {
+    let folder = folder();
+    let golden = Path::new("tests/suite/lint/golden");
+    let mut failures = Vec::new();
+    for format in FORMATS {
+        let output = folder.recast(&["lint", "--extend-select", "RC106", "--format", format]);
+        assert_eq!(output.status.code(), Some(2), "a file is broken");
+        let found = stdout(&output).replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        let path = golden.join(format!("report.{format}"));
+        if std::env::var_os("RECAST_BLESS").is_some() {
+            fs::create_dir_all(golden).unwrap();
+            fs::write(&path, &found).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        if found != expected {
+            failures.push(format!("{} differs; RECAST_BLESS=1 writes it anew. Found:\n{found}", path.display()));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
+fn a_run_is_the_same_to_the_byte_each_time() {
+    let folder = folder();
+    for format in FORMATS {
+        let run = || stdout(&folder.recast(&["lint", "--select", "ALL", "--format", format]));
+        assert_eq!(run(), run(), "{format}");
+    }
+}
+
+#[test]
+fn a_clean_run_is_a_valid_document_too() {
+    let folder = Folder::new();
+    folder.model("m.onnx", r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#);
+    for format in FORMATS {
+        let output = folder.recast(&["lint", "--format", format]);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(0), "{format}");
+        assert!(output.stderr.is_empty(), "{format} speaks: {}", String::from_utf8_lossy(&output.stderr));
+        match format {
+            "concise" | "full" | "jsonl" | "github" => assert_eq!(text, "", "{format}"),
+            "junit" => assert!(text.contains("tests=\"1\" failures=\"0\" errors=\"0\""), "{text}"),
+            _ => {
+                serde_json::from_str::<Value>(&text).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn byte_regions_hold_what_they_say() {
+    let folder = folder();
+    let document: Value = serde_json::from_str(&stdout(&folder.recast(&["lint", "a.onnx", "--format", "sarif"]))).unwrap();
+    let file = fs::read(folder.path("a.onnx")).unwrap();
+    let mut seen = 0;
+    for result in document["runs"][0]["results"].as_array().unwrap() {
+        let location = &result["locations"][0];
+        let region = &location["physicalLocation"]["region"];
+        let (offset, length) = (region["byteOffset"].as_u64().unwrap() as usize, region["byteLength"].as_u64().unwrap() as usize);
+        let bytes = &file[offset..offset + length];
+        let name = location["logicalLocations"][0]["name"].as_str().unwrap();
+        assert!(bytes.windows(name.len()).any(|window| window == name.as_bytes()), "{name} is not in its region");
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+}
+
+#[test]
+fn fingerprints_stay_while_the_model_changes_elsewhere() {
+    let folder = Folder::new();
+    let fingerprint = |nodes: &str| {
+        let text = format!(r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) {{ {nodes} }}"#);
+        folder.model("m.onnx", &text);
+        let document: Value =
+            serde_json::from_str(&stdout(&folder.recast(&["lint", "--select", "RC101", "--format", "json"]))).unwrap();
+        document["findings"][0]["fingerprint"].as_str().unwrap().to_owned()
+    };
+    let before = fingerprint("y = Cast <to = 17> (x)");
+    assert_eq!(fingerprint("a = Relu (x) b = Relu (a) y = Cast <to = 17> (b)"), before);
+    assert_ne!(fingerprint("z = Cast <to = 17> (x) y = Identity (z)"), before);
+}

@@ -1,0 +1,45 @@
+//! `recast lint`: rules, fixes, selection, formats, the command.
+
+mod command;
+mod documentation;
+mod fixes;
+mod fixtures;
+mod formats;
+mod selection;
+
+use onnx_recast::graph::Model;
+use onnx_recast::lint::{self, Diagnostic, Job, Layer, Noqa, RULES, Selection};
+
+use crate::support::model;
+
+/// A selection of these codes alone.
+pub fn selecting(codes: &str) -> Selection {
+    let select = codes.split(',').map(|code| code.parse().expect("a code")).collect();
+    Selection::of([&Layer { select: Some(select), ..Layer::default() }])
+}
+
+/// How the tests judge models that are in no file.
+pub fn job(selection: &Selection) -> Job<'_> {
+    Job { path: "model.onnx", selection, noqa: Noqa::Heard }
+}
+
+/// What the rules of these codes find in a text.
+pub fn find(text: &str, codes: &str) -> Vec<Diagnostic> {
+    let model = Model::new(model(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    lint::lint(&model, &job(&selecting(codes)))
+}
+
+#[test]
+fn the_table_of_rules_is_in_order_and_each_code_and_name_is_there_once() {
+    let codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
+    assert!(codes.is_sorted_by(|left, right| left < right), "{codes:?}");
+    let mut names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), RULES.len());
+    for rule in RULES {
+        let file = format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
+        assert!(std::path::Path::new(&file).is_file(), "{} is not in {file}", rule.code);
+        assert!(rule.documentation().len() > 200, "{} has no documentation", rule.code);
+    }
+}
