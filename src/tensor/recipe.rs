@@ -1,5 +1,7 @@
 //! A tensor that is another one, cast: computed piece by piece while the file is written.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use crate::cast::{Cast, Summary};
@@ -67,8 +69,12 @@ impl Recipe for CastRecipe {
         self.casts.last().map_or(0, |last| size(last.to().bits(), self.elements))
     }
 
-    fn source(&self) -> &[u8] {
-        &self.source
+    fn source(&self, range: Range<usize>) -> &[u8] {
+        let (Some(first), Some(last)) = (self.casts.first(), self.casts.last()) else {
+            return &self.source;
+        };
+        let place = |byte: usize| size(first.from().bits(), byte * 8 / last.to().bits()).min(self.source.len());
+        &self.source[place(range.start)..place(range.end)]
     }
 
     fn fill(&self, start: usize, out: &mut [u8]) {
