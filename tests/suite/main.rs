@@ -3,6 +3,7 @@
 mod architecture;
 mod bad_input;
 mod command;
+mod external_data;
 mod fold;
 mod kept;
 mod properties;
