@@ -3,6 +3,8 @@
 mod architecture;
 mod bad_input;
 mod command;
+#[cfg(unix)]
+mod crash;
 mod external_data;
 mod fold;
 mod kept;
