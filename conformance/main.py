@@ -22,6 +22,9 @@ CHECKS = [
     "strings",
     "field",
     "external",
+    "lint",
+    "lint_reports",
+    "ci_files",
     "big",
 ]
 
