@@ -15,6 +15,7 @@ CHECKS = [
     "models",
     "roundtrip",
     "fold_cast",
+    "cast_file",
     "fold_equal",
     "bystanders",
     "header",

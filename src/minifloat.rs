@@ -152,8 +152,8 @@ const fn shift_right_to_even(magnitude: u64, shift: i32) -> u64 {
     if shift > 64 {
         return 0;
     }
-    let wide = (magnitude as u128) << 64 >> shift;
-    let (quotient, rest) = ((wide >> 64) as u64, wide as u64);
+    // The part that is cut off, moved to the top of a word.
+    let (quotient, rest) = if shift == 64 { (0, magnitude) } else { (magnitude >> shift, magnitude << (64 - shift)) };
     let half = 1 << 63;
     quotient + (rest > half || (rest == half && quotient & 1 == 1)) as u64
 }

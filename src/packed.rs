@@ -6,7 +6,15 @@
 /// # Panics
 /// When the element lies beyond the end of `bytes`.
 #[must_use]
+#[inline]
 pub fn get(bits: usize, bytes: &[u8], index: usize) -> u64 {
+    match bits {
+        8 => return bytes[index].into(),
+        16 => return u16::from_le_bytes(bytes.as_chunks().0[index]).into(),
+        32 => return u32::from_le_bytes(bytes.as_chunks().0[index]).into(),
+        64 => return u64::from_le_bytes(bytes.as_chunks().0[index]),
+        _ => {}
+    }
     let (first, last) = (index * bits / 8, (index * bits + bits).div_ceil(8));
     let mut word = [0; 8];
     word[..last - first].copy_from_slice(&bytes[first..last]);
@@ -17,7 +25,13 @@ pub fn get(bits: usize, bytes: &[u8], index: usize) -> u64 {
 ///
 /// # Panics
 /// When the element lies beyond the end of `bytes`.
+#[inline]
 pub fn put(bits: usize, bytes: &mut [u8], index: usize, element: u64) {
+    match bits {
+        8 => return bytes[index] = element as u8,
+        16 => return bytes.as_chunks_mut().0[index] = (element as u16).to_le_bytes(),
+        _ => {}
+    }
     let (first, last) = (index * bits / 8, (index * bits + bits).div_ceil(8));
     let word = (element & mask(bits)) << (index * bits % 8);
     for (byte, addend) in bytes[first..last].iter_mut().zip(word.to_le_bytes()) {

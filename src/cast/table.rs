@@ -1,7 +1,9 @@
 //! Casts of elements of a byte or less: the reference path answers for every code once, and a table for every element.
 #![allow(unsafe_code)]
 
-use super::level::{Features, Level};
+use super::level::Features;
+#[cfg(target_arch = "x86_64")]
+use super::level::Level;
 use super::{Cast, convert_element};
 use crate::packed::mask;
 
@@ -10,6 +12,7 @@ use crate::packed::mask;
 pub(super) struct Table {
     entries: [u64; 256],
     /// The bytes of the entries, the low bytes of all first.
+    #[cfg(target_arch = "x86_64")]
     planes: [[u8; 256]; 4],
     bytes: usize,
 }
@@ -28,8 +31,12 @@ impl Table {
 
     fn filled(bytes: usize, entry: impl Fn(u64) -> u64) -> Table {
         let entries: [u64; 256] = std::array::from_fn(|code| entry(code as u64));
-        let planes = std::array::from_fn(|byte| entries.map(|entry| entry.to_le_bytes()[byte]));
-        Table { entries, planes, bytes }
+        Table {
+            entries,
+            #[cfg(target_arch = "x86_64")]
+            planes: std::array::from_fn(|byte| entries.map(|entry| entry.to_le_bytes()[byte])),
+            bytes,
+        }
     }
 
     /// The size of an entry.

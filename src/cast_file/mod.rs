@@ -10,7 +10,7 @@ mod tensor_proto;
 pub use elements::{Array, Data, Failure, Spread};
 
 use crate::dtype::DType;
-use crate::wire::{Input, Layout};
+use crate::wire::{DataFolder, Input, Layout};
 
 /// The form of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,15 @@ impl Form {
     }
 }
 
-/// Reads the tensor of a file. What the unsigned integers of a `.npy` file stand for, `stored` may say.
+/// Reads the tensor of a file. What the unsigned integers of a `.npy` file stand for, `stored` may say; the data file of a
+/// `TensorProto` is looked for in `folder`.
 ///
 /// # Errors
 /// Where the file is not what it should be, or holds something that no cast reads.
-pub fn read(input: &Input, stored: Option<DType>) -> Result<Array, Failure> {
+pub fn read(input: &Input, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     match Form::of(&input.bytes) {
         Form::Npy => npy::read(&input.bytes, stored),
-        Form::Proto => tensor_proto::read(&input.bytes, stored),
+        Form::Proto => tensor_proto::read(&input.bytes, stored, folder),
     }
 }
 

@@ -4,16 +4,17 @@ use bytes::Bytes;
 
 use super::elements::{Array, Data, Failure, Spread};
 use crate::dtype::DType;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Tensor, Values, without_values};
 use crate::wire::schema::TensorProto;
-use crate::wire::{Field, Layout, Piece, Value};
+use crate::wire::{DataFolder, Field, Layout, Piece, Value, raw};
 
+/// The number of the field `raw_data`.
 const RAW_DATA: u32 = 9;
 
-/// The fields that hold values: `float_data`, `int32_data`, `int64_data`, `raw_data`, `double_data`, `uint64_data`.
-const VALUES: [u32; 6] = [4, 5, 7, RAW_DATA, 10, 11];
+/// protobuf counts the bytes of a message in 31 bits.
+const LARGEST: u64 = i32::MAX as u64;
 
-pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
+pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     let proto =
         TensorProto::from_bytes(bytes.clone()).map_err(|error| Failure(format!("is no .npy file and no TensorProto: {error}")))?;
     let tensor = Tensor::read(&proto).map_err(|error| Failure(format!("is no .npy file and no sound TensorProto: {error}")))?;
@@ -27,10 +28,8 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
         Values::Raw(raw) => Data::Numbers(raw, Spread::Packed, None),
         Values::Strings(strings) => Data::Strings(strings),
         Values::External(reference) => {
-            return Err(Failure(format!(
-                "its values are in another file, '{}'; store them in the tensor itself",
-                reference.location
-            )));
+            let values = reference.bytes(tensor.raw_bytes(), folder).map_err(Failure::new)?;
+            Data::Numbers(values, Spread::Packed, None)
         }
     };
     Ok(Array { dims: tensor.dims().to_vec(), fortran_order: false, dtype: tensor.dtype(), data, message: Some(proto) })
@@ -43,16 +42,26 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
         ));
     }
     let piece = array.piece(Spread::Packed);
-    let mut proto = array.message.unwrap_or_else(|| TensorProto::from(crate::wire::raw::TensorProto::default()));
+    let mut proto = match &array.message {
+        Some(message) => without_values(message),
+        None => TensorProto::from(raw::TensorProto::default()),
+    };
     proto.dims = array.dims;
     proto.data_type = Some(array.dtype.number());
+    proto.data_location = None;
     proto.string_data.clear();
-    proto.rest_mut().retain(|field| !VALUES.contains(&field.tag));
     match (piece, array.data) {
         (None, Data::Strings(strings)) => proto.string_data = strings,
         (Some(Piece::Made(recipe)), _) => proto.rest_mut().push(Field { tag: RAW_DATA, value: Value::Made(recipe) }),
         (Some(Piece::Bytes(bytes)), _) => proto.rest_mut().push(Field { tag: RAW_DATA, value: Value::Len(bytes) }),
         (None, Data::Numbers(..)) => unreachable!("numbers make a piece"),
     }
-    Ok(Layout::of(&proto))
+    let layout = Layout::of(&proto);
+    if layout.bytes() > LARGEST {
+        return Err(Failure(format!(
+            "would be a TensorProto of {} bytes, more than protobuf's 2 GiB; write a .npy file",
+            layout.bytes()
+        )));
+    }
+    Ok(layout)
 }

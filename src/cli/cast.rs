@@ -13,7 +13,7 @@ use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
 use crate::report::{bytes, plural};
-use crate::wire::{self, Target, save};
+use crate::wire::{self, DataFolder, Target, save};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -77,7 +77,8 @@ impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let input = if self.input == Path::new("-") { wire::read_stdin() } else { wire::open(&self.input) };
         let input = input.with_context(|| self.input.display().to_string())?;
-        let array = cast_file::read(&input, self.from).with_context(|| input.name.clone())?;
+        let folder = if self.input == Path::new("-") { DataFolder::default() } else { DataFolder::of_model(&self.input) };
+        let array = cast_file::read(&input, self.from, &folder).with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype, self.to, self.rules())?;
         let (from, elements) = (array.dtype, array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;

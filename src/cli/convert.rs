@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
@@ -67,11 +67,7 @@ enum Explicit {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = match (self.dry_run, self.output.is_given()) {
-            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
-            (true, false) => vec![None; self.models.len()],
-            (false, _) => self.output.targets(&self.models)?.into_iter().map(Some).collect(),
-        };
+        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
         // All models are converted before the first is written: if one is refused, none is.
         let mut converted = Vec::new();
         for (path, target) in self.models.iter().zip(targets) {

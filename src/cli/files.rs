@@ -33,16 +33,27 @@ impl Output {
         self.output.as_deref() == Some(Path::new("-"))
     }
 
-    /// Whether a place was given at all.
-    pub fn is_given(&self) -> bool {
+    fn is_given(&self) -> bool {
         self.output.is_some() || self.out_dir.is_some() || self.in_place
+    }
+
+    /// The target of each input; in a dry run, none.
+    ///
+    /// # Errors
+    /// Where an input has none, or two inputs have the same, or a dry run has one.
+    pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
+        match (dry_run, self.is_given()) {
+            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
+            (true, false) => Ok(vec![None; inputs.len()]),
+            (false, _) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
+        }
     }
 
     /// The target of each input.
     ///
     /// # Errors
     /// Where an input has none, or two inputs have the same.
-    pub fn targets(&self, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+    fn targets(&self, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
         if !self.is_given() {
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }

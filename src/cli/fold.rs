@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 
 use super::files::{self, ExternalData, Output};
@@ -61,11 +61,7 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = match (self.dry_run, self.output.is_given()) {
-            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
-            (true, false) => vec![None; self.models.len()],
-            (false, _) => self.output.targets(&self.models)?.into_iter().map(Some).collect(),
-        };
+        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
         // All models are folded before the first is written: an error in one leaves no half of a run behind.
         let mut folded = Vec::new();
         for (path, target) in self.models.iter().zip(targets) {

@@ -45,8 +45,9 @@ pub fn moved_to_model(tensor: &TensorProto, raw_data: Bytes) -> TensorProto {
     moved
 }
 
-/// A tensor without its values, and without the keys that say where they are.
-fn without_values(tensor: &TensorProto) -> TensorProto {
+/// A tensor without its numbers, and without the keys that say where they are.
+#[must_use]
+pub fn without_values(tensor: &TensorProto) -> TensorProto {
     let mut bare = tensor.clone();
     bare.rest_mut().retain(|field| field.tag != RAW_DATA && !typed::FIELDS.contains(&field.tag));
     bare.external_data.retain(|entry| !KEYS.contains(&entry.key()));

@@ -7,5 +7,5 @@ mod typed;
 mod view;
 
 pub use content::{Content, Data, Failure};
-pub use external::{Reference, is_external, moved_to_file, moved_to_model};
+pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
 pub use view::{BadTensor, Tensor, Values};

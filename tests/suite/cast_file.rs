@@ -222,3 +222,24 @@ fn large_tensors_are_cast_in_parts() {
     let message = String::from_utf8(done.stderr).unwrap();
     assert!(message.contains("140007 elements are undefined, the first at index 0"), "{message}");
 }
+
+#[test]
+fn values_in_another_file_are_found_beside_the_tensor() {
+    let pair =
+        |key: &str, value: &str| raw::StringStringEntryProto { key: Some(key.to_owned()), value: Some(value.to_owned()) }.into();
+    let tensor = |location: &str| {
+        let data_location = Some(raw::tensor_proto::DataLocation::External.into());
+        let external_data = vec![pair("location", location), pair("offset", "4")];
+        let tensor = raw::TensorProto { dims: vec![2], data_type: Some(1), data_location, external_data, ..Default::default() };
+        TensorProto::from(tensor).encode_to_vec()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("values.bin"), singles(&[9.0, 1.0, -2.5])).unwrap();
+    for (location, code) in [("values.bin", 0), ("../values.bin", 2), ("other.bin", 2)] {
+        fs::write(path("in.pb"), tensor(location)).unwrap();
+        let done = recast(&["cast", &path("in.pb"), "-o", &path("out.pb"), "--to", "float16"]);
+        assert_eq!(done.status.code(), Some(code), "{location}: {done:?}");
+    }
+    assert_eq!(fs::read(path("out.pb")).unwrap(), proto(10, 2, &[0x00, 0x3C, 0x00, 0xC1]));
+}
