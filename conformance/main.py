@@ -23,6 +23,9 @@ CHECKS = [
     "strings",
     "field",
     "external",
+    "lint",
+    "lint_reports",
+    "ci_files",
     "big",
 ]
 

@@ -1,0 +1,118 @@
+"""The files for CI: the pre-commit hooks run, the action's steps run, and docs/ci.md says what is true."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from common import EXAMPLES, RECAST, ROOT, scratch_folder
+
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def check(report):
+    with scratch_folder() as folder:
+        environment = environment_with_recast(folder)
+        repository = make_repository(folder / "repository")
+        check_hooks(report, repository, environment)
+        check_action(report, repository, environment)
+        check_documentation(report, folder, repository, environment)
+
+
+def environment_with_recast(folder):
+    """An environment whose path begins with recast, and whose pre-commit keeps nothing."""
+    tools = folder / "bin"
+    tools.mkdir()
+    (tools / "recast").symlink_to(RECAST)
+    identity = {f"GIT_{role}_{part}": "nobody@example.com" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    return os.environ | identity | {"PATH": f"{tools}:{BIN}:{os.environ['PATH']}", "PRE_COMMIT_HOME": str(folder / "pre-commit")}
+
+
+def make_repository(folder):
+    """A repository with the example models."""
+    (folder / "models").mkdir(parents=True)
+    copy_examples(folder)
+    run(["git", "init", "--quiet"], folder)
+    run(["git", "add", "."], folder)
+    return folder
+
+
+def copy_examples(repository):
+    for example in EXAMPLES:
+        shutil.copy(example, repository / "models")
+
+
+def run(command, folder, environment=None):
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def expect(report, name, done, code, part=""):
+    wrong = done.returncode != code or part not in done.stdout
+    report.case(name, wrong and f"exit code {done.returncode}, not {code}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def check_hooks(report, repository, environment):
+    manifest = ROOT / ".pre-commit-hooks.yaml"
+    expect(report, "the hooks by pre-commit", run(["pre-commit", "validate-manifest", manifest], repository, environment), 0)
+    # The hook that builds recast does the same, after minutes of building.
+    hook = next(hook for hook in yaml.safe_load(manifest.read_text()) if hook["id"] == "recast-lint-installed")
+    config = repository / ".pre-commit-config.yaml"
+    config.write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
+    expect(report, "the hook on all models", run(["pre-commit", "run", "--all-files"], repository, environment), 1, "RC101")
+    clean = ["pre-commit", "run", "--files", "models/transformer_fp16.onnx"]
+    expect(report, "the hook on a clean model", run(clean, repository, environment), 0)
+    config.unlink()
+
+
+def check_action(report, repository, environment):
+    action = ROOT / "action.yml"
+    schema = ["check-jsonschema", "--builtin-schema", "vendor.github-actions", action]
+    expect(report, "the action by GitHub's schema", run(schema, repository, environment), 0)
+    definition = yaml.safe_load(action.read_text())
+    step = next(step for step in definition["runs"]["steps"] if "recast lint" in step["run"])
+    inputs = {name: str(value.get("default", "")) for name, value in definition["inputs"].items()}
+    for name, given, code, part in [
+        ("without inputs", {}, 1, "::warning file=models/fp8_qdq.onnx,title=RC101"),
+        ("with a pattern", {"paths": "models/t*.onnx models/o*.onnx"}, 0, ""),
+        ("with options", {"args": "--exit-zero --select RC4"}, 0, "::notice"),
+        ("with an output", {"format": "sarif", "output": "out.sarif"}, 1, ""),
+    ]:
+        values = inputs | given
+        variables = {key: values[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]] for key, value in step["env"].items()}
+        expect(report, f"the action {name}", run(["bash", "-e", "-c", step["run"]], repository, environment | variables), code, part)
+    report.case("the action's output", "2.1.0" not in (repository / "out.sarif").read_text() and "no SARIF")
+
+
+def check_documentation(report, folder, repository, environment):
+    blocks = BLOCK.findall((ROOT / "docs/ci.md").read_text())
+    for kind, text in blocks:
+        if kind == "yaml":
+            check_yaml(report, folder, text, environment)
+        for line in text.splitlines():
+            command = line.strip().removeprefix("- ")
+            if command.startswith("recast lint"):
+                done = run(["bash", "-c", command], repository, environment)
+                report.case(f"docs/ci.md: {command}", done.returncode not in (0, 1) and done.stderr)
+    copy_examples(repository)  # Some of the commands have fixed them.
+    (configuration,) = [text for kind, text in blocks if kind == "toml"]
+    (repository / "recast.toml").write_text(configuration)
+    done = run(["recast", "lint", "models", "--format", "concise"], repository, environment)
+    expect(report, "docs/ci.md: recast.toml", done, 1, "RC101 error")
+
+
+def check_yaml(report, folder, text, environment):
+    name = text.splitlines()[0].removeprefix("# ")
+    path = folder / Path(name).name
+    path.write_text(text)
+    schemas = {".gitlab-ci.yml": "vendor.gitlab-ci"}
+    if name == ".pre-commit-config.yaml":
+        command = ["pre-commit", "validate-config", path]
+    else:
+        transform = ["--data-transform", "gitlab-ci"] if name == ".gitlab-ci.yml" else []
+        command = ["check-jsonschema", "--builtin-schema", schemas.get(name, "vendor.github-workflows"), *transform, path]
+    expect(report, f"docs/ci.md: {name}", run(command, folder, environment), 0)
