@@ -36,8 +36,8 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
         )));
     }
     let (dtype, data) = match (item, stored) {
-        (Item::Wide(characters), _) => (DType::String, Data::Strings(strings::from_wide(&data, characters, elements)?)),
-        (Item::Narrow(bytes), _) => (DType::String, Data::Strings(strings::from_narrow(&data, bytes, elements))),
+        (Item::Wide(characters), _) => (DType::String, Data::Strings(strings::from_wide(&data, characters)?)),
+        (Item::Narrow(bytes), _) => (DType::String, Data::Strings(strings::from_narrow(&data, bytes))),
         (item, stored) => (item.dtype(stored, &header.descr)?, Data::Numbers(data, Spread::Byte, None)),
     };
     Ok(Array { dims: header.dims, fortran_order: header.fortran_order, dtype, data, message: None })
@@ -182,7 +182,8 @@ impl Item {
     fn parse(descr: &str) -> Result<Item, Failure> {
         let unknown = || Failure(format!("holds '{descr}', which no cast reads"));
         let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
-        let size = || name.get(1..)?.parse::<usize>().ok().filter(|size| size.checked_mul(4).is_some());
+        // Of elements without size, a short file could claim more than memory can hold.
+        let size = || name.get(1..)?.parse::<usize>().ok().filter(|&size| size > 0 && size.checked_mul(4).is_some());
         let item = match name.chars().next() {
             Some('U') => size().map(Item::Wide),
             Some('S') => size().map(Item::Narrow),
