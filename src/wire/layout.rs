@@ -1,6 +1,7 @@
 //! What a file will consist of, before any of it is written.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes};
@@ -46,12 +47,12 @@ impl Piece {
         }
     }
 
-    /// The bytes that the run consists of or is computed from.
+    /// The bytes that a part of the run consists of or is computed from.
     #[must_use]
-    pub fn source(&self) -> &[u8] {
+    pub fn source(&self, range: Range<usize>) -> &[u8] {
         match self {
-            Piece::Bytes(bytes) => bytes,
-            Piece::Made(recipe) => recipe.source(),
+            Piece::Bytes(bytes) => &bytes[range],
+            Piece::Made(recipe) => recipe.source(range),
         }
     }
 

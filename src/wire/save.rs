@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::layout::{Layout, Piece};
+use super::memory;
 use super::recipe::GRAIN;
 use super::signals::RemovedOnSignal;
 use super::temporary::Temporary;
@@ -141,12 +142,17 @@ fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
 
     chunks(pieces).into_par_iter().try_for_each_init(
         || vec![0; CHUNK],
-        |buffer, Chunk { piece, start, bytes, place }| match piece {
-            Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place),
-            Piece::Made(recipe) => {
-                recipe.fill(start, &mut buffer[..bytes]);
-                file.write_all_at(&buffer[..bytes], place)
+        |buffer, Chunk { piece, start, bytes, place }| {
+            match piece {
+                Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place)?,
+                Piece::Made(recipe) => {
+                    recipe.fill(start, &mut buffer[..bytes]);
+                    file.write_all_at(&buffer[..bytes], place)?;
+                }
             }
+            memory::start_flushing(file, place, bytes);
+            memory::release(piece.source(start..start + bytes));
+            Ok(())
         },
     )
 }
