@@ -4,6 +4,7 @@ mod architecture;
 mod bad_input;
 mod cast_file;
 mod command;
+mod external_data;
 mod fold;
 mod kept;
 mod lint;
