@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use std::ops::Range;
-
 use bytes::Bytes;
 use rayon::prelude::*;
 
@@ -162,11 +160,8 @@ impl Recipe for Conversion {
         (self.elements * self.bits()).div_ceil(8)
     }
 
-    fn source(&self, range: Range<usize>) -> &[u8] {
-        let from = self.converter.cast().from().bits();
-        let bits = if self.source_spread == Spread::Byte { from.max(8) } else { from };
-        let place = |byte: usize| (byte * 8 / self.bits() * bits).div_ceil(8).min(self.source.len());
-        &self.source[place(range.start)..place(range.end)]
+    fn source(&self) -> &[u8] {
+        &self.source
     }
 
     fn fill(&self, start: usize, out: &mut [u8]) {

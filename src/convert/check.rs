@@ -86,11 +86,9 @@ fn types(site: &Site, target: &'static Schema, version: &str) -> Result<(), Reas
         let known = known.value_type;
         let widens = old.is_some_and(|old| old.types.is_subset(new.types));
         match known {
-            Some(known) if !new.types.contains(known) => {
-                // A model whose types were wrong before stays as wrong as it was.
-                if old.is_none_or(|old| old.types.contains(known)) || !widens {
-                    return Err(format!("{what} is {known}, which {version} does not admit"));
-                }
+            // A model whose types were wrong before stays as wrong as it was.
+            Some(known) if !new.types.contains(known) && (old.is_none_or(|old| old.types.contains(known)) || !widens) => {
+                return Err(format!("{what} is {known}, which {version} does not admit"));
             }
             None if !widens => {
                 return Err(format!("the type of {what} is not known, and {version} does not admit all that it may be"));

@@ -1,6 +1,5 @@
 //! A tensor that is another one, cast: computed piece by piece while the file is written.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
@@ -90,12 +89,8 @@ impl Recipe for CastRecipe {
         self.steps.last().map_or(0, |last| size(last.cast.to().bits(), self.elements))
     }
 
-    fn source(&self, range: Range<usize>) -> &[u8] {
-        let (Some(first), Some(last)) = (self.steps.first(), self.steps.last()) else {
-            return &self.source;
-        };
-        let place = |byte: usize| size(first.cast.from().bits(), byte * 8 / last.cast.to().bits()).min(self.source.len());
-        &self.source[place(range.start)..place(range.end)]
+    fn source(&self) -> &[u8] {
+        &self.source
     }
 
     fn fill(&self, start: usize, out: &mut [u8]) {

@@ -47,12 +47,16 @@ impl Piece {
         }
     }
 
-    /// The bytes that a part of the run consists of or is computed from.
+    /// The bytes that a part of the run consists of or is computed from, nearly.
     #[must_use]
     pub fn source(&self, range: Range<usize>) -> &[u8] {
         match self {
             Piece::Bytes(bytes) => &bytes[range],
-            Piece::Made(recipe) => recipe.source(range),
+            Piece::Made(recipe) => {
+                let (source, bytes) = (recipe.source(), recipe.bytes().max(1) as u128);
+                let place = |byte: usize| (byte as u128 * source.len() as u128 / bytes) as usize;
+                &source[place(range.start)..place(range.end)]
+            }
         }
     }
 

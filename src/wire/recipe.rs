@@ -1,7 +1,6 @@
 //! Bytes that are computed while the file is written.
 
 use std::fmt;
-use std::ops::Range;
 
 /// [`Recipe::fill`] is called for pieces that start at multiples of this many bytes. It is a multiple of the bytes that 8
 /// elements take, for elements of 1, 2, 3, 4, 6, 8 … 128 bits, so that a piece starts on a whole element of any packing.
@@ -14,8 +13,8 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     /// How many bytes there are.
     fn bytes(&self) -> usize;
 
-    /// The bytes that these bytes of the run are computed from, or a part of them.
-    fn source(&self, range: Range<usize>) -> &[u8];
+    /// The bytes that it computes from, in the same order.
+    fn source(&self) -> &[u8];
 
     /// Computes the bytes from `start`, a multiple of [`GRAIN`], into all of `out`.
     fn fill(&self, start: usize, out: &mut [u8]);

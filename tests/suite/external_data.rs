@@ -126,7 +126,8 @@ fn folded_values() -> BTreeMap<&'static str, Vec<u8>> {
 
 #[test]
 fn every_placement_puts_the_same_values_where_it_says() {
-    let cases: [(&str, &[&str], [(&str, &str); 3]); 8] = [
+    type Case<'c> = (&'c str, &'c [&'c str], [(&'c str, &'c str); 3]);
+    let cases: [Case; 8] = [
         ("in/out.onnx", &[], [("b", "out.onnx.data"), ("z", "model"), ("kept", "weights.data")]),
         ("out.onnx", &[], [("b", "out.onnx.data"), ("z", "model"), ("kept", "out.onnx.data")]),
         ("out.onnx", &["--external-threshold", "0"], [("b", "out.onnx.data"), ("z", "out.onnx.data"), ("kept", "out.onnx.data")]),

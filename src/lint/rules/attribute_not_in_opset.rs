@@ -60,9 +60,9 @@ fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let findings = unknown.map(|attribute| {
         let (op, name) = (proto.op_type(), attribute.name());
         let domain = domain_name(proto.domain());
-        let elsewhere = facts::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
+        let mut elsewhere = facts::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
         let newer = elsewhere.clone().find(|version| version.since_version > opset);
-        let history = match (newer, elsewhere.last()) {
+        let history = match (newer, elsewhere.next_back()) {
             (Some(newer), _) => format!("it came with opset {}", newer.since_version),
             (None, Some(_)) => format!("it was dropped with opset {}", schema.since_version),
             (None, None) => "no opset has it".to_owned(),
