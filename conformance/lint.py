@@ -1,8 +1,8 @@
 """`recast lint` on the onnx wheel's models: what it finds, what its fixes change, what its documentation says, and how long it takes."""
 
 import json
-import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -157,12 +157,20 @@ def check_large_model(report, folder):
     report.note(f"6 GiB of external data: {seconds * 1000:.0f} ms, {megabytes:.0f} MB")
 
 
+# A process counts the memory of the one that started it as its own until it runs a program: so a small one starts recast.
+MEASURE = """
+import os, resource, sys, time
+start = time.monotonic()
+with open(sys.argv[1], "wb") as out:
+    child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
+status, usage = os.wait4(child, 0)[1:]
+kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+print(os.waitstatus_to_exitcode(status), time.monotonic() - start, kibibytes * 1024 / 1e6)
+"""
+
+
 def measured(command, output):
     """Runs a command: exit code, seconds, and the most memory it held, in MB."""
-    start = time.monotonic()
-    with open(output, "wb") as out:
-        action = [(os.POSIX_SPAWN_DUP2, out.fileno(), 1)]
-        child = os.posix_spawn(command[0], [os.fspath(part) for part in command], os.environ, file_actions=action)
-        _, status, usage = os.wait4(child, 0)
-    kibibytes = usage.ru_maxrss if sys.platform != "darwin" else usage.ru_maxrss / 1024
-    return os.waitstatus_to_exitcode(status), time.monotonic() - start, kibibytes * 1024 / 1e6
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, output, *command], capture_output=True, text=True, check=True)
+    code, seconds, megabytes = done.stdout.split()
+    return int(code), float(seconds), float(megabytes)

@@ -5,6 +5,7 @@ mod documentation;
 mod fixes;
 mod fixtures;
 mod formats;
+mod properties;
 mod selection;
 
 use onnx_recast::graph::Model;
