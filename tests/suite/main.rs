@@ -4,6 +4,9 @@ mod architecture;
 mod bad_input;
 mod cast_file;
 mod command;
+#[cfg(unix)]
+mod crash;
+mod external_data;
 mod fold;
 mod kept;
 mod lint;
