@@ -25,8 +25,13 @@ pub trait Known: Message + Default {
 ///
 /// A message that nobody reached for mutably since it was decoded is written with the very bytes it came from. One that was
 /// changed is encoded anew, its undecoded fields last; the messages inside it are still judged one by one.
+///
+/// It stands behind a pointer: most of the messages that a message may hold are not there.
 #[derive(Clone, Default)]
-pub struct Kept<M> {
+pub struct Kept<M>(Box<Inner<M>>);
+
+#[derive(Clone, Default)]
+struct Inner<M> {
     known: M,
     rest: Vec<Field>,
     source: Source,
@@ -104,13 +109,13 @@ impl<M> Kept<M> {
     /// Where the message's first field began in the bytes it was decoded from; zero for one that was made.
     #[must_use]
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.0.offset
     }
 
     /// The bytes that the message came from, if it is as it came and its bytes stood in one run.
     #[must_use]
     pub fn source(&self) -> Option<&Bytes> {
-        match &self.source {
+        match &self.0.source {
             Source::Run { bytes, .. } => Some(bytes),
             Source::Nothing | Source::Lost => None,
         }
@@ -119,31 +124,31 @@ impl<M> Kept<M> {
     /// Fields that are not decoded, in the order of the file: unknown ones, and the values of a tensor.
     #[must_use]
     pub fn rest(&self) -> &[Field] {
-        &self.rest
+        &self.0.rest
     }
 
     /// The value of the last undecoded field with this number: for a field that is not repeated, the one that counts.
     #[must_use]
     pub fn undecoded(&self, tag: u32) -> Option<&Value> {
-        self.rest.iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
+        self.0.rest.iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
     }
 
     /// The undecoded fields, to be changed.
     pub fn rest_mut(&mut self) -> &mut Vec<Field> {
-        self.source = Source::Lost;
-        &mut self.rest
+        self.0.source = Source::Lost;
+        &mut self.0.rest
     }
 
     /// Takes the message apart; what was not decoded is lost.
     #[must_use]
     pub fn into_known(self) -> M {
-        self.known
+        self.0.known
     }
 }
 
 impl<M> From<M> for Kept<M> {
     fn from(known: M) -> Kept<M> {
-        Kept { known, rest: Vec::new(), source: Source::Lost, offset: 0 }
+        Kept(Box::new(Inner { known, rest: Vec::new(), source: Source::Lost, offset: 0 }))
     }
 }
 
@@ -151,28 +156,28 @@ impl<M> Deref for Kept<M> {
     type Target = M;
 
     fn deref(&self) -> &M {
-        &self.known
+        &self.0.known
     }
 }
 
 impl<M> DerefMut for Kept<M> {
     fn deref_mut(&mut self) -> &mut M {
-        self.source = Source::Lost;
-        &mut self.known
+        self.0.source = Source::Lost;
+        &mut self.0.known
     }
 }
 
 /// Where a message stood in its file is no part of what it says.
 impl<M: PartialEq> PartialEq for Kept<M> {
     fn eq(&self, other: &Kept<M>) -> bool {
-        let Kept { known, rest, source: _, offset: _ } = self;
-        *known == other.known && *rest == other.rest
+        let Inner { known, rest, source: _, offset: _ } = &*self.0;
+        *known == other.0.known && *rest == other.0.rest
     }
 }
 
 impl<M: fmt::Debug> fmt::Debug for Kept<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kept { known, rest, source: _, offset: _ } = self;
+        let Inner { known, rest, source: _, offset: _ } = &*self.0;
         if rest.is_empty() {
             return known.fmt(f);
         }
@@ -185,8 +190,8 @@ impl<M: Known> Message for Kept<M> {
         if let Some(source) = self.source() {
             return layout::put(Piece::Bytes(source.clone()), buf);
         }
-        self.known.encode_raw(buf);
-        for field in &self.rest {
+        self.0.known.encode_raw(buf);
+        for field in &self.0.rest {
             field.encode_raw(buf);
         }
     }
@@ -198,26 +203,26 @@ impl<M: Known> Message for Kept<M> {
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
         let result = if M::FIELDS.contains(&tag) {
-            self.known.merge_field(tag, wire_type, buf, ctx)
+            self.0.known.merge_field(tag, wire_type, buf, ctx)
         } else {
-            Field::take(tag, wire_type, buf, ctx).map(|field| self.rest.push(field))
+            Field::take(tag, wire_type, buf, ctx).map(|field| self.0.rest.push(field))
         };
         if result.is_err() {
             FAILED_AT.set(FAILED_AT.get().or(Some(start)));
             return result;
         }
         let end = length.saturating_sub(buf.remaining());
-        if matches!(self.source, Source::Nothing) {
-            self.offset = start as u64;
+        if matches!(self.0.source, Source::Nothing) {
+            self.0.offset = start as u64;
         }
-        self.source = INPUT.with_borrow(|input| self.source.with_field(input, start, end, key));
+        self.0.source = INPUT.with_borrow(|input| self.0.source.with_field(input, start, end, key));
         Ok(())
     }
 
     fn encoded_len(&self) -> usize {
         match self.source() {
             Some(source) => source.len(),
-            None => self.known.encoded_len() + self.rest.iter().map(Field::encoded_len).sum::<usize>(),
+            None => self.0.known.encoded_len() + self.0.rest.iter().map(Field::encoded_len).sum::<usize>(),
         }
     }
 
