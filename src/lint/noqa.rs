@@ -32,7 +32,7 @@ pub(super) fn is_silenced(model: &Model, at: Place, rule: &Rule) -> bool {
             (tensor || model.declared(value).is_some_and(|info| silences(&info.metadata_props)), scope)
         }
     };
-    own || scope_and_around(model, scope).any(|entries| silences(entries))
+    own || scope_and_around(model, scope).any(silences)
 }
 
 /// The properties of a scope, of the node that it stands in, and so on outwards.
