@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use glob::MatchOptions;
 
 /// The paths that a list names, one a line; `-` reads the list from standard input.
@@ -27,72 +27,71 @@ pub struct Found {
     pub in_folder: bool,
 }
 
+/// A path that names no model, and why.
+pub type Unfound = (PathBuf, anyhow::Error);
+
 /// The model files that the paths name, in their order and each once; those of a folder or pattern come in the order of their
-/// names. Where a path names nothing, its error stands in its place.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, (PathBuf, anyhow::Error)>> {
+/// names. What cannot be read stands as an error where its files would be.
+pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Unfound>> {
     let mut all = Vec::new();
     for path in paths {
-        let mut found = Vec::new();
-        match expand_one(path, &mut found) {
-            Ok(()) => {
-                let in_folder = found.as_slice() != [plain(path)];
-                all.extend(found.into_iter().map(|path| Ok(Found { path, in_folder })));
-            }
-            Err(error) => all.push(Err((path.clone(), error))),
-        }
+        expand_one(path, &mut all);
     }
     let mut seen = HashSet::new();
     all.retain(|path| path.as_ref().map_or(true, |found| seen.insert(found.path.clone())));
     all
 }
 
-fn expand_one(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    if path == Path::new("-") {
-        found.push(path.to_owned());
-        return Ok(());
-    }
+fn expand_one(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => walk(path, found),
-        Ok(_) => {
-            found.push(plain(path));
-            Ok(())
-        }
+        _ if path == Path::new("-") => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
+        Ok(metadata) if metadata.is_dir() => walk(path, all),
+        Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
-            Some(pattern) => expand_pattern(pattern, found),
-            None => Err(error.into()),
+            Some(pattern) => expand_pattern(pattern, all),
+            None => all.push(Err((path.to_owned(), error.into()))),
         },
     }
 }
 
-fn expand_pattern(pattern: &str, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let before = found.len();
+fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Unfound>>) {
+    let unfound = |error: anyhow::Error| Err((PathBuf::from(pattern), error));
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
-    for path in glob::glob_with(pattern, options).context("the pattern cannot be read")? {
-        let path = path?;
-        if path.is_dir() { walk(&path, found)? } else { found.push(plain(&path)) }
+    let matches = match glob::glob_with(pattern, options) {
+        Ok(matches) => matches,
+        Err(error) => return all.push(unfound(error.into())),
+    };
+    let before = all.len();
+    for path in matches {
+        match path {
+            Ok(path) if path.is_dir() => walk(&path, all),
+            Ok(path) => all.push(Ok(Found { path: plain(&path), in_folder: true })),
+            Err(error) => all.push(unfound(error.into())),
+        }
     }
-    if found.len() == before {
-        bail!("no file matches");
+    if all.len() == before {
+        all.push(unfound(anyhow!("no file matches")));
     }
-    Ok(())
 }
 
 /// The models of a folder and of those inside; hidden folders hold none.
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let name = || folder.display().to_string();
-    let mut entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>).with_context(name)?;
+fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
+    let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
+        Ok(entries) => entries,
+        Err(error) => return all.push(Err((plain(folder), error.into()))),
+    };
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let kind = entry.file_type().with_context(name)?;
+        // Of a link it is asked what it is itself: a link to a folder is not followed, for it may lead around in a circle.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if kind.is_dir() && !hidden {
-            walk(&path, found)?;
-        } else if !kind.is_dir() && path.extension().is_some_and(|extension| extension == "onnx") {
-            found.push(plain(&path));
+        if is_folder && !hidden {
+            walk(&path, all);
+        } else if !is_folder && path.extension().is_some_and(|extension| extension == "onnx") {
+            all.push(Ok(Found { path: plain(&path), in_folder: true }));
         }
     }
-    Ok(())
 }
 
 /// The path without `./`.

@@ -61,11 +61,12 @@ fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
         let (op, name) = (proto.op_type(), attribute.name());
         let domain = domain_name(proto.domain());
         let mut elsewhere = facts::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
-        let newer = elsewhere.clone().find(|version| version.since_version > opset);
-        let history = match (newer, elsewhere.next_back()) {
-            (Some(newer), _) => format!("it came with opset {}", newer.since_version),
-            (None, Some(_)) => format!("it was dropped with opset {}", schema.since_version),
-            (None, None) => "no opset has it".to_owned(),
+        let was_there = elsewhere.clone().next().is_some();
+        let newer = elsewhere.find(|version| version.since_version > opset);
+        let history = match newer {
+            Some(newer) => format!("it came with opset {}", newer.since_version),
+            None if was_there => format!("it was dropped with opset {}", schema.since_version),
+            None => "no opset has it".to_owned(),
         };
         let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
         match newer.and_then(|newer| newer.attribute(name)) {

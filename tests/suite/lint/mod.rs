@@ -5,6 +5,7 @@ mod documentation;
 mod fixes;
 mod fixtures;
 mod formats;
+mod noqa;
 mod properties;
 mod selection;
 
