@@ -23,6 +23,7 @@ CHECKS = [
     "strings",
     "field",
     "external",
+    "convert",
     "lint",
     "lint_reports",
     "ci_files",
