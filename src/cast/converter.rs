@@ -140,3 +140,44 @@ impl Converter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cast::Rules;
+    use crate::dtype::DType;
+
+    #[test]
+    fn results_past_the_caches_and_in_parallel_are_the_same_wherever_they_stand() {
+        let pairs = [
+            (DType::Float16, DType::Float),
+            (DType::Float, DType::Float16),
+            (DType::Float, DType::Float),
+            (DType::Int8, DType::Double),
+            (DType::Float, DType::Uint4),
+            (DType::Int2, DType::Float6E2M3),
+            (DType::Float6E3M2, DType::Bfloat16),
+        ];
+        for (from, to) in pairs {
+            let elements = 2 * PART + 3 * CHUNK + 5;
+            let size = |dtype: DType| (elements * dtype.bits()).div_ceil(8);
+            let source: Vec<u8> = (0..size(from)).map(|index| (index * 31 % 251) as u8).collect();
+            let cast = Cast::new(from, to, Rules::default()).unwrap();
+            let mut expected = vec![0; size(to)];
+            cast.convert_exactly(&source, elements, &mut expected);
+            for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                let converter = Converter::for_level(cast, level);
+                for offset in [0, 1, 16, 60] {
+                    let mut memory = vec![0xFF; size(to) + offset + 1];
+                    let target = &mut memory[offset..offset + size(to)];
+                    converter.convert_part(&source, elements, target, true);
+                    assert!(target == expected, "{cast:?} with {level:?} at {offset}");
+                    assert_eq!(memory.last(), Some(&0xFF), "{cast:?} with {level:?} at {offset} writes too far");
+                }
+                let mut target = vec![0xFF; size(to)];
+                converter.convert_parallel(&source, elements, &mut target);
+                assert!(target == expected, "{cast:?} with {level:?} in parallel");
+            }
+        }
+    }
+}

@@ -4,11 +4,8 @@ use bytes::Bytes;
 
 use super::elements::Failure;
 
-/// Reads so many strings, of so many characters of four bytes.
-pub(super) fn from_wide(data: &[u8], characters: usize, elements: usize) -> Result<Vec<Bytes>, Failure> {
-    if characters == 0 {
-        return Ok(vec![Bytes::new(); elements]);
-    }
+/// Reads strings of so many characters of four bytes.
+pub(super) fn from_wide(data: &[u8], characters: usize) -> Result<Vec<Bytes>, Failure> {
     let read = |(index, item): (usize, &[u8])| {
         let codes = item.as_chunks::<4>().0.iter().map(|&code| u32::from_le_bytes(code));
         let text: Option<String> = codes.map(char::from_u32).collect();
@@ -18,11 +15,8 @@ pub(super) fn from_wide(data: &[u8], characters: usize, elements: usize) -> Resu
     data.chunks_exact(characters * 4).enumerate().map(read).collect()
 }
 
-/// Reads so many strings, of so many bytes.
-pub(super) fn from_narrow(data: &Bytes, bytes: usize, elements: usize) -> Vec<Bytes> {
-    if bytes == 0 {
-        return vec![Bytes::new(); elements];
-    }
+/// Reads strings of so many bytes.
+pub(super) fn from_narrow(data: &Bytes, bytes: usize) -> Vec<Bytes> {
     let end = |item: &[u8]| item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     data.chunks_exact(bytes).map(|item| data.slice_ref(&item[..end(item)])).collect()
 }

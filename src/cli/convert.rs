@@ -114,6 +114,7 @@ impl Convert {
             warnings: Vec::new(),
             blockers: Vec::new(),
             nearest_opset: None,
+            data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
         };
@@ -124,6 +125,7 @@ impl Convert {
                 (report.changes, report.warnings) = (done.changes, done.warnings);
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
                 let plan = plan.with_context(|| input.name)?;
+                report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
                 Ok((report, plan))
             }

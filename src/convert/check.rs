@@ -10,7 +10,7 @@ use crate::wire::schema::AttributeProto;
 /// Compares a node, after what its hop did to it, with the version it moves to.
 pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
-        return Err(format!("{} is gone from opset {} on", target.name, target.since_version));
+        return Err(format!("{}-{} is deprecated: no valid model has it", target.name, target.since_version));
     }
     attributes(site, target)?;
     let count = |names: &[String]| names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
@@ -86,11 +86,9 @@ fn types(site: &Site, target: &'static Schema, version: &str) -> Result<(), Reas
         let known = known.value_type;
         let widens = old.is_some_and(|old| old.types.is_subset(new.types));
         match known {
-            Some(known) if !new.types.contains(known) => {
-                // A model whose types were wrong before stays as wrong as it was.
-                if old.is_none_or(|old| old.types.contains(known)) || !widens {
-                    return Err(format!("{what} is {known}, which {version} does not admit"));
-                }
+            // A model whose types were wrong before stays as wrong as it was.
+            Some(known) if !new.types.contains(known) && (!widens || old.is_none_or(|old| old.types.contains(known))) => {
+                return Err(format!("{what} is {known}, which {version} does not admit"));
             }
             None if !widens => {
                 return Err(format!("the type of {what} is not known, and {version} does not admit all that it may be"));

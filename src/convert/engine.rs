@@ -7,7 +7,7 @@ use super::names::Names;
 use super::site::{Made, Place, Record, Site};
 use super::{Blocker, Change, Conversion, NotConverted, Options, Report, check, hops, ir};
 use crate::error::Invalid;
-use crate::facts::infer::{Inferred, infer};
+use crate::facts::infer::{Inferred, Known, infer};
 use crate::facts::{self, LATEST_OPSET, Schema};
 use crate::graph::{Body, Edit, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::wire::schema::{GraphProto, NodeProto, OperatorSetIdProto};
@@ -22,8 +22,9 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
         return Err(Invalid::at("--opset", what).into());
     }
     let from = stated_opset(&model)?;
-    let ir_to = ir::choose(&model, from, options)?;
     let plan = Plan::new(&model, options)?;
+    let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
+    let ir_to = ir::choose(&model, from, adds_initializers, options)?;
     if !plan.blockers.is_empty() {
         let nearest = plan.nearest(from, options.opset);
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
@@ -192,15 +193,25 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// `Constant` had few types before opset 9: new constants of other types become initializers.
+    /// Constants that a later step made superfluous go. `Constant` had few types before opset 9: those of other types become
+    /// initializers.
     fn move_constants(&mut self, id: NodeId, nodes: &mut Vec<NodeProto>, made: &[Made]) -> Result<(), Reason> {
-        let schema = facts::schema("", "Constant", self.options.opset);
-        let admitted = |made: &Made| {
-            let output = schema.and_then(|schema| schema.output(0));
-            made.known.value_type.is_some_and(|value_type| output.is_some_and(|output| output.types.contains(value_type)))
-        };
-        for constant in made {
-            let Some(tensor) = constant.constant.as_ref().filter(|_| !admitted(constant)) else { continue };
+        let used: HashSet<String> = nodes.iter().flat_map(|node| node.input.iter().cloned()).collect();
+        let is_own = |name: &str| self.model.node(id).output.iter().any(|output| output == name);
+        let is_superfluous = |made: &Made| made.constant.is_some() && !used.contains(&made.name) && !is_own(&made.name);
+        let made: Vec<&Made> = made
+            .iter()
+            .filter(|made| {
+                if is_superfluous(made) {
+                    nodes.retain(|node| node.output.first() != Some(&made.name));
+                }
+                !is_superfluous(made)
+            })
+            .collect();
+        for &constant in &made {
+            let Some(tensor) = constant.constant.as_ref().filter(|_| !is_admitted(&constant.known, self.options.opset)) else {
+                continue;
+            };
             if matches!(self.model.body(id.scope), Body::Function(_)) {
                 return Err(format!("the new constant '{}' cannot stand in a function before opset 9", constant.name));
             }
@@ -303,6 +314,15 @@ fn rewritten(
     node
 }
 
+/// An opset with the oldest version of `Constant`.
+const FIRST_CONSTANT: i64 = 1;
+
+/// Whether a `Constant` of this opset can have such a value.
+fn is_admitted(known: &Known, opset: i64) -> bool {
+    let output = facts::schema("", "Constant", opset).and_then(|schema| schema.output(0));
+    known.value_type.is_some_and(|value_type| output.is_some_and(|output| output.types.contains(value_type)))
+}
+
 /// A node on its whole way.
 struct Journey<'a, 'm> {
     place: &'a Place<'m>,
@@ -343,6 +363,9 @@ impl Journey<'_, '_> {
                 true => Stuck { at: next.step - 1, next: next.step, reason },
                 false => Stuck { at: next.step, next: next.step - 1, reason },
             };
+            if op == "Constant" && next.step == 9 && !next.is_up && self.leaves_to_initializer(&node) {
+                break;
+            }
             let mut site = Site {
                 place: self.place,
                 names: &mut *self.names,
@@ -370,6 +393,21 @@ impl Journey<'_, '_> {
         before.push(node);
         before.append(&mut after);
         Ok(before)
+    }
+
+    /// `Constant` has few types before opset 9: one of another type ends its way as an initializer.
+    fn leaves_to_initializer(&mut self, node: &NodeProto) -> bool {
+        let value = node.attribute.iter().find(|attribute| attribute.name() == "value");
+        let (Some(tensor), Some(name)) = (value.and_then(|attribute| attribute.t.clone()), node.output.first()) else {
+            return false;
+        };
+        let known = Known::of_tensor(&tensor);
+        if is_admitted(&known, FIRST_CONSTANT) {
+            return false;
+        }
+        self.record.notes.push("became an initializer".to_owned());
+        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor) });
+        true
     }
 
     /// A new constant holds its value in an attribute that every version has.

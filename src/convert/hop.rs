@@ -107,7 +107,7 @@ impl Action {
                     site.remove_attribute(name);
                     Ok(())
                 }
-                Some(_) => Err(format!("`{name}` has an effect that version {} cannot express", site.to)),
+                Some(_) => Err(format!("`{name}` has an effect that opset {} cannot express", site.to)),
                 None => Ok(()),
             },
             Action::Write(name, value) => {

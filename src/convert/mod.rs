@@ -1,6 +1,6 @@
 //! Moves a model from one opset to another: to an equivalent model, or not at all.
 //!
-//! Every node goes one version of its operator at a time. What changes between two versions is said in [`hops`]; what a node
+//! Every node goes one version of its operator at a time. What changes between two versions is said in `hops`; what a node
 //! uses is then compared with the facts of the new version. Where a version cannot say what the node means, or it is not known
 //! whether it can, that is a blocker, and the model stays as it is.
 //!
@@ -14,8 +14,6 @@ mod ir;
 mod make;
 mod names;
 mod site;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 

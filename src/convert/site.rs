@@ -6,8 +6,8 @@ use super::hop::{Reason, Value};
 use super::make;
 use super::names::Names;
 use crate::dtype::DType;
-use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Known};
+use crate::facts::{Formal, Schema};
 use crate::graph::{Attribute, Model, NodeId, ValueId};
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
@@ -51,7 +51,7 @@ pub(super) struct Site<'a, 'm> {
     pub record: &'a mut Record,
     /// The version it comes from.
     pub schema: &'static Schema,
-    /// The version of its operator that it moves to.
+    /// The opset that it moves to.
     pub to: i64,
     pub node: NodeProto,
     /// Nodes that go in front of it.
@@ -259,11 +259,24 @@ impl<'m> Site<'_, 'm> {
     }
 
     pub fn known_input(&self, index: usize) -> Known {
-        self.input(index).map(|name| self.known(name)).unwrap_or_default()
+        let known = self.input(index).map(|name| self.known(name)).unwrap_or_default();
+        self.completed(known, self.schema.input(index))
     }
 
     pub fn known_output(&self, index: usize) -> Known {
-        self.node.output.get(index).map(|name| self.known(name)).unwrap_or_default()
+        let known = self.node.output.get(index).map(|name| self.known(name)).unwrap_or_default();
+        self.completed(known, self.schema.output(index))
+    }
+
+    /// A type that is not known is that of any other input or output with the same type variable.
+    fn completed(&self, known: Known, formal: Option<&'static Formal>) -> Known {
+        let Some(formal) = formal.filter(|formal| known.value_type.is_none() && formal.is_homogeneous()) else { return known };
+        let shares =
+            |other: Option<&Formal>| other.is_some_and(|other| other.is_homogeneous() && other.type_name == formal.type_name);
+        let inputs = self.node.input.iter().enumerate().filter(|(index, _)| shares(self.schema.input(*index)));
+        let outputs = self.node.output.iter().enumerate().filter(|(index, _)| shares(self.schema.output(*index)));
+        let value_type = inputs.chain(outputs).find_map(|(_, name)| self.known(name).value_type);
+        Known { value_type: formal.fixed_type().or(value_type), ..known }
     }
 
     pub fn dtype(&self, index: usize) -> Result<DType, Reason> {
@@ -314,7 +327,7 @@ impl<'m> Site<'_, 'm> {
             Values::Strings(_) => Err(format!("{what} holds strings")),
             Values::External(reference) => {
                 let bytes = reference.bytes(tensor.raw_bytes(), self.place.model.data());
-                bytes.map(|bytes| (tensor.dtype(), bytes)).map_err(|error| format!("{what}: {error}"))
+                Ok((tensor.dtype(), bytes.map_err(|error| format!("{what}: {error}"))?))
             }
         }
     }

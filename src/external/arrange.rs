@@ -44,7 +44,7 @@ struct Run {
 
 /// Joins the runs that share bytes of a data file. Each byte is then written once, however many tensors claim it.
 fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
-    let address = |run: &Run| run.piece.source().as_ptr() as usize;
+    let address = |run: &Run| run.piece.source(0..0).as_ptr() as usize;
     let mut slices: Vec<usize> = (0..runs.len()).filter(|&index| matches!(runs[index].piece, Piece::Bytes(_))).collect();
     slices.sort_by_key(|&index| (address(&runs[index]), index));
     let mut begun = 0;
@@ -58,7 +58,7 @@ fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
         }
         let group = &slices[begun..next];
         begun = next;
-        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source())) {
+        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source(0..0))) {
             let first = group.iter().copied().min().unwrap_or(group[0]);
             let base = file.as_ptr() as usize;
             let shared = Piece::Bytes(file.slice(start - base..end - base));

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::place::Place;
 use super::{Options, Placement, Unplaceable, neighbours};
-use crate::wire::{DataFolder, Layout};
+use crate::wire::{DataFolder, Layout, folder_of};
 
 /// A path for a new data file.
 pub(super) struct Chosen {
@@ -38,26 +38,41 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
         }
         return Ok(Chosen { path, location, is_there });
     }
-    for path in own_names(output) {
-        let Some(location) = path.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
-            return Err(Unplaceable::BadName(path.display().to_string()));
-        };
-        let is_there = is_there(&location);
-        if is_there || path.symlink_metadata().is_err() {
-            return Ok(Chosen { path, location, is_there });
-        }
-    }
-    Err(Unplaceable::BadName(output.display().to_string()))
+    // One that an earlier run left serves again if it holds the same.
+    let same = own_files(output).into_iter().find(|path| name_of(path).is_some_and(&is_there));
+    let is_there = same.is_some();
+    let path = same.or_else(|| own_names(output).find(|path| path.symlink_metadata().is_err()));
+    path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, is_there }))
+        .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
 }
 
-/// The names that this program gives to the data file of an output, the first one first.
-pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
+/// The names that this program gives to the data file of an output, in order.
+fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
     let with = |ending: String| {
         let mut name = output.as_os_str().to_owned();
         name.push(ending);
         PathBuf::from(name)
     };
     std::iter::once(with(".data".to_owned())).chain((1_u32..).map(move |number| with(format!(".{number}.data"))))
+}
+
+/// The files beside an output that have such a name.
+pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
+    let Some(name) = name_of(output) else {
+        return Vec::new();
+    };
+    let is_own = |path: &PathBuf| {
+        let ending = name_of(path).and_then(|found| found.strip_prefix(name)?.strip_suffix(".data"));
+        ending.is_some_and(|number| number.strip_prefix('.').map_or(number.is_empty(), |digits| digits.parse::<u32>().is_ok()))
+    };
+    let entries = fs::read_dir(folder_of(output)).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_own(path) && path.is_file()).collect();
+    files.sort();
+    files
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
 }
 
 /// A location as a path that goes down from the model's folder only; none if it does not.

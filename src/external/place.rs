@@ -97,8 +97,8 @@ impl Place {
         let candidates = match self.is_in_place {
             true => self.data.opened(),
             false => {
-                let names = name::own_names(output).take_while(|path| path.is_file());
-                names.filter(|path| neighbours::refers(output, path)).filter_map(|path| fs::canonicalize(path).ok()).collect()
+                let files = name::own_files(output).into_iter().filter(|path| neighbours::refers(output, path));
+                files.filter_map(|path| fs::canonicalize(path).ok()).collect()
             }
         };
         let made = made.and_then(|made| fs::canonicalize(made).ok());

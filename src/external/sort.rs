@@ -54,7 +54,8 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
                 continue;
             };
             let bytes = piece.bytes() as u64;
-            let comes_from_file = || keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some();
+            let comes_from_file =
+                || keeps && place.output.is_some() && place.data.file_around(piece.source(0..piece.bytes())).is_some();
             if bytes >= options.threshold && (moves_large || comes_from_file()) {
                 sorted.growth -= bytes as i64;
                 sorted.to_file.push((at, proto, piece));

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::fold::write_data_files;
 use super::words::plural;
 use crate::convert::{Blocker, Change};
+use crate::external::DataFile;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -30,6 +32,9 @@ pub struct ConvertedModel {
     pub blockers: Vec<Blocker>,
     /// The opset closest to the wanted one that the model would reach, if it is blocked.
     pub nearest_opset: Option<i64>,
+    /// The data file that was made for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<DataFile>,
     /// What the user did not ask for, and should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -77,9 +82,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
     for note in &model.notes {
         writeln!(text, "  {note}").ok();
     }
-    for file in &model.removed_files {
-        writeln!(text, "  removed data file {}, which nothing refers to any more", file.display()).ok();
-    }
+    write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
     text
 }
 

@@ -69,13 +69,18 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
         writeln!(text, "  {note}").ok();
     }
     writeln!(text, "  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)).ok();
+    write_data_files(&mut text, data_file.as_ref(), removed_files);
+    text
+}
+
+/// What a command did to files beside the model.
+pub(super) fn write_data_files(text: &mut String, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
     if let Some(DataFile { path, bytes: length }) = data_file {
         writeln!(text, "  data file {}: {}", path.display(), bytes(*length)).ok();
     }
     for path in removed_files {
         writeln!(text, "  removed data file {}, which nothing refers to any more", path.display()).ok();
     }
-    text
 }
 
 fn write_skipped(text: &mut String, report: &Report, verbose: bool) {

@@ -144,27 +144,34 @@ impl DataFolder {
     /// Where the location leads out of the folder, or to no regular file.
     pub fn path_of(&self, location: &str) -> Result<PathBuf, BadLocation> {
         let Some(folder) = &self.folder else {
-            return Err(BadLocation::NoFolder(location.to_owned()));
+            return Err(BadLocation::NoFolder(shown(location)));
         };
         let is_absolute = Path::new(location).has_root() || Path::new(location).is_absolute();
         if is_absolute && self.allowed.is_empty() {
-            return Err(BadLocation::Absolute(location.to_owned()));
+            return Err(BadLocation::Absolute(shown(location)));
         }
         let path = fs::canonicalize(folder.join(location)).map_err(|error| unreadable(location, error))?;
         let roots: &[PathBuf] = if is_absolute { &[] } else { &self.roots };
         if !roots.iter().chain(&self.allowed).any(|root| path.starts_with(root)) {
-            return Err(BadLocation::Outside { location: location.to_owned(), path });
+            return Err(BadLocation::Outside { location: shown(location), path });
         }
         match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(path),
-            Ok(_) => Err(BadLocation::NoFile(location.to_owned())),
+            Ok(_) => Err(BadLocation::NoFile(shown(location))),
             Err(error) => Err(unreadable(location, error)),
         }
     }
 }
 
 fn unreadable(location: &str, error: io::Error) -> BadLocation {
-    BadLocation::Unreadable(location.to_owned(), error.to_string())
+    BadLocation::Unreadable(shown(location), error.to_string())
+}
+
+/// A location for a message: whoever made the model chose it, so it may be of any length and speak to terminals.
+fn shown(location: &str) -> String {
+    const LONGEST: usize = 200;
+    let cut = location.char_indices().nth(LONGEST).map(|(place, _)| &location[..place]);
+    format!("{}{}", cut.unwrap_or(location).escape_debug(), if cut.is_some() { "…" } else { "" })
 }
 
 /// The folder that a file stands in.

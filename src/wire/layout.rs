@@ -1,6 +1,7 @@
 //! What a file will consist of, before any of it is written.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes};
@@ -46,12 +47,16 @@ impl Piece {
         }
     }
 
-    /// The bytes that the run consists of or is computed from.
+    /// The bytes that a part of the run consists of or is computed from, nearly.
     #[must_use]
-    pub fn source(&self) -> &[u8] {
+    pub fn source(&self, range: Range<usize>) -> &[u8] {
         match self {
-            Piece::Bytes(bytes) => bytes,
-            Piece::Made(recipe) => recipe.source(),
+            Piece::Bytes(bytes) => &bytes[range],
+            Piece::Made(recipe) => {
+                let (source, bytes) = (recipe.source(), recipe.bytes().max(1) as u128);
+                let place = |byte: usize| (byte as u128 * source.len() as u128 / bytes) as usize;
+                &source[place(range.start)..place(range.end)]
+            }
         }
     }
 

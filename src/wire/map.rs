@@ -1,4 +1,4 @@
-//! Mapped files: what maps them, what gives their pages back, and which of them a faulting address lies in.
+//! Mapped files, and which of them an address lies in.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -44,27 +44,13 @@ pub(super) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(Mapped { map, entry }))
 }
 
-/// Gives the pages of mapped bytes back to the system, which reads them again should they be used again. Does nothing to bytes that
-/// are not mapped. For a program that reads each byte of a large file once.
-pub(super) fn release(bytes: &[u8]) {
-    #[cfg(target_os = "linux")]
-    {
-        /// The largest page of the systems this runs on: only whole ones are given back.
-        const PAGE: usize = 1 << 16;
-        let start = (bytes.as_ptr() as usize).next_multiple_of(PAGE);
-        let end = (bytes.as_ptr() as usize + bytes.len()) / PAGE * PAGE;
-        let is_mapped = |entry: &Entry| {
-            let first = entry.start.load(Ordering::Acquire);
-            TAKEN < first && first <= start && end <= entry.end.load(Ordering::Relaxed)
-        };
-        if start < end && entries().any(is_mapped) {
-            // SAFETY: The pages belong to a read-only map of a file, which outlives `bytes`: what is given back is read again from
-            // the file, and nothing else can be lost.
-            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = bytes;
+/// Whether bytes lie in a map.
+pub(super) fn is_mapped(bytes: &[u8]) -> bool {
+    let range = bytes.as_ptr_range();
+    entries().any(|entry| {
+        let start = entry.start.load(Ordering::Acquire);
+        TAKEN < start && start <= range.start as usize && range.end as usize <= entry.end.load(Ordering::Relaxed)
+    })
 }
 
 /// The name of the file whose map an address lies in. Made for a signal handler: takes no lock and allocates nothing.

@@ -8,6 +8,7 @@ mod field;
 mod kept;
 mod layout;
 mod map;
+mod memory;
 mod open;
 mod recipe;
 mod save;

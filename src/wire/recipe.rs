@@ -13,7 +13,7 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     /// How many bytes there are.
     fn bytes(&self) -> usize;
 
-    /// The bytes that it computes from.
+    /// The bytes that it computes from, in the same order.
     fn source(&self) -> &[u8];
 
     /// Computes the bytes from `start`, a multiple of [`GRAIN`], into all of `out`.

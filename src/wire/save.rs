@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::layout::{Layout, Piece};
+use super::memory;
 use super::recipe::GRAIN;
 use super::signals::RemovedOnSignal;
 use super::temporary::Temporary;
@@ -122,7 +123,7 @@ fn write_in_order(pieces: Vec<Piece>, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     for piece in pieces {
         if let Piece::Bytes(bytes) = &piece {
-            out.write_all(bytes)?;
+            out.write_all(bytes).map_err(explained)?;
             continue;
         }
         for start in (0..piece.bytes()).step_by(CHUNK) {
@@ -141,12 +142,17 @@ fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
 
     chunks(pieces).into_par_iter().try_for_each_init(
         || vec![0; CHUNK],
-        |buffer, Chunk { piece, start, bytes, place }| match piece {
-            Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place),
-            Piece::Made(recipe) => {
-                recipe.fill(start, &mut buffer[..bytes]);
-                file.write_all_at(&buffer[..bytes], place)
+        |buffer, Chunk { piece, start, bytes, place }| {
+            match piece {
+                Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place).map_err(explained)?,
+                Piece::Made(recipe) => {
+                    recipe.fill(start, &mut buffer[..bytes]);
+                    file.write_all_at(&buffer[..bytes], place)?;
+                }
             }
+            memory::start_flushing(file, place, bytes);
+            memory::release(piece.source(start..start + bytes));
+            Ok(())
         },
     )
 }
@@ -154,6 +160,15 @@ fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn write_anywhere(pieces: &[Piece], mut file: &File) -> io::Result<()> {
     write_in_order(pieces.to_vec(), &mut file)
+}
+
+/// What the system calls a bad address is here a map that lost its file.
+fn explained(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        #[cfg(unix)]
+        Some(libc::EFAULT) => io::Error::other("a file that it is made from became shorter while it was read"),
+        _ => error,
+    }
 }
 
 /// A part of a piece.

@@ -115,3 +115,63 @@ fn remove_files() {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Output};
+
+    use super::*;
+
+    /// Runs a test of this module again, in a process of its own, whose folder is the current one.
+    fn in_a_child(test: &str, folder: &Path) -> Output {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", &format!("wire::signals::tests::{test}"), "--nocapture"]);
+        command.env("RECAST_TEST_IS_CHILD", "1").current_dir(folder).output().unwrap()
+    }
+
+    fn is_child() -> bool {
+        std::env::var_os("RECAST_TEST_IS_CHILD").is_some()
+    }
+
+    #[test]
+    fn a_signal_removes_the_files_that_are_being_written() {
+        if is_child() {
+            install_signal_handlers();
+            let _removed = RemovedOnSignal::new(Path::new("first"));
+            drop(RemovedOnSignal::new(Path::new("done")));
+            let _too = RemovedOnSignal::new(Path::new("second"));
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
+            unreachable!("the signal ends the process");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["first", "second", "done"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let output = in_a_child("a_signal_removes_the_files_that_are_being_written", folder.path());
+        assert_eq!(output.status.signal(), Some(libc::SIGTERM));
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["done"]);
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_while_it_is_read_ends_the_process_with_a_message() {
+        if is_child() {
+            install_signal_handlers();
+            let _removed = RemovedOnSignal::new(Path::new("half"));
+            let bytes = crate::wire::open(Path::new("weights")).unwrap().bytes;
+            fs::File::options().write(true).open("weights").unwrap().set_len(0).unwrap();
+            let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+            unreachable!("the sum {sum} is not there to be read");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("weights"), vec![1; 1 << 20]).unwrap();
+        fs::write(folder.path().join("half"), "a model").unwrap();
+        let output = in_a_child("a_file_that_becomes_shorter_while_it_is_read_ends_the_process_with_a_message", folder.path());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("recast: weights: became shorter while it was read"), "{message}");
+        assert!(!folder.path().join("half").exists());
+    }
+}

@@ -170,6 +170,7 @@ fn what_cannot_be_cast_is_an_error_that_says_why() {
         (npy(">f4", "(1,)", &one), &["--to", "float16"], "big-endian"),
         (npy("<f4", "(2,)", &one), &["--to", "float16"], "has 4 bytes of elements, but '<f4' of shape [2] takes 8"),
         (npy("<f4", "(9999999999, 9999999999)", &one), &["--to", "float16"], "has no such shape"),
+        (npy("<U0", "(9999999999,)", &[]), &["--to", "float16"], "holds '<U0'"),
         (npy("|O", "(1,)", &one), &["--to", "float16"], "holds '|O'"),
         (npy("<c8", "(1,)", &one), &["--to", "float16"], "holds '<c8'"),
         (npy("<f4", "(1,)", &one), &["--from", "bfloat16", "--to", "float"], "cannot stand for BFLOAT16"),

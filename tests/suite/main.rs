@@ -4,6 +4,11 @@ mod architecture;
 mod bad_input;
 mod cast_file;
 mod command;
+mod convert;
+mod convert_casts;
+#[cfg(unix)]
+mod crash;
+mod external_data;
 mod fold;
 mod kept;
 mod lint;

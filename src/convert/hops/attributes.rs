@@ -14,6 +14,8 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["DepthToSpace"], 11).down(&[DropIf("mode", Value::String("DCR"))]),
     hop(&["GatherND"], 12).down(&[DropIf("batch_dims", Value::Int(0))]),
     hop(&["GridSample"], 20).up(&[Run(rename_modes_up)]).down(&[Run(rename_modes_down)]),
+    // The default is the same, but the function that ONNX defines the operator by does not find it.
+    hop(&["MeanVarianceNormalization"], 13).up(&[Run(write_axes)]),
     hop(&["Mod"], 28).down(&[Run(floats_need_fmod)]),
     hop(&["OptionalHasElement"], 18),
     // It has an effect on types only that the older version does not admit.
@@ -91,4 +93,11 @@ fn floats_need_fmod(site: &mut Site) -> Result<(), Reason> {
         Class::Float if site.int_or("fmod", 0)? == 0 => Err("floating-point inputs with `fmod` = 0 are new in opset 28".to_owned()),
         _ => Ok(()),
     }
+}
+
+fn write_axes(site: &mut Site) -> Result<(), Reason> {
+    if !site.has_attribute("axes") {
+        site.set_ints("axes", vec![0, 2, 3]);
+    }
+    Ok(())
 }

@@ -14,7 +14,7 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["Upsample"], 10).up(&[Becomes("Resize")]),
     hop(&["Resize"], 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
     hop(&["Resize"], 11).up(&[Run(say_how_samples_are_found)]).down(&[Run(samples_must_be_found_as_before)]),
-    hop(&["Resize"], 13).up(&[Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
+    hop(&["Resize"], 13).up(&[Run(not_half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
     hop(&["Resize"], 18).down(&[
         DropIf("antialias", Value::Int(0)),
         DropIf("keep_aspect_ratio_policy", Value::String("stretch")),
@@ -123,10 +123,25 @@ fn samples_must_be_found_as_before(site: &mut Site) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Where sizes are given, versions 11 and 12 want empty scales beside them, and later ones want none.
+fn not_half_pixel_for_nearest(site: &mut Site) -> Result<(), Reason> {
+    match site.string("coordinate_transformation_mode")?.as_deref() {
+        Some("tf_half_pixel_for_nn") => {
+            Err("`coordinate_transformation_mode` = 'tf_half_pixel_for_nn' is gone in opset 13".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Versions 11 and 12 take scales in any case, empty ones where sizes are given; later ones take either.
 fn empty_scales_go(site: &mut Site) -> Result<(), Reason> {
-    if site.input(3).is_some() && site.read_floats(2).is_ok_and(|scales| scales.is_empty()) {
-        site.take_input(2);
+    if site.input(3).is_none() {
+        return Ok(());
+    }
+    let elements = |index: usize| site.known_input(index).static_shape().map(|shape| shape.iter().product::<i64>());
+    match (elements(2), elements(3)) {
+        (_, Some(0)) => site.take_input(3),
+        (Some(scales), _) if scales > 0 => return Err("it has both scales and sizes".to_owned()),
+        _ => site.take_input(2),
     }
     Ok(())
 }

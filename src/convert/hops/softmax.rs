@@ -11,8 +11,8 @@ use crate::facts::infer::Known;
 pub(super) const HOPS: &[Hop] =
     &[hop(&["Hardmax", "LogSoftmax", "Softmax"], 13).up(&[Run(flatten_axes)]).down(&[Run(axis_must_be_last)])];
 
-/// 1. The axes from `axis` on are the last one alone. 2. They are not, or it is not known: the input is flattened, and takes its
-/// shape back afterwards.
+/// 1. The axes from `axis` on are the last one alone.
+/// 2. They are not, or it is not known: the input is flattened, and takes its shape back afterwards.
 fn flatten_axes(site: &mut Site) -> Result<(), Reason> {
     let axis = site.int_or("axis", 1)?;
     let input = site.known_input(0);

@@ -6,7 +6,7 @@ use super::*;
 
 /// The versions of ai.onnx operators that only admit other types than the ones before them, and say the same in their text. A new
 /// version of an operator changes this number: read what it says before this does.
-const TYPES_ONLY: usize = 249;
+const TYPES_ONLY: usize = 248;
 
 #[test]
 fn every_version_step_has_exactly_one_hop() {

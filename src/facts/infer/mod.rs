@@ -9,8 +9,6 @@ mod element;
 mod known;
 mod scan;
 mod shape;
-#[cfg(test)]
-mod tests;
 
 pub use known::{Dim, Known, Shape};
 pub use scan::{Inferred, infer};

@@ -1,0 +1,187 @@
+//! Every cast between every two versions: converted and equal, or refused with the path of a node. There is no third outcome.
+
+use std::collections::BTreeMap;
+
+use onnx_recast::cast::Contested;
+use onnx_recast::convert::{self, Explicit, IrVersion, NotConverted, Options};
+use onnx_recast::dtype::DType;
+use onnx_recast::graph::Model;
+use onnx_recast::passes;
+use onnx_recast::text;
+use onnx_recast::wire::raw::attribute_proto::AttributeType;
+use onnx_recast::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+
+use crate::support::{expect_no_failures, fold, model};
+
+/// An opset of each version of Cast.
+const OPSETS: [i64; 10] = [5, 8, 12, 18, 20, 22, 23, 24, 27, 28];
+
+/// One type for each version that brought some.
+const TYPES: [DType; 10] = [
+    DType::Float16,
+    DType::Int32,
+    DType::String,
+    DType::Bfloat16,
+    DType::Float8E4M3Fn,
+    DType::Int4,
+    DType::Float4E2M1,
+    DType::Float8E8M0,
+    DType::Int2,
+    DType::Float6E2M3,
+];
+
+/// Where the cast stands. The value comes in as float and leaves as float, so that the type is the cast's alone.
+const PLACES: [(&str, &str); 6] = [
+    ("graph", "{ [in] h = Cast <TO> (w) [out] y = Cast <BACK> (h) }"),
+    (
+        "branch",
+        "{ y = If (c) <then_branch = a () => (float[2] p) { [in] h = Cast <TO> (w) [out] p = Cast <BACK> (h) },
+                       else_branch = b () => (float[2] q) { q = Identity (w) }> }",
+    ),
+    (
+        "captured",
+        "{ [in] h = Cast <TO> (w)
+           y = If (c) <then_branch = a () => (float[2] p) { [out] p = Cast <BACK> (h) },
+                       else_branch = b () => (float[2] q) { q = Identity (w) }> }",
+    ),
+    (
+        "loop",
+        "{ y = Loop (n, c, w) <body = b (int64 i, bool k, float[2] s) => (bool k2, float[2] p)
+             { k2 = Identity (k) [in] h = Cast <TO> (w) [out] t = Cast <BACK> (h) p = Add (s, t) }> }",
+    ),
+    (
+        "scan",
+        "{ r, y = Scan <num_scan_inputs = 1, body = b (float s, float e) => (float s2, float p)
+             { s2 = Identity (s) [in] h = Cast <TO> (v) [out] p = Cast <BACK> (h) }> (v, w) }",
+    ),
+    (
+        "function",
+        "{ y = local.F (w) } <domain: \"local\", opset_import: [\"\": OPSET]> F (x) => (z) { k = Constant <value = float[2] {1, 2}> () [in] h = Cast <TO> (k) [out] z = Cast <BACK> (h) }",
+    ),
+];
+
+/// What the cast says beside its type, and the first opset that knows it.
+const EXTRAS: [(&str, i64); 4] = [("", 1), (", saturate = 1", 19), (", saturate = 0", 19), (", round_mode = \"up\"", 24)];
+
+fn model_text(place: &str, opset: i64, dtype: DType, extra: &str) -> String {
+    let to = |dtype: DType| match opset < 6 {
+        true => format!("to = \"{}\"", dtype.name()),
+        false => format!("to = {}", dtype.number()),
+    };
+    let back = to(DType::Float);
+    let body = place.replace("<TO>", &format!("<{}{extra}>", to(dtype))).replace("<BACK>", &format!("<{back}>"));
+    format!(
+        "<ir_version: 10, opset_import: [\"\": {opset}, \"local\": 1]> g () => (float[2] y)
+         <float[2] w = {{1, 2}}, float v = {{1}}, bool c = {{1}}, int64 n = {{3}}> {}",
+        body.replace("OPSET", &opset.to_string())
+    )
+}
+
+/// Whether the way is open: the type, and what the cast stands in.
+fn is_open(place: &str, from: i64, to: i64, dtype: DType) -> bool {
+    let scans_batches = place == "scan" && to < 9;
+    i64::from(dtype.cast_since().unwrap()) <= to && (!scans_batches || from == to)
+}
+
+#[test]
+fn every_version_pair_type_place_and_attribute() {
+    let mut failures = Vec::new();
+    let mut table: BTreeMap<(i64, i64), (usize, usize)> = BTreeMap::new();
+    for (place, body) in PLACES {
+        for from in OPSETS.into_iter().filter(|&from| place != "scan" || from >= 9) {
+            for dtype in TYPES.into_iter().filter(|dtype| i64::from(dtype.cast_since().unwrap()) <= from) {
+                for (extra, since) in EXTRAS {
+                    if since > from {
+                        continue;
+                    }
+                    let before = model(&model_text(body, from, dtype, extra));
+                    for to in OPSETS {
+                        let name = format!("{place}: {dtype}{extra}, {from} to {to}");
+                        let options = Options { ir_version: IrVersion::Keep, explicit: Explicit::None, ..Options::to(to) };
+                        let counts = table.entry((from, to)).or_default();
+                        match convert::convert(Model::new(before.clone()).unwrap(), &options) {
+                            Ok(conversion) => {
+                                counts.0 += 1;
+                                let after = conversion.model.into_proto();
+                                if !is_open(place, from, to, dtype) {
+                                    failures.push(format!("{name}: converted, although it cannot be"));
+                                }
+                                failures.extend(differs(&before, &after, to).map(|what| format!("{name}: {what}")));
+                            }
+                            Err(NotConverted::Blocked { blockers, .. }) => {
+                                counts.1 += 1;
+                                if is_open(place, from, to, dtype) {
+                                    failures.push(format!("{name}: refused: {}", blockers[0]));
+                                }
+                                if !blockers.iter().any(|blocker| blocker.node.ends_with("/in") || blocker.op == "Scan") {
+                                    failures.push(format!("{name}: no blocker names the cast: {blockers:?}"));
+                                }
+                            }
+                            Err(error) => failures.push(format!("{name}: {error}")),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("from -> to: converted, refused");
+    for ((from, to), (converted, refused)) in table {
+        println!("{from:4} -> {to:2}: {converted:5} {refused:5}");
+    }
+    expect_no_failures(failures);
+}
+
+/// What is wrong with a converted model: the casts must be written as their version writes them, and compute the same constants.
+fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String> {
+    let printed = text::print(after);
+    let names = printed.contains("<to: string = ");
+    if names != (opset < 6) {
+        return Some(format!("`to` is written wrongly\n{printed}"));
+    }
+    if opset < 19 && printed.contains("saturate") || opset < 24 && printed.contains("round_mode") {
+        return Some(format!("an attribute is left that opset {opset} does not have\n{printed}"));
+    }
+    let (before, after) = (values(before), values(after));
+    (before != after).then(|| format!("other values\n{before}\n-- after\n{after}"))
+}
+
+/// The model with its casts computed. A constant of a function can hold each type in the newest opset only, so that both sides are
+/// computed there; a cast means there what it says.
+fn values(model: &ModelProto) -> String {
+    let mut model = model.clone();
+    set_opset(&mut model.opset_import);
+    for function in &mut model.functions {
+        set_opset(&mut function.opset_import);
+        function.node.iter_mut().for_each(number_types);
+    }
+    if let Some(graph) = &mut model.graph {
+        number_types_in(graph);
+    }
+    let options = passes::Options { fold_undefined: true, contested: Some(Contested::Runtime), ..Default::default() };
+    let (folded, report) = fold(model, &options);
+    assert_eq!(report.folded.len(), 2, "both casts fold: {report:?}");
+    text::print(&folded)
+}
+
+fn set_opset(imports: &mut [OperatorSetIdProto]) {
+    imports[0].version = Some(28);
+}
+
+fn number_types_in(graph: &mut GraphProto) {
+    graph.node.iter_mut().for_each(number_types);
+}
+
+fn number_types(node: &mut NodeProto) {
+    for attribute in &mut node.attribute {
+        if let Some(graph) = &mut attribute.g {
+            number_types_in(graph);
+        }
+        if attribute.name() == "to"
+            && let Some(name) = attribute.s.take()
+        {
+            let dtype: DType = std::str::from_utf8(&name).unwrap().parse().unwrap();
+            attribute.i = Some(dtype.number().into());
+            attribute.r#type = Some(AttributeType::Int.into());
+        }
+    }
+}
