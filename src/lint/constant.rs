@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
 use super::Subject;
 use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
@@ -20,6 +22,8 @@ pub struct ConstantValues {
 
 /// Elements that are looked at between two casts: few enough for the cache, and a whole number of bytes in every packing.
 const BLOCK: usize = 8192;
+/// Elements that one thread looks at before it asks for more.
+const PART: usize = 128 * BLOCK;
 
 impl Subject<'_> {
     /// The values of a constant; none of a value that is none, or whose values cannot be read.
@@ -50,29 +54,24 @@ impl ConstantValues {
         Content::new(self.dtype, &self.dims, self.data.clone())
     }
 
-    /// Counts the elements for which `is_meant` holds, of what a cast makes of it and of itself.
+    /// Counts the elements that `is_source` means and whose results `is_result` means.
     #[must_use]
-    pub fn tally(&self, cast: &Cast, is_meant: impl Fn(u64, u64) -> bool) -> Tally {
-        let mut tally = Tally::default();
+    pub fn tally(&self, cast: &Cast, is_result: impl Fn(u64) -> bool + Sync, is_source: impl Fn(u64) -> bool + Sync) -> Tally {
         let Data::Numbers(source, _) = &self.data else {
-            return tally;
+            return Tally::default();
         };
-        let (from, to) = (cast.from().bits(), cast.to().bits());
         let converter = Converter::new(*cast);
-        let mut target = vec![0; size(to, BLOCK)];
-        for first in (0..self.elements).step_by(BLOCK) {
-            let elements = BLOCK.min(self.elements - first);
-            let source = &source[size(from, first)..size(from, first + elements)];
-            let target = &mut target[..size(to, elements)];
-            converter.convert(source, elements, target);
-            for index in 0..elements {
-                if is_meant(packed::get(to, target, index), packed::get(from, source, index)) {
-                    tally.count += 1;
-                    tally.first = tally.first.or(Some((first + index) as u64));
-                }
-            }
-        }
-        tally
+        let results = Results::new(cast.to(), is_result);
+        let part = |first: usize| {
+            let elements = PART.min(self.elements - first);
+            let source = &source[size(cast.from().bits(), first)..size(cast.from().bits(), first + elements)];
+            let mut tally = tally_part(&converter, source, elements, &results, &is_source);
+            tally.first = tally.first.map(|index| first as u64 + index);
+            tally
+        };
+        let tallies: Vec<Tally> = (0..self.elements.div_ceil(PART)).into_par_iter().map(|index| part(index * PART)).collect();
+        let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
+        tallies.into_iter().fold(Tally::default(), join)
     }
 
     /// One element in words: a number in plain notation, a string in quotes.
@@ -117,6 +116,61 @@ fn plain(number: impl fmt::Display) -> String {
 
 /// Digits that can be taken in at a glance.
 const LONGEST_PLAIN: usize = 20;
+
+/// Results that are looked for. Few elements have one: a table tells quickly whether a block holds any.
+struct Results<F> {
+    bits: usize,
+    table: Vec<bool>,
+    is_meant: F,
+}
+
+impl<F: Fn(u64) -> bool> Results<F> {
+    fn new(dtype: DType, is_meant: F) -> Results<F> {
+        let bits = dtype.bits();
+        let table = if bits <= 16 { (0..1 << bits).map(&is_meant).collect() } else { Vec::new() };
+        Results { bits, table, is_meant }
+    }
+
+    /// Whether a block may hold one.
+    fn may_be_in(&self, block: &[u8]) -> bool {
+        match self.bits {
+            8 => block.iter().fold(false, |found, &code| found | self.table[usize::from(code)]),
+            16 => {
+                let codes = block.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+                codes.fold(false, |found, code| found | self.table[usize::from(code)])
+            }
+            _ => true,
+        }
+    }
+}
+
+fn tally_part(
+    converter: &Converter,
+    source: &[u8],
+    elements: usize,
+    results: &Results<impl Fn(u64) -> bool>,
+    is_source: &impl Fn(u64) -> bool,
+) -> Tally {
+    let mut tally = Tally::default();
+    let (from, to) = (converter.cast().from().bits(), converter.cast().to().bits());
+    let mut target = vec![0; size(to, BLOCK)];
+    for first in (0..elements).step_by(BLOCK) {
+        let count = BLOCK.min(elements - first);
+        let source = &source[size(from, first)..size(from, first + count)];
+        let target = &mut target[..size(to, count)];
+        converter.convert(source, count, target);
+        if !results.may_be_in(target) {
+            continue;
+        }
+        for index in 0..count {
+            if (results.is_meant)(packed::get(to, target, index)) && is_source(packed::get(from, source, index)) {
+                tally.count += 1;
+                tally.first = tally.first.or(Some((first + index) as u64));
+            }
+        }
+    }
+    tally
+}
 
 fn size(bits: usize, elements: usize) -> usize {
     (elements * bits).div_ceil(8)

@@ -60,5 +60,5 @@ fn out_of_range(constant: &ConstantValues, cast: &CastSite) -> Option<Tally> {
     let kernel = Cast::new(from, cast.to, rules).ok().filter(|_| from != DType::String)?;
     let (source, target) = (Format::of(from), Format::of(cast.to)?);
     let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
-    Some(constant.tally(&kernel, |result, source| (target.is_nan(result) || target.is_infinite(result)) && !was_nan(source)))
+    Some(constant.tally(&kernel, |code| target.is_nan(code) || target.is_infinite(code), |code| !was_nan(code)))
 }

@@ -49,7 +49,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;
     let was_infinite = |code| source.is_some_and(|format| format.is_infinite(code));
-    let tally = constant.tally(&kernel, |result, source| target.is_infinite(result) && !was_infinite(source));
+    let tally = constant.tally(&kernel, |code| target.is_infinite(code), |code| !was_infinite(code));
     let elements = tally_of(&tally, &constant, subject.model.name(cast.input))?;
     let (to, largest) = (cast.to, largest(cast.to));
     Some(Finding::at_node(cast.node, format!("values beyond the largest {to}, {largest}, become infinite: {elements}")))
