@@ -9,8 +9,11 @@ use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Verte
 use super::query::is_onnx_domain;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::error::Invalid;
-use crate::tensor::Tensor;
+use crate::tensor::{BadTensor, Tensor};
 use crate::wire::schema::{ModelProto, NodeProto, StringStringEntryProto, TensorProto, ValueInfoProto};
+
+/// The newest IR version whose element types are known.
+const NEWEST_IR: i64 = 14;
 
 /// Indexes a model.
 pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
@@ -80,7 +83,9 @@ impl<'m> Builder<'m> {
         }
         if let Body::Graph(graph) = body {
             for (initializer, tensor) in (0..).zip(&graph.initializer) {
-                self.check_tensor(scope, || format!("initializer '{}'", tensor.name()), tensor)?;
+                let path =
+                    || format!("{} initializer '{}'", scope::scope_path(self.model, &self.index.kinds, scope), tensor.name());
+                self.check_tensor(path, tensor)?;
                 self.define_initializer(scope, tensor.name(), initializer)?;
             }
             for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
@@ -111,7 +116,7 @@ impl<'m> Builder<'m> {
         for (attribute, proto) in (0..).zip(&node.attribute) {
             if let Some(tensor) = &proto.t {
                 let path = || format!("{}.{}", scope::node_path(self.model, &self.index.kinds, id), proto.name());
-                Tensor::read(tensor).map_err(|error| Invalid::at(path(), error))?;
+                self.check_tensor(path, tensor)?;
             }
             for (list_index, graph) in graphs_of(proto) {
                 self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;
@@ -296,9 +301,13 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn check_tensor(&self, scope: ScopeId, name: impl Fn() -> String, tensor: &TensorProto) -> Result<(), Invalid> {
-        let place = || format!("{} {}", scope::scope_path(self.model, &self.index.kinds, scope), name());
-        Tensor::read(tensor).map(|_| ()).map_err(|error| Invalid::at(place(), error))
+    /// A model of an IR that is not known yet may have tensors of types that are not: nobody needs them.
+    fn check_tensor(&self, place: impl Fn() -> String, tensor: &TensorProto) -> Result<(), Invalid> {
+        match Tensor::read(tensor) {
+            Err(BadTensor::UnknownType(_)) if self.model.ir_version() > NEWEST_IR => Ok(()),
+            Err(error) => Err(Invalid::at(place(), error)),
+            Ok(_) => Ok(()),
+        }
     }
 
     /// ONNX demands that nodes stand after those they depend on. Where they do, every edge leads to a later vertex, and the order of
