@@ -3,6 +3,7 @@
 mod cast;
 mod completions;
 mod convert;
+mod diff;
 mod files;
 mod fold;
 mod inspect;
@@ -31,6 +32,7 @@ enum Command {
     Rule(rule::ExplainRule),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
+    Diff(diff::Diff),
     Cast(cast::CastFile),
     Completions(completions::Completions),
 }
@@ -71,6 +73,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Rule(rule) => rule.run(),
         Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
+        Command::Diff(diff) => diff.run(cli.messages),
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }

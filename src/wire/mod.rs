@@ -10,6 +10,7 @@ mod layout;
 mod map;
 mod memory;
 mod open;
+pub mod outline;
 mod recipe;
 mod save;
 mod signals;

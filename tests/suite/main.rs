@@ -8,6 +8,7 @@ mod convert;
 mod convert_casts;
 #[cfg(unix)]
 mod crash;
+mod diff;
 mod external_data;
 mod fold;
 mod kept;
