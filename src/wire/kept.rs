@@ -91,7 +91,7 @@ impl<M: Known> Kept<M> {
         INPUT.set(bytes.clone());
         FAILED_AT.set(None);
         let length = bytes.len();
-        let mut rest = bytes;
+        let mut rest = bytes.clone();
         let mut message = Kept::<M>::default();
         let mut result = Ok(());
         while rest.has_remaining() && result.is_ok() {
@@ -101,6 +101,8 @@ impl<M: Known> Kept<M> {
                 .map_err(|reason| Malformed { offset: FAILED_AT.get().unwrap_or(start) as u64, reason });
         }
         INPUT.take();
+        // Of the outermost message it is known where it begins and ends, however its keys are written.
+        message.0.source = Source::Run { start: 0, bytes };
         result.map(|()| message)
     }
 }
