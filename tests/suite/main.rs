@@ -10,6 +10,7 @@ mod convert_casts;
 mod crash;
 mod external_data;
 mod fold;
+mod fuzz;
 mod kept;
 mod lint;
 mod properties;
