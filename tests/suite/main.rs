@@ -11,6 +11,7 @@ mod crash;
 mod diff;
 mod external_data;
 mod fold;
+mod fuzz;
 mod kept;
 mod lint;
 mod properties;
