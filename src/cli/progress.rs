@@ -62,7 +62,8 @@ fn show<T>(bar: &ProgressBar, pace: Pace, done: impl Fn() -> u64 + Sync, work: i
     let (end, ended) = mpsc::channel();
     thread::scope(|scope| {
         let done = &done;
-        scope.spawn(move || draw_until(&ended, bar, pace, done));
+        // Where the system has no thread left, the work is done without a bar.
+        let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, done));
         let result = work();
         drop(end);
         result
