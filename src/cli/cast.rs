@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Messages, files};
+use super::{EXIT_CODES, Messages, files, progress};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
@@ -89,7 +89,8 @@ impl CastFile {
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
-        save(&layout, &target).with_context(|| files::target_name(&target))?;
+        let write = || save(&layout, &target);
+        progress::of_files(messages, &[layout.progress()], write).with_context(|| files::target_name(&target))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));

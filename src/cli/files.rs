@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::{Messages, progress};
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
-use crate::wire::{self, DataFolder, Input, Target};
+use crate::wire::{self, DataFolder, Input, Progress, Target};
 
 /// Where the results go.
 #[derive(Args, Clone)]
@@ -119,7 +120,7 @@ impl ExternalData {
 ///
 /// # Errors
 /// Where two of them would write the same file; then nothing is written.
-pub fn write_all(plans: Vec<Plan>) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+pub fn write_all(plans: Vec<Plan>, messages: Messages) -> anyhow::Result<Vec<Vec<PathBuf>>> {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
         if !seen.insert(path) {
@@ -130,7 +131,8 @@ pub fn write_all(plans: Vec<Plan>) -> anyhow::Result<Vec<Vec<PathBuf>>> {
         let name = target_name(plan.target());
         plan.write().with_context(|| name)
     };
-    plans.into_iter().map(write).collect()
+    let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
+    progress::of_files(messages, &files, || plans.into_iter().map(write).collect())
 }
 
 fn parse_placement(text: &str) -> Result<Placement, String> {

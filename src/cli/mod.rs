@@ -9,6 +9,7 @@ mod fold;
 mod inspect;
 mod lint;
 mod open_results;
+mod progress;
 mod rule;
 
 use std::process::ExitCode;
@@ -40,7 +41,7 @@ enum Command {
 /// How much a run says.
 #[derive(Args, Clone, Copy)]
 struct Messages {
-    /// Print no report, only errors
+    /// Print no report and no progress, only errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Print every node, not only sums

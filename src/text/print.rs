@@ -207,14 +207,16 @@ fn elements(tensor: &TensorProto) -> String {
     if is_external(tensor) {
         return format!("[{}]", entries(&tensor.external_data));
     }
-    let count = tensor.dims.iter().product::<i64>().try_into().unwrap_or(0);
-    let shown = MOST_ELEMENTS.min(count);
-    let mut texts = match (Tensor::read(tensor).and_then(|tensor| tensor.values()), DType::from_number(tensor.data_type())) {
-        (Ok(Values::Strings(strings)), _) => {
-            strings.iter().take(shown).map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect()
+    let (mut texts, count) = match Tensor::read(tensor).and_then(|tensor| Ok((tensor, tensor.values()?))) {
+        Ok((_, Values::Strings(strings))) => {
+            let shown = strings.iter().take(MOST_ELEMENTS);
+            (shown.map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect(), strings.len())
         }
-        (Ok(Values::Raw(raw)), Some(dtype)) if dtype.bits() <= 64 => values::unpack(dtype, &raw, shown),
-        _ => Vec::new(),
+        Ok((tensor, Values::Raw(raw))) if tensor.dtype().bits() <= 64 => {
+            let count = usize::try_from(tensor.elements()).unwrap_or(usize::MAX);
+            (values::unpack(tensor.dtype(), &raw, count.min(MOST_ELEMENTS)), count)
+        }
+        _ => return "{...}".to_owned(),
     };
     if texts.len() < count {
         texts.push("...".to_owned());

@@ -14,6 +14,8 @@ mod fold;
 mod fuzz;
 mod kept;
 mod lint;
+#[cfg(target_os = "linux")]
+mod progress;
 mod properties;
 mod storage;
 mod support;

@@ -23,6 +23,9 @@ enum Value {
 const NUMBERS: [u64; 16] =
     [0, 1, 2, 3, 7, 10, 16, 17, 20, 21, 28, 127, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, u64::MAX];
 
+/// Numbers of fields: of many messages, of one, of none.
+const FIELDS: [u64; 10] = [1, 2, 3, 4, 5, 7, 9, 14, 20, 300];
+
 /// The input with a few changes, which the seed decides.
 pub fn mutate(bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -118,8 +121,8 @@ fn change(tree: &mut Tree, random: &mut Random) {
             home.swap(index, other);
         }
         (4, field) => *field = relative.value,
+        (5, _) => home[index].number = FIELDS[random.below(FIELDS.len())],
         (6, _) => home[index].is_long = true,
-        (5, _) => home[index].number = NUMBERS[random.below(NUMBERS.len() - 5)].max(1),
         (_, Value::Varint(number)) => {
             *number = match random.below(3) {
                 0 => NUMBERS[random.below(NUMBERS.len())],

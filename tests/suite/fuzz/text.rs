@@ -1,4 +1,4 @@
-//! Any text is a model or an error; a model that was read from text reads back from the text it is printed as.
+//! Any text is a model or an error; a model that was read from text reads back from the text it is printed as, if that has all values.
 
 use onnx_recast::text;
 
@@ -6,6 +6,9 @@ pub fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(model) = text::parse(text) else { return };
     let printed = text::print(&model);
+    if printed.contains("...") {
+        return;
+    }
     let again = text::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
     assert_eq!(text::print(&again), printed);
 }
