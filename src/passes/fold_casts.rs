@@ -20,7 +20,7 @@ use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
-use crate::tensor::{BadTensor, Content, Data, Failure, Tensor, Values};
+use crate::tensor::{Allowance, BadTensor, CASTS_OF_EACH, Content, Data, Failure, Tensor, Values};
 use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
@@ -35,8 +35,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         folds: Vec::new(),
         by_output: HashMap::new(),
         results: HashMap::new(),
-        casts_of: HashMap::new(),
-        bytes_left: EXTRA_BYTES,
+        allowance: Allowance::default(),
         uses_left: HashMap::new(),
         growth: 0,
         skipped: Vec::new(),
@@ -48,11 +47,6 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
     }
     Ok(planner.finish())
 }
-
-/// Each constant goes through so many casts, whether in a row or side by side, and then through more until they made this many bytes
-/// of all constants: what a run takes of time and memory stays in proportion to the model, however its casts are chained.
-const CASTS_OF_EACH: usize = 16;
-const EXTRA_BYTES: u64 = 1 << 30;
 
 /// A cast that will be folded.
 struct Fold {
@@ -86,10 +80,7 @@ struct Planner<'m> {
     by_output: HashMap<ValueId, usize>,
     /// By the series without its last cast, and that: equal casts are computed once.
     results: HashMap<(Result<Series, ValueId>, Step), CastResult>,
-    /// By constant: how many casts it went through.
-    casts_of: HashMap<ValueId, usize>,
-    /// What is left of [`EXTRA_BYTES`].
-    bytes_left: u64,
+    allowance: Allowance<ValueId>,
     /// Uses that remain after the folds so far, of values that lost one.
     uses_left: HashMap<ValueId, usize>,
     growth: i64,
@@ -166,16 +157,10 @@ impl Planner<'_> {
         if self.results.contains_key(&key) {
             return Ok(());
         }
-        let casts = self.casts_of.entry(constant).or_default();
-        match self.bytes_left.checked_sub(source.bytes()) {
-            _ if *casts < CASTS_OF_EACH => *casts += 1,
-            Some(left) => self.bytes_left = left,
-            None => {
-                let name = self.model.name(constant);
-                return Err(Skip::Because(format!(
-                    "'{name}' goes through {CASTS_OF_EACH} casts already, and is too large for more in one run"
-                )));
-            }
+        if !self.allowance.take(constant, source.bytes()) {
+            let name = self.model.name(constant);
+            let why = format!("'{name}' went through {CASTS_OF_EACH} casts already, and is too large for more in one run");
+            return Err(Skip::Because(why));
         }
         let series = self.results.len();
         self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_folded: false });

@@ -11,6 +11,7 @@ mod crash;
 mod external_data;
 mod fold;
 mod kept;
+mod limits;
 mod lint;
 mod properties;
 mod storage;
