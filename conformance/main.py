@@ -27,6 +27,7 @@ CHECKS = [
     "lint",
     "lint_reports",
     "ci_files",
+    "growth",
     "big",
 ]
 
