@@ -28,6 +28,7 @@ CHECKS = [
     "lint",
     "lint_reports",
     "ci_files",
+    "growth",
     "big",
 ]
 

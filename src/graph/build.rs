@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use petgraph::graph::NodeIndex;
 
+use super::calls;
 use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
-use super::query::is_onnx_domain;
+use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::error::Invalid;
 use crate::tensor::{BadTensor, Tensor};
-use crate::wire::schema::{ModelProto, NodeProto, StringStringEntryProto, TensorProto, ValueInfoProto};
+use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 
 /// The newest IR version whose element types are known.
 const NEWEST_IR: i64 = 14;
@@ -21,6 +22,7 @@ pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
         return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
     };
     let mut builder = Builder { model, index: Index::default(), unresolved: Vec::new() };
+    builder.note_imports(ScopeId(0), &model.opset_import);
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
         if let Some(graph) = &training.initialization {
@@ -34,19 +36,15 @@ pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
     }
     for (position, function) in (0..).zip(&model.functions) {
         let scope = ScopeId(builder.index.kinds.len() as u32);
-        let key = function_key(function.domain(), function.name(), function.overload());
+        let key = calls::function_key(function.domain(), function.name(), function.overload());
         builder.index.functions.insert(key, scope);
+        builder.note_imports(scope, &function.opset_import);
         builder.scope(ScopeKind::Function(position), Body::Function(function))?;
     }
     builder.leave_missing();
-    builder.note_callers();
+    calls::note_callers(model, &mut builder.index);
+    calls::note_arguments(model, &mut builder.index);
     builder.sort()
-}
-
-/// What a call and the function it calls have in common.
-pub(super) fn function_key(domain: &str, name: &str, overload: &str) -> [String; 3] {
-    let domain = if is_onnx_domain(domain) { "" } else { domain };
-    [domain.to_owned(), name.to_owned(), overload.to_owned()]
 }
 
 struct Builder<'m> {
@@ -205,21 +203,6 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn note_callers(&mut self) {
-        if self.index.functions.is_empty() {
-            return;
-        }
-        for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
-            let nodes = scope::body(self.model, &self.index.kinds, scope).map_or(&[][..], Body::nodes);
-            for (position, node) in (0..).zip(nodes) {
-                let key = function_key(node.domain(), node.op_type(), node.overload());
-                if let Some(&function) = self.index.functions.get(&key) {
-                    self.index.callers.entry(function).or_default().push(NodeId { scope, position });
-                }
-            }
-        }
-    }
-
     fn outermost(&self, mut scope: ScopeId) -> ScopeId {
         while let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
             scope = outer;
@@ -255,6 +238,14 @@ impl<'m> Builder<'m> {
             }
         }
         None
+    }
+
+    /// What is imported first counts.
+    fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) {
+        for import in imports {
+            let opsets = self.index.opsets.entry(root).or_default();
+            opsets.entry(domain_name(import.domain()).to_owned()).or_insert(import.version());
+        }
     }
 
     /// The types stated first count less: an input's or output's statement wins over `value_info`.

@@ -1,9 +1,10 @@
 //! `Cast` and `CastLike` nodes, read.
 
 use super::Model;
+use super::calls::Attribute;
 use super::index::{Origin, ValueId};
 use super::query::is_onnx_domain;
-use super::scope::{Body, NodeId, ScopeKind};
+use super::scope::NodeId;
 use crate::cast::RoundMode;
 use crate::dtype::DType;
 use crate::wire::raw::attribute_proto::AttributeType;
@@ -48,17 +49,6 @@ pub enum UnclearCast {
     /// An attribute is one of the function's, and its callers do not agree on one value.
     #[error("`{0}` is an attribute of the function, and its callers do not all give it the same value")]
     CallersDisagree(String),
-}
-
-/// An attribute of a node, after a look at the callers of the function that the node stands in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Attribute<'m> {
-    /// The node does not have it.
-    Absent,
-    /// Its value.
-    Is(&'m AttributeProto),
-    /// It is an attribute of the function, and callers do not all give it one and the same value.
-    Unclear,
 }
 
 impl Model {
@@ -113,36 +103,6 @@ impl Model {
             Attribute::Unclear => Err(UnclearCast::CallersDisagree(name.to_owned())),
         }
     }
-
-    /// An attribute of a node. In a function it may refer to one of the function's attributes: it then has the value that every
-    /// call of the function gives it, or leaves to the function's default.
-    #[must_use]
-    pub fn attribute(&self, node: NodeId, name: &str) -> Attribute<'_> {
-        let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
-            return Attribute::Absent;
-        };
-        if attribute.ref_attr_name().is_empty() {
-            return Attribute::Is(attribute);
-        }
-        let root = self.root(node.scope);
-        let (ScopeKind::Function(_), Body::Function(function)) = (self.scope_kind(root), self.body(root)) else {
-            return Attribute::Unclear;
-        };
-        let default = function.attribute_proto.iter().find(|default| default.name() == attribute.ref_attr_name());
-        let mut given = self.callers(root).iter().map(|&caller| {
-            let stated = self.node(caller).attribute.iter().find(|given| given.name() == attribute.ref_attr_name());
-            stated.or(default).filter(|value| value.ref_attr_name().is_empty())
-        });
-        match given.next() {
-            Some(Some(first)) if given.all(|other| other.is_some_and(|other| same_value(first, other))) => Attribute::Is(first),
-            _ => Attribute::Unclear,
-        }
-    }
-}
-
-/// Whether two attributes have the same value, whatever their names and documentation.
-fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
-    left.r#type == right.r#type && left.i == right.i && left.s == right.s && left.f == right.f
 }
 
 /// `to` is a number since version 6 of `Cast`, and before that a type's name.

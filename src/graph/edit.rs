@@ -120,7 +120,7 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
-                    removed_values.extend((0..).zip(&self.node(*node).output).filter_map(|(index, _)| self.output(*node, index)));
+                    removed_values.extend(self.outputs(*node).map(|(_, value)| value));
                     defined.extend(with.iter().flat_map(|new| &new.output).map(|name| (node.scope, name.as_str())));
                 }
                 Edit::AddInitializer { scope, tensor } => {

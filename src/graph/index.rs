@@ -27,6 +27,19 @@ pub(super) struct Index {
     pub functions: HashMap<[String; 3], ScopeId>,
     /// By function: the nodes that call it.
     pub callers: HashMap<ScopeId, Vec<NodeId>>,
+    /// By function that is called, and name: the value that all calls give an attribute; none if they differ.
+    pub arguments: HashMap<ScopeId, HashMap<String, Option<Argument>>>,
+    /// By outermost scope, and domain: the opset that is imported.
+    pub opsets: HashMap<ScopeId, HashMap<String, i64>>,
+}
+
+/// Where the value stands that all calls of a function give an attribute.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Argument {
+    /// In the attribute of this index of a call.
+    Call(NodeId, u32),
+    /// In the default of this index, which the calls leave it to.
+    Default(u32),
 }
 
 /// A vertex of the index.

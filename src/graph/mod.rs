@@ -14,6 +14,7 @@
 //! - [`Model::apply`] is the only way to change a model, and refuses what would leave a use without a definition.
 
 mod build;
+mod calls;
 mod cast_node;
 mod change;
 mod constant;
@@ -24,7 +25,8 @@ mod query;
 mod scope;
 mod tensors;
 
-pub use cast_node::{Attribute, CastNode, TypeSource, UnclearCast, is_cast};
+pub use calls::Attribute;
+pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast};
 pub use constant::{Constant, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};

@@ -4,12 +4,11 @@ use petgraph::Direction;
 use petgraph::visit::EdgeRef;
 
 use super::Model;
-use super::build::function_key;
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::scope::{Body, NodeId, ScopeId};
 use crate::dtype::DType;
 use crate::wire::raw::type_proto;
-use crate::wire::schema::{NodeProto, OperatorSetIdProto, TensorProto, TypeProto, ValueInfoProto};
+use crate::wire::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
 
 /// Whether a domain is that of ONNX's own operators, which has two names.
 #[must_use]
@@ -59,6 +58,14 @@ impl Model {
     #[must_use]
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
         self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value)
+    }
+
+    /// The values that a node defines, with the index of the output; in no certain order.
+    pub fn outputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
+        self.links(node, Direction::Outgoing).filter_map(|(value, link)| match link {
+            Link::Output(index) => Some((index, value)),
+            Link::Input(_) | Link::Capture => None,
+        })
     }
 
     fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (ValueId, Link)> + '_ {
@@ -137,12 +144,11 @@ impl Model {
     /// 1 or 2 cannot state one and is written in opset 1.
     #[must_use]
     pub fn opset(&self, scope: ScopeId, domain: &str) -> Option<i64> {
-        let same =
-            |import: &&OperatorSetIdProto| import.domain() == domain || (is_onnx_domain(import.domain()) && is_onnx_domain(domain));
-        match self.root_body(scope) {
-            Body::Function(function) => function.opset_import.iter().find(same).map(|import| import.version()),
+        let root = self.root(scope);
+        let stated = self.index.opsets.get(&root).and_then(|opsets| opsets.get(domain_name(domain)).copied());
+        match self.body(root) {
             Body::Graph(_) if self.ir_version() < 3 && self.proto().opset_import.is_empty() => Some(1),
-            Body::Graph(_) => self.proto().opset_import.iter().find(same).map(|import| import.version()),
+            Body::Graph(_) | Body::Function(_) => stated,
         }
     }
 
@@ -155,30 +161,10 @@ impl Model {
         scope
     }
 
-    fn root_body(&self, scope: ScopeId) -> Body<'_> {
-        self.body(self.root(scope))
-    }
-
     /// The model's IR version; zero if it states none.
     #[must_use]
     pub fn ir_version(&self) -> i64 {
         self.proto().ir_version()
-    }
-
-    /// The scope of the model-local function that a node calls.
-    #[must_use]
-    pub fn callee(&self, node: NodeId) -> Option<ScopeId> {
-        if self.index.functions.is_empty() {
-            return None;
-        }
-        let call = self.node(node);
-        self.index.functions.get(&function_key(call.domain(), call.op_type(), call.overload())).copied()
-    }
-
-    /// The nodes that call a function, in any scope.
-    #[must_use]
-    pub fn callers(&self, function: ScopeId) -> &[NodeId] {
-        self.index.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a scope around a value's own defines its name too. ONNX forbids that; runtimes differ in which of the two they take.

@@ -57,7 +57,14 @@ pub struct Region {
 }
 
 impl Diagnostic {
-    pub(super) fn new(model: &Model, path: &str, rule: &'static Rule, severity: Severity, finding: Finding) -> Diagnostic {
+    /// `text` is that of the node that the finding is about, by [`node_text`].
+    pub(super) fn new(
+        model: &Model,
+        path: &str,
+        (rule, severity): (&'static Rule, Severity),
+        finding: Finding,
+        text: Option<String>,
+    ) -> Diagnostic {
         let Finding { at, message, fix } = finding;
         let scope = match at {
             Place::Model => None,
@@ -79,7 +86,7 @@ impl Diagnostic {
             node: node.map(|node| model.node_path(node)),
             op: node.map(|node| model.node(node).op_type().to_owned()),
             value: value.map(|value| format!("{}/{}", model.scope_path(model.home(value)), model.name(value))),
-            text: node.map(|node| shown(&text::print_node(model.node(node)))),
+            text,
             fingerprint: String::new(),
             bytes: node.map_or_else(|| value.and_then(|value| value_region(model, value)), |node| node_region(model, node)),
             fix,
@@ -93,6 +100,11 @@ impl Diagnostic {
     pub fn place(&self) -> &str {
         self.node.as_deref().or(self.value.as_deref()).unwrap_or("model")
     }
+}
+
+/// A node in a line, however large it is.
+pub(super) fn node_text(model: &Model, node: NodeId) -> String {
+    shown(&text::print_node(model.node(node)))
 }
 
 /// Findings of one rule about one thing are told apart by their number.

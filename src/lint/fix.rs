@@ -98,7 +98,8 @@ impl Claims {
                     if with.is_empty() {
                         claims.removed.insert(*node);
                     }
-                    let new = with.iter().flat_map(|new| &new.input).filter(|name| !model.node(*node).input.contains(name));
+                    let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
+                    let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
                     claims.needed.extend(new.filter_map(|name| model.maker(model.lookup(node.scope, name)?)));
                 }
                 Edit::Rewire { from, to } => {

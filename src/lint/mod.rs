@@ -52,8 +52,18 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
         found.extend(heard.map(|finding| (finding, rule, severity)));
     }
     found.sort_by_key(|(finding, rule, _)| (finding.at, rule.code));
-    let mut diagnostics: Vec<Diagnostic> =
-        found.into_iter().map(|(finding, rule, severity)| Diagnostic::new(model, job.path, rule, severity, finding)).collect();
+    let mut diagnostics = Vec::with_capacity(found.len());
+    let mut last = (Place::Model, None);
+    for (finding, rule, severity) in found {
+        // The text of a node takes as long as the node is large: one text serves all findings about it.
+        if let Place::Node(node) = finding.at
+            && last.0 != finding.at
+        {
+            last = (finding.at, Some(diagnostic::node_text(model, node)));
+        }
+        let text = last.1.clone().filter(|_| last.0 == finding.at);
+        diagnostics.push(Diagnostic::new(model, job.path, (rule, severity), finding, text));
+    }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }

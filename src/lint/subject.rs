@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use super::Finding;
 use crate::cast::RoundMode;
 use crate::dtype::DType;
 use crate::facts::infer::{Inferred, infer};
@@ -100,6 +101,25 @@ impl<'m> Subject<'m> {
             let first = *by_output.get(&second.input)?;
             Some(Chain { from: first.from?, first, second })
         })
+    }
+
+    /// A finding at each of the casts of which `judge` says something. Casts that do the same with one value are judged once: however
+    /// many there are, its elements are looked at once.
+    pub fn judge_casts<'s>(
+        &self,
+        casts: impl Iterator<Item = &'s CastSite<'m>>,
+        judge: impl Fn(&CastSite<'m>) -> Option<String>,
+    ) -> Vec<Finding>
+    where
+        'm: 's,
+    {
+        let mut judged: HashMap<_, Option<String>> = HashMap::new();
+        let findings = casts.filter_map(|cast| {
+            let same = (cast.input, cast.from, cast.to, cast.saturate, cast.round_mode, cast.opset);
+            let message = judged.entry(same).or_insert_with(|| judge(cast)).clone()?;
+            Some(Finding::at_node(cast.node, message))
+        });
+        findings.collect()
     }
 
     /// Every `Cast` and `CastLike`, whether it can be read or not.

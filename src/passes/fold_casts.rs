@@ -15,12 +15,12 @@
 use std::collections::HashMap;
 
 use super::{Folded, Options, Pass, Plan, Skipped};
-use crate::cast::{Cast, Contested, RoundMode, Rules, Tally};
+use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
-use crate::tensor::{BadTensor, Content, Data, Tensor, Values};
+use crate::tensor::{Allowance, BadTensor, CASTS_OF_EACH, Content, Data, Failure, Tensor, Values};
 use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
@@ -34,7 +34,8 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         options,
         folds: Vec::new(),
         by_output: HashMap::new(),
-        series: HashMap::new(),
+        results: HashMap::new(),
+        allowance: Allowance::default(),
         uses_left: HashMap::new(),
         growth: 0,
         skipped: Vec::new(),
@@ -53,10 +54,19 @@ struct Fold {
     from: DType,
     content: Content,
     series: Series,
+    /// The constant that the series begins with.
+    constant: ValueId,
 }
 
 /// A constant and the casts it went through, as a number: equal series have equal values.
 type Series = usize;
+
+/// What comes of a constant, or of a series, by one more cast.
+struct CastResult {
+    series: Series,
+    outcome: Result<(Content, Summary), Failure>,
+    is_folded: bool,
+}
 
 /// What of a cast decides its result.
 type Step = (DType, bool, RoundMode, i64);
@@ -68,8 +78,9 @@ struct Planner<'m> {
     folds: Vec<Fold>,
     /// By the value that the cast defines.
     by_output: HashMap<ValueId, usize>,
-    /// The number of each series, by that of the series without its last cast.
-    series: HashMap<(Result<Series, ValueId>, Step), Series>,
+    /// By the series without its last cast, and that: equal casts are computed once.
+    results: HashMap<(Result<Series, ValueId>, Step), CastResult>,
+    allowance: Allowance<ValueId>,
     /// Uses that remain after the folds so far, of values that lost one.
     uses_left: HashMap<ValueId, usize>,
     growth: i64,
@@ -112,32 +123,55 @@ impl Planner<'_> {
                 "'{name}' is defined in a scope and in one around it; runtimes differ in which they take"
             )));
         }
-        let (source, before) = self.source(cast.input)?; // Case 1.
+        let (source, before, constant) = self.source(cast.input)?; // Case 1.
         let to = self.resulting_type(&cast)?;
         let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
         self.check_holder(node.scope, to)?;
-        let (content, summary) = source.cast(kernel).map_err(|failure| Skip::Because(failure.to_string()))?;
+        self.compute(constant, &source, kernel, (before, step))?;
+        let result = &self.results[&(before, step)];
+        let (content, summary) = result.outcome.clone().map_err(|failure| Skip::Because(failure.to_string()))?;
+        let (series, is_new) = (result.series, !result.is_folded);
         if !self.options.fold_undefined {
             expect_none(&summary.undefined, "undefined", "--undefined fold")?; // Case 3.
         }
         if self.options.contested.is_none() {
             expect_none(&summary.contested, "contested", "--contested text|runtime")?;
         }
-        let next = self.series.len();
-        let is_new = !self.series.contains_key(&(before, step));
         self.spend(&cast, if is_new { content.bytes() } else { 0 })?; // Case 4.
-        let series = *self.series.entry((before, step)).or_insert(next);
+        self.results.entry((before, step)).and_modify(|result| result.is_folded = true);
         if let Some(output) = cast.output {
             self.by_output.insert(output, self.folds.len());
         }
-        self.folds.push(Fold { node, from: source.dtype(), content, series });
+        self.folds.push(Fold { node, from: source.dtype(), content, series, constant });
         Ok(())
     }
 
-    /// The values of a constant, or of a cast that will be one.
-    fn source(&self, value: ValueId) -> Result<(Content, Result<Series, ValueId>), Skip> {
+    /// Sees to it that the result of a cast is known.
+    fn compute(
+        &mut self,
+        constant: ValueId,
+        source: &Content,
+        kernel: Cast,
+        key: (Result<Series, ValueId>, Step),
+    ) -> Result<(), Skip> {
+        if self.results.contains_key(&key) {
+            return Ok(());
+        }
+        if !self.allowance.take(constant, source.bytes()) {
+            let name = self.model.name(constant);
+            let why = format!("'{name}' went through {CASTS_OF_EACH} casts already, and is too large for more in one run");
+            return Err(Skip::Because(why));
+        }
+        let series = self.results.len();
+        self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_folded: false });
+        Ok(())
+    }
+
+    /// The values of a constant, or of a cast that will be one; and what they begin with.
+    fn source(&self, value: ValueId) -> Result<(Content, Result<Series, ValueId>, ValueId), Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
-            return Ok((self.folds[fold].content.clone(), Ok(self.folds[fold].series)));
+            let Fold { content, series, constant, .. } = &self.folds[fold];
+            return Ok((content.clone(), Ok(*series), *constant));
         }
         let constant = self.model.constant(value)?;
         let malformed = |error: BadTensor| match error {
@@ -154,7 +188,7 @@ impl Planner<'_> {
                 Data::Numbers(bytes, Vec::new())
             }
         };
-        Ok((Content::new(tensor.dtype(), tensor.dims(), data), Err(value)))
+        Ok((Content::new(tensor.dtype(), tensor.dims(), data), Err(value), value))
     }
 
     fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {

@@ -1,6 +1,6 @@
 //! What `recast fold` did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::words::{bytes, plural};
 use crate::external::DataFile;
-use crate::passes::Report;
+use crate::passes::{Report, Skipped};
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -94,15 +94,15 @@ fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
         }
         return;
     }
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     for skipped in &report.skipped {
-        match reasons.iter_mut().find(|(reason, _)| *reason == skipped.reason) {
-            Some((_, nodes)) => nodes.push(&skipped.node),
-            None => reasons.push((&skipped.reason, vec![&skipped.node])),
-        }
+        *counts.entry(&skipped.reason).or_default() += 1;
     }
-    for (reason, nodes) in reasons {
-        let others = if nodes.len() > 1 { format!(" and {} more", nodes.len() - 1) } else { String::new() };
-        writeln!(text, "    {}{others}: {reason}", nodes[0]).ok();
+    for Skipped { node, reason } in &report.skipped {
+        match counts.remove(reason.as_str()) {
+            Some(1) => writeln!(text, "    {node}: {reason}").ok(),
+            Some(nodes) => writeln!(text, "    {node} and {} more: {reason}", nodes - 1).ok(),
+            None => None, // Told with the first node.
+        };
     }
 }

@@ -1,11 +1,13 @@
 //! The values of a tensor, wherever a `TensorProto` keeps them, and tensors that are computed from them.
 
+mod allowance;
 mod content;
 mod external;
 mod recipe;
 mod typed;
 mod view;
 
+pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use content::{Content, Data, Failure};
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
 pub use view::{BadTensor, Tensor, Values};

@@ -27,8 +27,8 @@ pub enum Value {
     Fixed64(u64),
     /// Wire type 2; a slice of the file, without its length.
     Len(Bytes),
-    /// Wire types 3 and 4: the fields up to the end of the group.
-    Group(Vec<Field>),
+    /// Wire types 3 and 4: the fields up to the end of the group, encoded.
+    Group(Bytes),
     /// Wire type 5.
     Fixed32(u32),
     /// Wire type 2, computed while the file is written.
@@ -54,7 +54,15 @@ impl Field {
 
     /// Takes the value that follows a key off `buf`. A value with a length is not copied if `buf` is a [`Bytes`].
     pub(super) fn take(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<Field, DecodeError> {
-        take_nested(tag, wire_type, buf, &ctx, GROUP_DEPTH)
+        let value = match wire_type {
+            WireType::StartGroup => {
+                let mut fields = Vec::new();
+                copy_group(tag, buf, &ctx, GROUP_DEPTH, &mut fields)?;
+                Value::Group(fields.into())
+            }
+            _ => take_plain(tag, wire_type, buf, &ctx)?,
+        };
+        Ok(Field { tag, value })
     }
 
     pub(super) fn encode_raw(&self, buf: &mut impl BufMut) {
@@ -72,9 +80,7 @@ impl Field {
                 layout::put(layout::Piece::Made(Arc::clone(recipe)), buf);
             }
             Value::Group(fields) => {
-                for field in fields {
-                    field.encode_raw(buf);
-                }
+                buf.put_slice(fields);
                 encoding::encode_key(self.tag, WireType::EndGroup, buf);
             }
         }
@@ -89,7 +95,7 @@ impl Field {
             Value::Fixed32(_) => key + 4,
             Value::Len(bytes) => key + with_length(bytes.len()),
             Value::Made(recipe) => key + with_length(recipe.bytes()),
-            Value::Group(fields) => 2 * key + fields.iter().map(Field::encoded_len).sum::<usize>(),
+            Value::Group(fields) => 2 * key + fields.len(),
         }
     }
 
@@ -104,8 +110,9 @@ impl Field {
     }
 }
 
-fn take_nested(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize) -> Result<Field, DecodeError> {
-    let value = match wire_type {
+/// Takes a value that is no group.
+fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext) -> Result<Value, DecodeError> {
+    Ok(match wire_type {
         WireType::Varint => Value::Varint(encoding::decode_varint(buf)?),
         WireType::SixtyFourBit => {
             let mut value = 0;
@@ -122,23 +129,32 @@ fn take_nested(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeCo
             encoding::bytes::merge(wire_type, &mut bytes, buf, ctx.clone())?;
             Value::Len(bytes)
         }
-        WireType::StartGroup if depth > 0 => {
-            let mut fields = Vec::new();
-            loop {
-                match encoding::decode_key(buf)? {
-                    (end, WireType::EndGroup) if end == tag => break,
-                    (inner, wire_type) => fields.push(take_nested(inner, wire_type, buf, ctx, depth - 1)?),
-                }
+        WireType::StartGroup | WireType::EndGroup => return Err(unskippable(tag, buf, ctx)),
+    })
+}
+
+/// Copies the fields of a group, and takes its end off `buf` too.
+fn copy_group(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+    if depth == 0 {
+        return Err(unskippable(tag, buf, ctx));
+    }
+    loop {
+        match encoding::decode_key(buf)? {
+            (end, WireType::EndGroup) if end == tag => return Ok(()),
+            (inner, WireType::StartGroup) => {
+                encoding::encode_key(inner, WireType::StartGroup, out);
+                copy_group(inner, buf, ctx, depth - 1, out)?;
+                encoding::encode_key(inner, WireType::EndGroup, out);
             }
-            Value::Group(fields)
+            (inner, wire_type) => Field { tag: inner, value: take_plain(inner, wire_type, buf, ctx)? }.encode_raw(out),
         }
-        // prost makes its own error of what cannot be skipped either: an end without a start, a nesting too deep.
-        WireType::StartGroup | WireType::EndGroup => {
-            encoding::skip_field(WireType::EndGroup, tag, buf, ctx.clone())?;
-            Value::Group(Vec::new())
-        }
-    };
-    Ok(Field { tag, value })
+    }
+}
+
+/// prost's own error for what cannot be skipped: an end without a start, a nesting too deep.
+fn unskippable(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext) -> DecodeError {
+    let skipped = encoding::skip_field(WireType::EndGroup, tag, buf, ctx.clone());
+    skipped.expect_err("an end without a start is never skipped")
 }
 
 /// Computed bytes are equal to any that have the same content.

@@ -3,9 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes};
-use prost::encoding::{DecodeContext, WireType, decode_key, encode_key, key_len};
+use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode_key, key_len};
 use prost::{DecodeError, Message};
 
 use super::field::{Field, Value};
@@ -27,7 +28,7 @@ pub trait Known: Message + Default {
 /// changed is encoded anew, its undecoded fields last; the messages inside it are still judged one by one.
 ///
 /// It stands behind a pointer: most of the messages that a message may hold are not there.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Kept<M>(Box<Inner<M>>);
 
 #[derive(Clone, Default)]
@@ -35,33 +36,33 @@ struct Inner<M> {
     known: M,
     rest: Vec<Field>,
     source: Source,
-    offset: u64,
 }
 
-/// The bytes that a message came from.
+/// The bytes that a message came from: one run, whose keys an encoder would write the same way.
 #[derive(Clone, Default)]
-enum Source {
-    /// No field was decoded yet.
-    #[default]
-    Nothing,
-    /// All fields so far stood in one run from `start`, under keys that an encoder would write the same way.
-    Run { start: usize, bytes: Bytes },
-    /// The message was changed, or did not stand in one run.
-    Lost,
+struct Source {
+    /// Where the first field began.
+    start: usize,
+    /// Where the last field ended; zero if no field was decoded yet.
+    end: usize,
+    /// All that was decoded; none once the message was changed, or did not stand in one run.
+    input: Option<Arc<Bytes>>,
 }
 
 impl Source {
-    /// The source with the field that stands in `input` from `start` to `end`.
-    fn with_field(&self, input: &Bytes, start: usize, end: usize, key: &[u8]) -> Source {
-        let first = match self {
-            Source::Nothing => start,
-            Source::Run { start: first, bytes } if first + bytes.len() == start => *first,
-            Source::Run { .. } | Source::Lost => return Source::Lost,
-        };
-        match input.get(start..start + key.len()) {
-            Some(found) if found == key => Source::Run { start: first, bytes: input.slice(first..end) },
-            _ => Source::Lost,
+    /// Adds the field that stands in `input` from `start` to `end`.
+    fn add(&mut self, input: &Arc<Bytes>, start: usize, end: usize, key: &[u8]) {
+        let is_first = self.end == 0;
+        let goes_on = is_first || (self.input.is_some() && self.end == start);
+        if !goes_on || input.get(start..start + key.len()) != Some(key) {
+            self.input = None;
+        } else if is_first {
+            self.input = Some(Arc::clone(input));
         }
+        if is_first {
+            self.start = start;
+        }
+        self.end = end;
     }
 }
 
@@ -71,15 +72,32 @@ impl Source {
 pub struct Malformed {
     /// Where the field that cannot be read begins.
     pub offset: u64,
-    /// What is wrong, with the path of messages and fields that leads there.
-    pub reason: DecodeError,
+    /// What is wrong.
+    pub reason: Reason,
 }
+
+/// Why bytes are not a message of this schema.
+#[derive(Debug, thiserror::Error)]
+pub enum Reason {
+    /// They are no protobuf, or of other types; with the path of messages and fields that leads there.
+    #[error(transparent)]
+    Protobuf(#[from] DecodeError),
+    /// There are so many messages in so few bytes that only a file made for the purpose has them.
+    #[error("the messages up to here take {} MiB of memory, which no file of this size needs", .0 >> 20)]
+    TooDense(usize),
+}
+
+/// What messages may take of memory, their values aside: this much, and so many bytes for each byte of the file. The densest models,
+/// which declare the types of many values, need 25 bytes for each of theirs; an empty node takes 288 for its two.
+const ROOM: usize = 512 << 20;
+const ROOM_PER_BYTE: usize = 32;
 
 thread_local! {
     /// prost's decoding has no room for context, so it is kept beside it: the bytes that [`Kept::from_bytes`] decodes on this
-    /// thread, and where the innermost field began that could not be decoded.
-    static INPUT: RefCell<Bytes> = const { RefCell::new(Bytes::new()) };
+    /// thread, where the innermost field began that could not be decoded, and the memory that is left for messages.
+    static INPUT: RefCell<Arc<Bytes>> = RefCell::default();
     static FAILED_AT: Cell<Option<usize>> = const { Cell::new(None) };
+    static ROOM_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 impl<M: Known> Kept<M> {
@@ -88,9 +106,11 @@ impl<M: Known> Kept<M> {
     /// # Errors
     /// Where the bytes are no message of this schema, with the offset of the field that cannot be read.
     pub fn from_bytes(bytes: Bytes) -> Result<Kept<M>, Malformed> {
-        INPUT.set(bytes.clone());
+        INPUT.set(Arc::new(bytes.clone()));
         FAILED_AT.set(None);
         let length = bytes.len();
+        let room = ROOM.saturating_add(length.saturating_mul(ROOM_PER_BYTE));
+        ROOM_LEFT.set(room);
         let mut rest = bytes.clone();
         let mut message = Kept::<M>::default();
         let mut result = Ok(());
@@ -98,11 +118,15 @@ impl<M: Known> Kept<M> {
             let start = length - rest.remaining();
             result = decode_key(&mut rest)
                 .and_then(|(tag, wire_type)| message.merge_field(tag, wire_type, &mut rest, DecodeContext::default()))
-                .map_err(|reason| Malformed { offset: FAILED_AT.get().unwrap_or(start) as u64, reason });
+                .map_err(|reason| Malformed {
+                    offset: FAILED_AT.get().unwrap_or(start) as u64,
+                    reason: if ROOM_LEFT.get() == 0 { Reason::TooDense(room) } else { reason.into() },
+                });
         }
         INPUT.take();
+        ROOM_LEFT.set(usize::MAX);
         // Of the outermost message it is known where it begins and ends, however its keys are written.
-        message.0.source = Source::Run { start: 0, bytes };
+        message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
         result.map(|()| message)
     }
 }
@@ -111,16 +135,14 @@ impl<M> Kept<M> {
     /// Where the message's first field began in the bytes it was decoded from; zero for one that was made.
     #[must_use]
     pub fn offset(&self) -> u64 {
-        self.0.offset
+        self.0.source.start as u64
     }
 
     /// The bytes that the message came from, if it is as it came and its bytes stood in one run.
     #[must_use]
-    pub fn source(&self) -> Option<&Bytes> {
-        match &self.0.source {
-            Source::Run { bytes, .. } => Some(bytes),
-            Source::Nothing | Source::Lost => None,
-        }
+    pub fn source(&self) -> Option<Bytes> {
+        let Source { start, end, input } = &self.0.source;
+        input.as_ref().map(|input| input.slice(*start..*end))
     }
 
     /// Fields that are not decoded, in the order of the file: unknown ones, and the values of a tensor.
@@ -137,7 +159,7 @@ impl<M> Kept<M> {
 
     /// The undecoded fields, to be changed.
     pub fn rest_mut(&mut self) -> &mut Vec<Field> {
-        self.0.source = Source::Lost;
+        self.0.source.input = None;
         &mut self.0.rest
     }
 
@@ -148,9 +170,17 @@ impl<M> Kept<M> {
     }
 }
 
+impl<M: Default> Default for Kept<M> {
+    /// While bytes are decoded, every message in them begins here: the room for messages gets smaller.
+    fn default() -> Kept<M> {
+        ROOM_LEFT.set(ROOM_LEFT.get().saturating_sub(size_of::<Inner<M>>()));
+        Kept(Box::default())
+    }
+}
+
 impl<M> From<M> for Kept<M> {
     fn from(known: M) -> Kept<M> {
-        Kept(Box::new(Inner { known, rest: Vec::new(), source: Source::Lost, offset: 0 }))
+        Kept(Box::new(Inner { known, rest: Vec::new(), source: Source::default() }))
     }
 }
 
@@ -164,7 +194,7 @@ impl<M> Deref for Kept<M> {
 
 impl<M> DerefMut for Kept<M> {
     fn deref_mut(&mut self) -> &mut M {
-        self.0.source = Source::Lost;
+        self.0.source.input = None;
         &mut self.0.known
     }
 }
@@ -172,14 +202,14 @@ impl<M> DerefMut for Kept<M> {
 /// Where a message stood in its file is no part of what it says.
 impl<M: PartialEq> PartialEq for Kept<M> {
     fn eq(&self, other: &Kept<M>) -> bool {
-        let Inner { known, rest, source: _, offset: _ } = &*self.0;
+        let Inner { known, rest, source: _ } = &*self.0;
         *known == other.0.known && *rest == other.0.rest
     }
 }
 
 impl<M: fmt::Debug> fmt::Debug for Kept<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { known, rest, source: _, offset: _ } = &*self.0;
+        let Inner { known, rest, source: _ } = &*self.0;
         if rest.is_empty() {
             return known.fmt(f);
         }
@@ -190,7 +220,7 @@ impl<M: fmt::Debug> fmt::Debug for Kept<M> {
 impl<M: Known> Message for Kept<M> {
     fn encode_raw(&self, buf: &mut impl BufMut) {
         if let Some(source) = self.source() {
-            return layout::put(Piece::Bytes(source.clone()), buf);
+            return layout::put(Piece::Bytes(source), buf);
         }
         self.0.known.encode_raw(buf);
         for field in &self.0.rest {
@@ -199,12 +229,15 @@ impl<M: Known> Message for Kept<M> {
     }
 
     fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
-        let length = INPUT.with_borrow(Bytes::len);
+        let length = INPUT.with_borrow(|input| input.len());
         let mut key = [0; LONGEST_KEY];
         encode_key(tag, wire_type, &mut key.as_mut_slice());
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
-        let result = if M::FIELDS.contains(&tag) {
+        let result = if ROOM_LEFT.get() == 0 {
+            // What the error says makes no difference: the cause is known.
+            decode_varint(&mut &[][..]).map(drop)
+        } else if M::FIELDS.contains(&tag) {
             self.0.known.merge_field(tag, wire_type, buf, ctx)
         } else {
             Field::take(tag, wire_type, buf, ctx).map(|field| self.0.rest.push(field))
@@ -214,17 +247,14 @@ impl<M: Known> Message for Kept<M> {
             return result;
         }
         let end = length.saturating_sub(buf.remaining());
-        if matches!(self.0.source, Source::Nothing) {
-            self.0.offset = start as u64;
-        }
-        self.0.source = INPUT.with_borrow(|input| self.0.source.with_field(input, start, end, key));
+        INPUT.with_borrow(|input| self.0.source.add(input, start, end, key));
         Ok(())
     }
 
     fn encoded_len(&self) -> usize {
-        match self.source() {
-            Some(source) => source.len(),
-            None => self.0.known.encoded_len() + self.0.rest.iter().map(Field::encoded_len).sum::<usize>(),
+        match &self.0.source {
+            Source { start, end, input: Some(_) } => end - start,
+            Source { .. } => self.0.known.encoded_len() + self.0.rest.iter().map(Field::encoded_len).sum::<usize>(),
         }
     }
 

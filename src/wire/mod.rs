@@ -19,7 +19,7 @@ mod temporary;
 
 pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of};
 pub use field::{Field, Value};
-pub use kept::{Kept, Known, Malformed};
+pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
 pub use open::{Input, open, read_stdin};
 pub use progress::Progress;

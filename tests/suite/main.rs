@@ -13,6 +13,7 @@ mod external_data;
 mod fold;
 mod fuzz;
 mod kept;
+mod limits;
 mod lint;
 #[cfg(target_os = "linux")]
 mod progress;

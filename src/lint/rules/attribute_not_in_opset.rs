@@ -27,6 +27,8 @@
 //! with them, and any attribute with the default value that it has in the opset that brought it. Drops the attribute. Elsewhere
 //! there is no fix.
 
+use std::collections::HashSet;
+
 use super::attributes::drop_attribute;
 use crate::facts;
 use crate::graph::{NodeId, domain_name};
@@ -56,7 +58,9 @@ fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
         Some(schema) if model.callee(node).is_none() => schema,
         _ => return Vec::new(),
     };
+    let mut seen = HashSet::new();
     let unknown = proto.attribute.iter().filter(|attribute| schema.attribute(attribute.name()).is_none());
+    let unknown = unknown.filter(|attribute| seen.insert(attribute.name()));
     let findings = unknown.map(|attribute| {
         let (op, name) = (proto.op_type(), attribute.name());
         let domain = domain_name(proto.domain());

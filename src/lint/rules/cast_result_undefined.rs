@@ -39,10 +39,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter(|cast| !is_never_portable(cast)).filter_map(|cast| judge(subject, cast)).collect()
+    subject.judge_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| judge(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let kernel = cast.kernel()?;
     if kernel.is_always_defined() {
         return None;
@@ -52,7 +52,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
     let to = cast.to;
     let summary = match constant.content().cast(kernel) {
         Ok((_, summary)) => summary,
-        Err(failure) => return Some(Finding::at_node(cast.node, format!("'{name}' cannot be cast to {to}: {failure}"))),
+        Err(failure) => return Some(format!("'{name}' cannot be cast to {to}: {failure}")),
     };
     let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
     let (tally, verdict) = match summary.undefined.first {
@@ -60,7 +60,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
         None => (contested, "ONNX's text and runtimes disagree on the result"),
     };
     let elements = tally_of(&tally, &constant, name)?;
-    Some(Finding::at_node(cast.node, format!("{verdict} in {to} for {elements}: {}", tally.why)))
+    Some(format!("{verdict} in {to} for {elements}: {}", tally.why))
 }
 
 /// Casts whose form alone is the finding of another rule.

@@ -41,16 +41,16 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter(|cast| cast.to.is_float8()).filter_map(|cast| judge(subject, cast)).collect()
+    subject.judge_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| judge(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let constant = subject.constant(cast.input)?;
     let tally = out_of_range(&constant, cast)?;
     let (to, largest) = (cast.to, largest(cast.to));
     let becomes = if cast.saturate == Some(false) { overflow_becomes(to).to_owned() } else { format!("±{largest}") };
     let tally = tally_of(&tally, &constant, subject.model.name(cast.input))?;
-    Some(Finding::at_node(cast.node, format!("values beyond the largest {to}, {largest}, become {becomes}: {tally}")))
+    Some(format!("values beyond the largest {to}, {largest}, become {becomes}: {tally}"))
 }
 
 /// Without saturation, overflow is what becomes NaN or infinity and was not NaN before.

@@ -27,6 +27,8 @@
 //! Unsafe: gives the initializer the float8 type and leaves its bytes as they are. If the bytes are integers after all, it is the
 //! other type that is wrong.
 
+use std::collections::HashMap;
+
 use crate::dtype::DType;
 use crate::facts;
 use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
@@ -44,10 +46,12 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
-    model.values().filter(is_uint8).filter_map(|value| judge(subject, value)).collect()
+    let mut demanded = Demanded { subject, by_variable: HashMap::new() };
+    model.values().filter(is_uint8).filter_map(|value| judge(&mut demanded, value)).collect()
 }
 
-fn judge(subject: &Subject, value: ValueId) -> Option<Finding> {
+fn judge(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
+    let subject = demanded.subject;
     let model = subject.model;
     let name = model.name(value);
     let declared = model.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type).filter(is_eight_bit_float);
@@ -56,8 +60,7 @@ fn judge(subject: &Subject, value: ValueId) -> Option<Finding> {
         None => {
             let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
             uses.sort_unstable();
-            let as_float8 = |&(node, input): &(NodeId, u32)| Some((demanded_type(subject, node, input)?, node));
-            let (dtype, node) = uses.iter().find_map(as_float8)?;
+            let (dtype, node) = uses.iter().find_map(|&(node, input)| Some((demanded.at_input(node, input)?, node)))?;
             (dtype, format!("used as {dtype} by {}", model.node_path(node)))
         }
     };
@@ -71,22 +74,34 @@ fn judge(subject: &Subject, value: ValueId) -> Option<Finding> {
     Some(finding.with_unsafe_fix(format!("store it as {dtype}, with the same bytes"), vec![edit]))
 }
 
-/// The float8 type that an input must have because another input or output of the node has it and both have one type variable.
-fn demanded_type(subject: &Subject, node: NodeId, input: u32) -> Option<DType> {
-    let model = subject.model;
-    let proto = model.node(node);
-    if model.callee(node).is_some() {
-        return None;
+/// The float8 types that inputs must have because another input or output of the node has one and both have one type variable.
+struct Demanded<'s, 'm> {
+    subject: &'s Subject<'m>,
+    /// By node and type variable: looked for once, however many inputs the node has.
+    by_variable: HashMap<(NodeId, &'static str), Option<DType>>,
+}
+
+impl Demanded<'_, '_> {
+    /// The type of an input that is itself UINT8.
+    fn at_input(&mut self, node: NodeId, input: u32) -> Option<DType> {
+        let model = self.subject.model;
+        let proto = model.node(node);
+        if model.callee(node).is_some() {
+            return None;
+        }
+        let schema = facts::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
+        let variable = schema.input(input as usize).filter(|formal| formal.is_homogeneous())?.type_name;
+        *self.by_variable.entry((node, variable)).or_insert_with(|| {
+            let is_same = |formal: Option<&facts::Formal>| {
+                formal.is_some_and(|formal| formal.type_name == variable && formal.is_homogeneous())
+            };
+            let inputs = model.inputs(node).filter(|&(index, _)| is_same(schema.input(index as usize)));
+            let outputs = model.outputs(node).filter(|&(index, _)| is_same(schema.output(index as usize)));
+            // Two types would be an error of the model; the lower number is the same in every run.
+            let types = inputs.chain(outputs).filter_map(|(_, value)| self.subject.dtype(value)).filter(is_eight_bit_float);
+            types.min_by_key(|dtype| dtype.number())
+        })
     }
-    let schema = facts::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
-    let variable = schema.input(input as usize).filter(|formal| formal.is_homogeneous())?.type_name;
-    let is_same =
-        |formal: Option<&facts::Formal>| formal.is_some_and(|formal| formal.type_name == variable && formal.is_homogeneous());
-    let other_inputs = (0..proto.input.len() as u32).filter(|&index| index != input && is_same(schema.input(index as usize)));
-    let outputs = (0..proto.output.len() as u32).filter(|&index| is_same(schema.output(index as usize)));
-    let values =
-        other_inputs.filter_map(|index| model.input(node, index)).chain(outputs.filter_map(|index| model.output(node, index)));
-    values.filter_map(|value| subject.dtype(value)).find(is_eight_bit_float)
 }
 
 fn is_eight_bit_float(dtype: &DType) -> bool {

@@ -44,22 +44,22 @@ fn check(subject: &Subject) -> Vec<Finding> {
             && cast.saturate != Some(false)
             && cast.from.is_none_or(has_infinity)
     });
-    unsettled.filter_map(|cast| judge(subject, cast)).collect()
+    subject.judge_casts(unsettled, |cast| judge(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let (to, opset) = (cast.to, cast.opset);
     let changes = format!(
         "an infinity becomes NaN in {to} by the text of opset {opset}, but the largest number from opset 24 on and in runtimes"
     );
     let Some(constant) = subject.constant(cast.input) else {
-        return Some(Finding::at_node(cast.node, changes));
+        return Some(changes);
     };
     let rules = Rules { opset: u32::try_from(opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
     let (_, summary) = constant.content().cast(kernel).ok()?;
     let tally = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
-    Some(Finding::at_node(cast.node, format!("{changes}: {tally}")))
+    Some(format!("{changes}: {tally}"))
 }
 
 fn has_infinity(dtype: DType) -> bool {

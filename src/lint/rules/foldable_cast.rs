@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::graph::{NodeId, ValueId};
 use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
-use crate::tensor::Content;
+use crate::tensor::{Allowance, Content};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC401",
@@ -40,14 +40,15 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let casts: HashMap<NodeId, &CastSite> = subject.casts().map(|cast| (cast.node, cast)).collect();
-    let mut folded: HashMap<ValueId, Content> = HashMap::new();
+    let mut folded: HashMap<ValueId, Computed> = HashMap::new();
     let mut foldable = HashSet::new();
+    let mut allowance = Allowance::default();
     for node in subject.model.nodes_in_order_of_use() {
         if let Some(&cast) = casts.get(node)
-            && let Some(content) = fold(subject, cast, &folded)
+            && let Some(computed) = fold(subject, cast, &folded, &mut allowance)
         {
             foldable.insert(*node);
-            folded.extend(cast.output.map(|output| (output, content)));
+            folded.extend(cast.output.map(|output| (output, computed)));
         }
     }
     let findings = subject.casts().filter(|cast| foldable.contains(&cast.node)).map(|cast| {
@@ -60,12 +61,28 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
+/// What casts make of a constant, and the constant.
+#[derive(Clone)]
+struct Computed {
+    content: Content,
+    constant: ValueId,
+}
+
 /// What the cast computes, if it always computes that.
-fn fold(subject: &Subject, cast: &CastSite, folded: &HashMap<ValueId, Content>) -> Option<Content> {
-    let source = match folded.get(&cast.input) {
-        Some(content) => content.clone(),
-        None => subject.constant(cast.input)?.content(),
+fn fold(
+    subject: &Subject,
+    cast: &CastSite,
+    folded: &HashMap<ValueId, Computed>,
+    allowance: &mut Allowance<ValueId>,
+) -> Option<Computed> {
+    let Computed { content, constant } = match folded.get(&cast.input) {
+        Some(computed) => computed.clone(),
+        None => Computed { content: subject.constant(cast.input)?.content(), constant: cast.input },
     };
-    let (content, summary) = source.cast(cast.kernel()?).ok()?;
-    summary.is_defined().then_some(content)
+    let kernel = cast.kernel()?;
+    if !allowance.take(constant, content.bytes()) {
+        return None;
+    }
+    let (content, summary) = content.cast(kernel).ok()?;
+    summary.is_defined().then_some(Computed { content, constant })
 }

@@ -42,17 +42,17 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     let has_fractions = |from: DType| from.class() == Class::Float && from != DType::Float8E8M0;
     let casts = subject.casts().filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
-    casts.filter_map(|cast| judge(subject, cast)).collect()
+    subject.judge_casts(casts, |cast| judge(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let differ = format!("runtimes round fractions to {} in different ways", cast.to);
     let Some(constant) = subject.constant(cast.input) else {
-        return (!is_integral(subject.model, cast.input)).then(|| Finding::at_node(cast.node, differ));
+        return (!is_integral(subject.model, cast.input)).then_some(differ);
     };
     let (_, summary) = constant.content().cast(cast.kernel()?).ok()?;
     let elements = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
-    Some(Finding::at_node(cast.node, format!("{differ}: {elements}")))
+    Some(format!("{differ}: {elements}"))
 }
 
 fn is_integral(model: &Model, value: ValueId) -> bool {

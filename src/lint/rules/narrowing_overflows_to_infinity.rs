@@ -41,10 +41,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
-    narrowing.filter_map(|cast| judge(subject, cast)).collect()
+    subject.judge_casts(narrowing, |cast| judge(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let kernel = cast.kernel().filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;
@@ -52,5 +52,5 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
     let tally = constant.tally(&kernel, |code| target.is_infinite(code), |code| !was_infinite(code));
     let elements = tally_of(&tally, &constant, subject.model.name(cast.input))?;
     let (to, largest) = (cast.to, largest(cast.to));
-    Some(Finding::at_node(cast.node, format!("values beyond the largest {to}, {largest}, become infinite: {elements}")))
+    Some(format!("values beyond the largest {to}, {largest}, become infinite: {elements}"))
 }

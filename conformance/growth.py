@@ -1,0 +1,78 @@
+"""How the time and memory of a fold grow with the graph: 10,000 to 250,000 nodes, a fifth of them casts of tiny constants.
+
+Beside it, in the same run, what the onnx package takes to read and write the model. And a file that is little but messages.
+"""
+
+import time
+
+import onnx
+from onnx import TensorProto, helper
+
+from common import RECAST, recast, scratch_folder
+from measure import run
+
+NODES = [10_000, 50_000, 250_000]
+RUNS = 5
+LONGEST = 1.5  # Times what onnx.load and onnx.save take.
+MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five times as large.
+BOMB = 100_000_000  # Bytes.
+
+
+def check(report):
+    with scratch_folder() as folder:
+        seconds = [check_size(report, folder, nodes) for nodes in NODES]
+        for smaller, larger in zip(range(len(NODES)), range(1, len(NODES))):
+            growth = (seconds[larger] / NODES[larger]) / (seconds[smaller] / NODES[smaller])
+            report.case(f"{NODES[larger]} nodes: growth", growth > MOST_GROWTH and f"{growth:.2f} times the seconds a node")
+        check_bomb(report, folder)
+
+
+def check_size(report, folder, nodes):
+    source, output = folder / "in.onnx", folder / "out.onnx"
+    onnx.save(model(nodes), source)
+    runs = [run([RECAST, "fold", source, "-o", output, "--quiet"]) for _ in range(RUNS)]
+    seconds, memory = min(seconds for _, seconds, _ in runs), max(memory for _, _, memory in runs)
+    theirs = min(seconds_of_onnx(source, folder / "saved.onnx") for _ in range(2))
+    size = source.stat().st_size / 2**20
+    report.case(f"{nodes} nodes: exit code", max(code for code, _, _ in runs))
+    report.case(f"{nodes} nodes: casts", any(node.op_type == "Cast" for node in onnx.load(output).graph.node) and "casts stay")
+    report.case(f"{nodes} nodes: time", seconds > LONGEST * theirs and f"{seconds:.2f} s, but onnx.load and onnx.save take {theirs:.2f} s")
+    report.case(f"{nodes} nodes: memory", memory > 50 * size + 16 and f"{memory:.0f} MiB for a file of {size:.1f}")
+    report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; onnx.load and onnx.save {theirs:.3f} s")
+    return seconds
+
+
+def seconds_of_onnx(source, output):
+    start = time.monotonic()
+    onnx.save(onnx.load(source), output)
+    return time.monotonic() - start
+
+
+def model(nodes):
+    """A chain in which every fifth node casts a constant of four numbers and two of the others use it."""
+    steps, constants, last = [], [], "x"
+    for index in range(nodes // 5):
+        half = f"half_{index}"
+        steps.append(helper.make_node("Cast", [f"weight_{index}"], [half], f"cast_{index}", to=TensorProto.FLOAT16))
+        for op, inputs in (("Add", [half]), ("Relu", []), ("Mul", [half]), ("Neg", [])):
+            name = f"{op}_{index}"
+            steps.append(helper.make_node(op, [last, *inputs], [name], f"node_{name}"))
+            last = name
+        constants.append(helper.make_tensor(f"weight_{index}", TensorProto.FLOAT, [4], [index / 2, 1, 2, 3]))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in ("x", last))
+    return helper.make_model(helper.make_graph(steps, "growth", [x], [y], constants), opset_imports=[helper.make_opsetid("", 21)])
+
+
+def check_bomb(report, folder):
+    """Empty nodes of two bytes each."""
+    source = folder / "bomb.onnx"
+    nodes = b"\x0a\x00" * (BOMB // 2)
+    length = len(nodes)
+    varint = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14 & 127 | 128, length >> 21])
+    source.write_bytes(b"\x3a" + varint + nodes)
+    done = recast("inspect", source)
+    refused = done.returncode == 2 and "which no file of this size needs" in done.stderr
+    report.case(f"{BOMB} bytes of empty nodes", not refused and f"{done.returncode}: {done.stderr.strip()}")
+    code, seconds, memory = run([RECAST, "inspect", source])
+    report.case(f"{BOMB} bytes of empty nodes: memory", memory > 48 * BOMB / 2**20 and f"{memory:.0f} MiB")
+    report.details.append(f"{BOMB} bytes of empty nodes: refused after {seconds:.1f} s with {memory:.0f} MiB")

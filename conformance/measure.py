@@ -1,0 +1,48 @@
+"""Seconds and memory of a command, and what `cp` takes beside it."""
+
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from common import RECAST
+
+
+def run(command):
+    """Runs a command: exit code, seconds, and the most memory in MiB that no file stands behind."""
+    start = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak = 0
+    while child.poll() is None:
+        peak = max(peak, anonymous_kibibytes(child.pid))
+        time.sleep(0.001)
+    return child.returncode, time.monotonic() - start, peak / 1024
+
+
+def anonymous_kibibytes(process):
+    """What the system says of a process that runs; 0 where it says nothing."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon:")), 0)
+
+
+def beside_cp(model, data, folder, runs):
+    """Folds a model into a folder, in turn with `cp` of the file that holds its data there: exit code, medians, most memory."""
+    ours, theirs, codes, peaks = [], [], [], []
+    for _ in range(runs):
+        theirs.append(into_empty(folder, ["cp", data, folder / "copy"])[1])
+        code, seconds, peak = into_empty(folder, [RECAST, "fold", model, "-o", folder / "folded.onnx", "--quiet"])
+        ours, codes, peaks = [*ours, seconds], [*codes, code], [*peaks, peak]
+    return max(codes), statistics.median(ours), statistics.median(theirs), max(peaks)
+
+
+def into_empty(folder, command):
+    """Runs a command that writes into a folder, with nothing of the run before left there or on its way to the disk."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    os.sync()
+    return run(command)

@@ -1,0 +1,145 @@
+//! Model-local functions and the nodes that call them.
+
+use std::collections::HashMap;
+
+use super::Model;
+use super::index::{Argument, Index};
+use super::query::is_onnx_domain;
+use super::scope::{self, Body, NodeId, ScopeId, ScopeKind};
+use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
+
+/// An attribute of a node, after a look at the callers of the function that the node stands in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Attribute<'m> {
+    /// The node does not have it.
+    Absent,
+    /// Its value.
+    Is(&'m AttributeProto),
+    /// It is an attribute of the function, and callers do not all give it one and the same value.
+    Unclear,
+}
+
+impl Model {
+    /// The scope of the model-local function that a node calls.
+    #[must_use]
+    pub fn callee(&self, node: NodeId) -> Option<ScopeId> {
+        callee(&self.index, self.node(node))
+    }
+
+    /// The nodes that call a function, in any scope.
+    #[must_use]
+    pub fn callers(&self, function: ScopeId) -> &[NodeId] {
+        self.index.callers.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// An attribute of a node. In a function it may refer to one of the function's attributes: it then has the value that every
+    /// call of the function gives it, or leaves to the function's default.
+    #[must_use]
+    pub fn attribute(&self, node: NodeId, name: &str) -> Attribute<'_> {
+        let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
+            return Attribute::Absent;
+        };
+        if attribute.ref_attr_name().is_empty() {
+            return Attribute::Is(attribute);
+        }
+        let root = self.root(node.scope);
+        let arguments = self.index.arguments.get(&root);
+        match (arguments.and_then(|arguments| *arguments.get(attribute.ref_attr_name())?), self.body(root)) {
+            (Some(Argument::Call(call, index)), _) => Attribute::Is(&self.node(call).attribute[index as usize]),
+            (Some(Argument::Default(index)), Body::Function(function)) => Attribute::Is(&function.attribute_proto[index as usize]),
+            _ => Attribute::Unclear,
+        }
+    }
+}
+
+/// What a call and the function it calls have in common.
+pub(super) fn function_key(domain: &str, name: &str, overload: &str) -> [String; 3] {
+    let domain = if is_onnx_domain(domain) { "" } else { domain };
+    [domain.to_owned(), name.to_owned(), overload.to_owned()]
+}
+
+fn callee(index: &Index, call: &NodeProto) -> Option<ScopeId> {
+    if index.functions.is_empty() {
+        return None;
+    }
+    index.functions.get(&function_key(call.domain(), call.op_type(), call.overload())).copied()
+}
+
+/// Finds the nodes that call functions.
+pub(super) fn note_callers(model: &ModelProto, index: &mut Index) {
+    if index.functions.is_empty() {
+        return;
+    }
+    for scope in (0..index.kinds.len() as u32).map(ScopeId) {
+        let nodes = scope::body(model, &index.kinds, scope).map_or(&[][..], Body::nodes);
+        for (position, node) in (0..).zip(nodes) {
+            if let Some(function) = callee(index, node) {
+                index.callers.entry(function).or_default().push(NodeId { scope, position });
+            }
+        }
+    }
+}
+
+/// Finds what the calls of each function give its attributes. Every attribute of every call is looked at once.
+pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
+    for (&function, callers) in &index.callers {
+        let ScopeKind::Function(position) = index.kinds[function.0 as usize] else {
+            continue;
+        };
+        let defaults = &model.functions[position as usize].attribute_proto;
+        let mut given: HashMap<&str, Given> = HashMap::new();
+        for (position, default) in (0..).zip(defaults) {
+            given.entry(default.name()).or_default().default.get_or_insert((position, default));
+        }
+        for &caller in callers {
+            let call = scope::body(model, &index.kinds, caller.scope).map(|body| &body.nodes()[caller.position as usize]);
+            for (position, attribute) in (0..).zip(call.map_or(&[][..], |call| &call.attribute)) {
+                given.entry(attribute.name()).or_default().add(caller, position, attribute);
+            }
+        }
+        let arguments = given.into_iter().map(|(name, given)| (name.to_owned(), given.argument(callers.len())));
+        index.arguments.insert(function, arguments.collect());
+    }
+}
+
+/// What is known so far of an attribute of a function.
+#[derive(Default)]
+struct Given<'m> {
+    default: Option<(u32, &'m AttributeProto)>,
+    first: Option<(NodeId, u32, &'m AttributeProto)>,
+    /// The last call that gives it a value.
+    last: Option<NodeId>,
+    /// How many calls give it a value.
+    calls: usize,
+    differ: bool,
+}
+
+impl<'m> Given<'m> {
+    /// Of several attributes of one name the first counts.
+    fn add(&mut self, call: NodeId, position: u32, attribute: &'m AttributeProto) {
+        if self.last.replace(call) == Some(call) {
+            return;
+        }
+        self.calls += 1;
+        let (_, _, first) = *self.first.get_or_insert((call, position, attribute));
+        self.differ |= !attribute.ref_attr_name().is_empty() || !same_value(first, attribute);
+    }
+
+    fn argument(self, calls: usize) -> Option<Argument> {
+        let default = self.default.filter(|(_, default)| default.ref_attr_name().is_empty());
+        match (self.first, default) {
+            _ if self.differ => None,
+            (Some((call, position, _)), _) if self.calls == calls => Some(Argument::Call(call, position)),
+            (Some((call, position, first)), Some((_, default))) => {
+                same_value(first, default).then_some(Argument::Call(call, position))
+            }
+            (None, Some((position, _))) => Some(Argument::Default(position)),
+            (_, None) => None,
+        }
+    }
+}
+
+/// Whether two attributes have the same value, whatever their names and documentation.
+fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
+    left.r#type == right.r#type && left.i == right.i && left.s == right.s && left.f == right.f
+}

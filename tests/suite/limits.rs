@@ -1,0 +1,271 @@
+//! Models made to be slow: whatever repeats in them, time and memory stay in proportion to their size. At these sizes, what grows
+//! with the square takes hours or all memory, and what calls itself for every node has no stack left.
+
+use std::fs;
+
+use crate::command::recast;
+use crate::support::expect_no_failures;
+use crate::wire_tree::{Node, Tree};
+
+/// How often what repeats is there.
+const MANY: usize = 20_000;
+
+/// Graphs inside graphs, as many as protobuf lets a model have.
+const DEEPEST: usize = 32;
+
+const FLOAT: u64 = 1;
+const UINT8: u64 = 2;
+const INT32: u64 = 6;
+const FLOAT16: u64 = 10;
+const BOOL: u64 = 9;
+
+type Fields = Vec<(u32, Node)>;
+
+fn text(text: impl Into<String>) -> Node {
+    Node::Bytes(text.into().into_bytes())
+}
+
+fn message(fields: Fields) -> Node {
+    Node::Message(Tree(fields))
+}
+
+/// A node as `GraphProto.node`.
+fn node(op: &str, inputs: &[&str], outputs: &[&str], attributes: Fields) -> (u32, Node) {
+    let inputs = inputs.iter().map(|&name| (1, text(name)));
+    let outputs = outputs.iter().map(|&name| (2, text(name)));
+    (1, message(inputs.chain(outputs).chain([(4, text(op))]).chain(attributes).collect()))
+}
+
+fn int(name: &str, value: u64) -> (u32, Node) {
+    (5, message(vec![(1, text(name)), (3, Node::Varint(value)), (20, Node::Varint(2))]))
+}
+
+fn cast(input: &str, output: &str, to: u64) -> (u32, Node) {
+    node("Cast", &[input], &[output], vec![int("to", to)])
+}
+
+/// An initializer with one dimension.
+fn initializer(name: &str, dtype: u64, raw: Vec<u8>) -> (u32, Node) {
+    let elements = raw.len() / if dtype == UINT8 { 1 } else { 4 };
+    let fields = vec![(1, Node::Varint(elements as u64)), (2, Node::Varint(dtype)), (8, text(name)), (9, Node::Bytes(raw))];
+    (5, message(fields))
+}
+
+fn floats(elements: usize) -> Vec<u8> {
+    (0..elements).flat_map(|index| (index as f32 * 1e9).to_le_bytes()).collect()
+}
+
+/// An input (11) or output (12) of a graph.
+fn declared(field: u32, name: &str, dtype: u64) -> (u32, Node) {
+    let tensor = message(vec![(1, Node::Varint(dtype)), (2, message(vec![]))]);
+    (field, message(vec![(1, text(name)), (2, message(vec![(1, tensor)]))]))
+}
+
+/// A graph in an `If`, which has `name`.
+fn inside(name: &str, graph: Fields) -> Fields {
+    let branch = (5, message(vec![(1, text("then_branch")), (6, message(graph)), (20, Node::Varint(5))]));
+    vec![node("If", &["condition"], &[""], vec![(3, text(name)), branch])]
+}
+
+/// A graph as deep inside others as protobuf lets it be.
+fn deep_inside(graph: Fields) -> Fields {
+    (1..DEEPEST).fold(graph, |graph, _| inside("", graph))
+}
+
+fn opset(field: u32, domain: &str, version: u64) -> (u32, Node) {
+    (field, message(vec![(1, text(domain)), (2, Node::Varint(version))]))
+}
+
+fn model(graph: Fields, rest: Fields) -> Vec<u8> {
+    let header = vec![(1, Node::Varint(10)), (7, message(graph)), opset(8, "", 21), opset(8, "my", 1)];
+    Tree(header.into_iter().chain(rest).collect()).write()
+}
+
+/// A function of the domain `my`; its nodes are those of a graph.
+fn function(name: &str, nodes: Fields) -> (u32, Node) {
+    let nodes = nodes.into_iter().map(|(_, node)| (7, node));
+    let header = vec![(1, text(name)), (4, text("x")), (5, text("y")), (6, text("to")), (10, text("my"))];
+    (25, message(header.into_iter().chain(nodes).chain([opset(9, "", 21), opset(9, "my", 1)]).collect()))
+}
+
+fn call(function: &str, output: &str, attributes: Fields) -> (u32, Node) {
+    node(function, &["x"], &[output], attributes.into_iter().chain([(7, text("my"))]).collect())
+}
+
+/// One thing for each number.
+fn each<T>(make: impl Fn(usize) -> T) -> Vec<T> {
+    (0..MANY).map(make).collect()
+}
+
+/// What repeats, the model, and its commands: `fold`, `lint`, `inspect`, and `convert` where it is said.
+fn models() -> Vec<(&'static str, Vec<u8>, bool)> {
+    let step = |index: usize| format!("v{index}");
+    let chain = || each(|index| node("Neg", &[&step(index)], &[&step(index + 1)], vec![]));
+    let constant = || initializer("v0", FLOAT, floats(1));
+    let interface = |output: &str, dtype| [declared(11, "v0", FLOAT), declared(12, output, dtype)];
+    let last = step(MANY);
+    let round_mode = || (5, message(vec![(1, text("round_mode")), (4, text("up")), (20, Node::Varint(3))]));
+    let casts_in_a_row =
+        |other: u64| each(|index| cast(&step(index), &step(index + 1), if index % 2 == 0 { other } else { FLOAT }));
+    vec![
+        ("a chain of nodes", model([chain(), interface(&last, FLOAT).to_vec()].concat(), vec![]), true),
+        (
+            "a chain of nodes, the last one first",
+            model(chain().into_iter().rev().chain(interface(&last, FLOAT)).collect(), vec![]),
+            true,
+        ),
+        ("a chain of casts", model([casts_in_a_row(FLOAT16), interface(&last, FLOAT).to_vec()].concat(), vec![]), true),
+        (
+            "a chain of casts of a constant",
+            model([casts_in_a_row(FLOAT16), vec![constant(), declared(12, &last, FLOAT)]].concat(), vec![]),
+            false,
+        ),
+        (
+            "a chain of casts of a large constant, each of which has to be looked at",
+            model(
+                [casts_in_a_row(INT32), vec![initializer("v0", FLOAT, vec![0; 4 << 18]), declared(12, &last, FLOAT)]].concat(),
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "casts of one large constant that are not defined",
+            model([each(|index| cast("w", &step(index), INT32)), vec![initializer("w", FLOAT, floats(1 << 18))]].concat(), vec![]),
+            false,
+        ),
+        ("graphs in graphs", model(deep_inside(inside("", vec![node("Neg", &["x"], &["y"], vec![])])), vec![]), true),
+        (
+            "uses of a name that nobody defines, deep inside",
+            model(deep_inside(each(|_| node("Neg", &["nobody"], &[], vec![]))), vec![]),
+            true,
+        ),
+        (
+            "casts of an outer constant, deep inside",
+            model([deep_inside(each(|index| cast("v0", &format!("h{index}"), FLOAT16))), vec![constant()]].concat(), vec![]),
+            false,
+        ),
+        (
+            "casts inside a node with a name of a megabyte",
+            model(
+                [inside(&"n".repeat(1 << 20), each(|index| cast("v0", &step(index), FLOAT16))), vec![constant()]].concat(),
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "attributes of one node that its operator does not have",
+            model(
+                vec![node("Cast", &["x"], &["y"], [vec![int("to", FLOAT16)], each(|index| int(&step(index), 1))].concat())],
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "one attribute of a newer opset, as often in one node",
+            model(vec![node("Cast", &["x"], &["y"], [vec![int("to", FLOAT16)], each(|_| round_mode())].concat())], vec![]),
+            false,
+        ),
+        (
+            "inputs of one node that may be float8",
+            model(
+                [
+                    vec![node("Concat", &each(step).iter().map(String::as_str).collect::<Vec<_>>(), &["y"], vec![int("axis", 0)])],
+                    each(|index| initializer(&step(index), UINT8, vec![0])),
+                ]
+                .concat(),
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "reasons for which casts stay",
+            model(
+                each(|index| node("CastLike", &["v0", &step(index)], &[], vec![])).into_iter().chain([constant()]).collect(),
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "calls of a function with as many casts to what they say",
+            model(
+                each(|index| call("F", &step(index), vec![int("to", FLOAT16)])),
+                vec![function(
+                    "F",
+                    each(|index| {
+                        let reference = (5, message(vec![(1, text("to")), (20, Node::Varint(2)), (21, text("to"))]));
+                        [
+                            node("Constant", &[], &[&step(index)], vec![int("value_int", 1)]),
+                            node("Cast", &[&step(index)], &[], vec![reference]),
+                        ]
+                    })
+                    .concat(),
+                )],
+            ),
+            false,
+        ),
+        (
+            "functions that call one another",
+            model(
+                vec![call("F0", "y", vec![])],
+                each(|index| {
+                    let next = |output: &str| call(&format!("F{}", index + 1), output, vec![]);
+                    function(&format!("F{index}"), vec![next("t"), next("y")])
+                }),
+            ),
+            false,
+        ),
+        (
+            "opsets that are imported, and casts",
+            model(
+                each(|_| cast("v0", "", FLOAT16)).into_iter().chain([constant()]).collect(),
+                each(|index| opset(8, &step(index), 1)),
+            ),
+            false,
+        ),
+        (
+            "a branch for each",
+            model([each(|_| inside("", vec![cast("v0", "y", BOOL)])).concat(), vec![constant()]].concat(), vec![]),
+            false,
+        ),
+    ]
+}
+
+#[test]
+fn no_command_takes_more_than_its_share_of_a_model_that_repeats_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (input, output) = (path("in.onnx"), path("out.onnx"));
+    let mut failures = Vec::new();
+    for (name, bytes, converts) in models() {
+        fs::write(&input, bytes).unwrap();
+        let mut commands = vec![
+            vec!["fold", &input, "-o", &output],
+            vec!["lint", &input, "--select", "ALL", "--exit-zero"],
+            vec!["inspect", &input],
+        ];
+        if converts {
+            commands.push(vec!["convert", &input, "--opset", "22", "-o", &output]);
+        }
+        for arguments in commands {
+            let run = recast(&arguments);
+            if run.status.code() != Some(0) {
+                let message = String::from_utf8_lossy(&run.stderr).into_owned();
+                failures.push(format!("{name}, {}: {:?} {message}", arguments[0], run.status));
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_file_that_is_little_but_messages_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let empty_nodes = [0x0a, 0x00].repeat(3_000_000);
+    fs::write(path("bomb.onnx"), Tree(vec![(7, Node::Bytes(empty_nodes))]).write()).unwrap();
+    let run = recast(&["fold", &path("bomb.onnx"), "-o", &path("out.onnx")]);
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("bomb.onnx: is no ONNX model: byte ") && message.contains("MiB of memory"), "{message}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
