@@ -8,6 +8,7 @@ use super::build::function_key;
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::scope::{Body, NodeId, ScopeId};
 use crate::dtype::DType;
+use crate::ir_version::OPSET_IMPORT;
 use crate::wire::raw::type_proto;
 use crate::wire::schema::{NodeProto, OperatorSetIdProto, TensorProto, TypeProto, ValueInfoProto};
 
@@ -59,6 +60,14 @@ impl Model {
     #[must_use]
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
         self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value)
+    }
+
+    /// The values that a node defines, with the index of the output; in no certain order.
+    pub fn outputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
+        self.links(node, Direction::Outgoing).filter_map(|(value, link)| match link {
+            Link::Output(index) => Some((index, value)),
+            Link::Input(_) | Link::Capture => None,
+        })
     }
 
     fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (ValueId, Link)> + '_ {
@@ -124,6 +133,12 @@ impl Model {
         values.map(ValueId)
     }
 
+    /// More than the index of any value.
+    #[must_use]
+    pub fn value_bound(&self) -> usize {
+        self.index.graph.node_count()
+    }
+
     /// The initializer behind a value, overridable or not.
     #[must_use]
     pub fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
@@ -141,7 +156,7 @@ impl Model {
             |import: &&OperatorSetIdProto| import.domain() == domain || (is_onnx_domain(import.domain()) && is_onnx_domain(domain));
         match self.root_body(scope) {
             Body::Function(function) => function.opset_import.iter().find(same).map(|import| import.version()),
-            Body::Graph(_) if self.ir_version() < 3 && self.proto().opset_import.is_empty() => Some(1),
+            Body::Graph(_) if self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty() => Some(1),
             Body::Graph(_) => self.proto().opset_import.iter().find(same).map(|import| import.version()),
         }
     }

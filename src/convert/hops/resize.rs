@@ -118,7 +118,7 @@ fn samples_must_be_found_as_before(site: &mut Site) -> Result<(), Reason> {
     site.remove_attribute("exclude_outside");
     let scales = site.input(2).ok_or("the input `scales` is missing")?.to_owned();
     site.take_input(1);
-    site.node.input.truncate(1);
+    site.node.to_mut().input.truncate(1);
     site.set_input(1, &scales);
     Ok(())
 }
