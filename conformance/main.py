@@ -24,6 +24,8 @@ CHECKS = [
     "field",
     "external",
     "convert",
+    "convert_speed",
+    "convert_peers",
     "lint",
     "lint_reports",
     "ci_files",
