@@ -109,18 +109,23 @@ impl<'m> Planner<'m> {
         if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || is_same(proto.op_type(), from, target) {
             return;
         }
-        let place = Place {
-            model,
-            inferred: self.inferred,
-            options: self.options,
-            id,
-            values: model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value)).collect(),
-            bodies: self.bodies(id).to_vec(),
-        };
+        let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
+        let mut values: Vec<_> = named.collect();
+        values.sort_unstable();
+        values.dedup();
+        let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
+        let place = Place { model, inferred: self.inferred, options: self.options, id, values, bodies: self.bodies(id).to_vec() };
         let node = self.with_planned_bodies(id);
         let mut record = Record::default();
         let mut journey = Journey { place: &place, names: &mut self.names, record: &mut record, target };
-        match journey.advance(node, from) {
+        let arrival = match ambiguous {
+            Some(name) => {
+                let reason = format!("'{name}' is one value as its input and another as its output");
+                Err(Stuck { opset_step: (from, target), reason })
+            }
+            None => journey.advance(node, from),
+        };
+        match arrival {
             Ok(arrival) => self.keep(id, arrival, record),
             Err(Stuck { opset_step, reason }) => {
                 let op = proto.op_type().to_owned();

@@ -10,6 +10,7 @@ mod cast;
 mod clip;
 mod constant;
 mod control;
+mod convolution;
 mod gather;
 mod legacy;
 mod normalize;
@@ -40,6 +41,7 @@ pub(super) const FAMILIES: &[&[Hop]] = &[
     clip::HOPS,
     constant::HOPS,
     control::HOPS,
+    convolution::HOPS,
     gather::HOPS,
     legacy::HOPS,
     normalize::HOPS,

@@ -14,7 +14,8 @@ use crate::wire::schema::TensorProto;
 
 impl<'m> Site<'_, 'm> {
     pub(super) fn value(&self, name: &str) -> Option<ValueId> {
-        self.place.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        let values = &self.place.values;
+        values.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|index| values[index].1)
     }
 
     fn made(&self, name: &str) -> Option<&Made> {

@@ -22,7 +22,7 @@ pub(super) struct Place<'m> {
     pub options: &'m super::Options,
     /// The node as the model has it.
     pub id: NodeId,
-    /// The values that the node names, by name.
+    /// The values that the node names, in the order of their names.
     pub values: Vec<(&'m str, ValueId)>,
     /// The graphs in its attributes.
     pub bodies: Vec<ScopeId>,

@@ -52,6 +52,13 @@ fn quantization() {
         ),
         case(
             21,
+            "(float[4] x, float[1000000000000] s) => (int8[4] y)",
+            "y = QuantizeLinear <output_dtype = 3> (x, s)",
+            20,
+            "no: the scale is too large to add a zero point",
+        ),
+        case(
+            21,
             "(float[4,4] x, float[2,4] s) => (uint8[4,4] y)",
             "y = QuantizeLinear <block_size = 2, axis = 0> (x, s)",
             19,

@@ -68,6 +68,19 @@ fn a_function_that_nobody_calls_is_converted_without_knowing_its_arguments() {
     assert_eq!(ops, ["Shape", "Flatten", "Softmax", "Reshape"]);
 }
 
+/// ONNX forbids it, but models have it: adapters ask by name.
+#[test]
+fn a_node_whose_output_shadows_its_input_does_not_move() {
+    let source = r#"<ir_version: 9, opset_import: ["": 19]> g (float[2] x, bool c) => (float[2] y)
+        { y = If (c) <then_branch = a () => (float[2] p) { [shadow] x = Cast <to = 17> (x) p = Cast <to = 1> (x) },
+                      else_branch = b () => (float[2] q) { q = Identity (x) }> }"#;
+    let (found, _) = blockers(source, 18);
+    assert!(
+        found[0].ends_with("/shadow (Cast), opset 19 to 18: 'x' is one value as its input and another as its output"),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn types_flow_through_calls_within_calls() {
     let source = r#"<ir_version: 10, opset_import: ["": 13, "local": 1]> g (float[2] x, bfloat16[2] b) => (float[2] y, bfloat16[2] z)
