@@ -163,6 +163,13 @@ fn exit_codes_and_messages_of_bad_input() {
             "function/l:F: states the unknown opset 99 of ai.onnx",
         ),
         (
+            "two opsets of a function",
+            format!(r#"{plain} <domain: "l", opset_import: ["": 13, "ai.onnx": 12]> F (v) => (w) {{ w = Relu (v) }}"#),
+            &["--opset", "21"],
+            2,
+            "function/l:F: states more than one opset of ai.onnx",
+        ),
+        (
             "an IR version below",
             plain.clone(),
             &["--opset", "21", "--ir-version", "9"],
