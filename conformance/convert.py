@@ -1,6 +1,7 @@
 """Converts every model of the onnx wheel to other opsets: the result is valid and computes the same, or recast says why not.
 
-Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type.
+Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type;
+what was converted down is converted up again. Where a model is refused, the opset that is said to be reachable is.
 """
 
 import contextlib
@@ -56,29 +57,54 @@ def check(report):
 
 def convert_model(path, opsets):
     """What becomes of a model on its way to each opset: (name, direction, outcome, problem)."""
-    try:
-        original = onnx.load(path)
-    except Exception:
-        return []
-    stated = [entry.version for entry in original.opset_import if entry.domain in ("", "ai.onnx")]
-    if len(stated) != 1:
-        return []
-    case = Case(path, original)
-    return [case.convert(target, "up" if target > stated[0] else "down") for target in opsets if target != stated[0]]
+    case = Case.of(path)
+    targets = [target for target in opsets if case and target != case.opset]
+    return [(f"{case.name} to opset {target}", case.direction(target), *case.convert(target)) for target in targets]
+
+
+def convert_with_recast(path, target, output):
+    """The outcome and the problem where there is no result to judge; otherwise nothing."""
+    done = recast("convert", path, "--opset", str(target), "-o", output, "--format", "json")
+    if done.returncode == 1:
+        return "refused", what_is_wrong_with(json.loads(done.stdout)["models"][0], path)
+    return ("crash", f"exit code {done.returncode}: {done.stderr}") if done.returncode != 0 else (None, None)
+
+
+def what_is_wrong_with(refusal, path):
+    """Every blocker names a node and a reason; the nearest opset can be reached."""
+    blockers, nearest = refusal["blockers"], refusal["nearest_opset"]
+    unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["reason"]]
+    if unclear or not blockers:
+        return unclear or "refused without a reason"
+    done = nearest and recast("convert", path, "--opset", str(nearest), "--dry-run")
+    return done and done.returncode != 0 and f"opset {nearest} cannot be reached: {done.stdout}"
 
 
 class Case:
     """A model, and what it computes."""
 
-    def __init__(self, path, model):
+    @staticmethod
+    def of(path):
+        """None for what is no model, or states no opset or more than one."""
+        try:
+            model = onnx.load(path)
+        except Exception:
+            return None
+        stated = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+        return Case(path, model, stated[0]) if len(stated) == 1 else None
+
+    def __init__(self, path, model, opset):
         self.path = path
         self.name = "/".join(path.relative_to(WHEEL_DATA).parts[:-1] or [path.stem]) if path.is_relative_to(WHEEL_DATA) else path.stem
-        self.opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+        self.opset = opset
         self.is_valid = passes_checker(path)
         self.is_random = any(node.op_type in RANDOM or is_training(node) for graph in all_graphs(model) for node in graph.node)
         self.inputs = test_inputs(path, model)
         self.computed = functools.cache(lambda runner: self.run(path, runner))
         self.stored = stored_outputs(path, model)
+
+    def direction(self, target):
+        return "up" if target > self.opset else "down"
 
     def run(self, path, runner):
         try:
@@ -86,32 +112,27 @@ class Case:
         except Exception:
             return None
 
-    def convert(self, target, direction):
-        name = f"{self.name} to opset {target}"
+    def convert(self, target):
+        """What was converted down can be converted up again, and still computes the same."""
         with scratch_folder() as folder:
             output = folder / "model.onnx"
-            done = recast("convert", self.path, "--opset", str(target), "-o", output, "--format", "json")
-            if done.returncode == 1:
-                blockers = json.loads(done.stdout)["models"][0]["blockers"]
-                unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["reason"]]
-                return name, direction, "refused", not blockers and "refused without a reason" or unclear
-            if done.returncode != 0:
-                return name, direction, "crash", f"exit code {done.returncode}: {done.stderr}"
-            if self.is_valid and not passes_checker(output):
-                return name, direction, "invalid", why_invalid(output)
-            outcome, problem = self.compare(output)
-            if direction == "down" and outcome != "wrong":
+            outcome, problem = convert_with_recast(self.path, target, output)
+            outcome, problem = (outcome, problem) if outcome else self.judge(output)
+            if self.direction(target) == "down" and outcome in ("same", "unrun"):
                 outcome, problem = self.come_back(output, folder / "back.onnx")
-            return name, direction, outcome, problem
+            return outcome, problem
+
+    def judge(self, output):
+        """What a result is worth."""
+        if self.is_valid and not passes_checker(output):
+            return "invalid", why_invalid(output)
+        return self.compare(output)
 
     def come_back(self, lowered, output):
-        """What was converted down can be converted up again, and still computes the same."""
-        done = recast("convert", lowered, "--opset", str(self.opset), "-o", output, "--format", "json")
-        if done.returncode != 0:
-            return "wrong", f"cannot come back to opset {self.opset}: {done.stdout[-600:]} {done.stderr}"
-        if self.is_valid and not passes_checker(output):
-            return "invalid", f"after coming back: {why_invalid(output)}"
-        outcome, problem = self.compare(output)
+        outcome, problem = convert_with_recast(lowered, self.opset, output)
+        if outcome:
+            return "wrong", f"cannot come back to opset {self.opset}: {problem}"
+        outcome, problem = self.judge(output)
         return outcome, problem and f"after coming back: {problem}"
 
     def compare(self, output):

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from common import (
     all_graphs,
     compare_outputs,
     copy_with_unique_names,
+    measured,
     passes_checker,
     recast,
     sample_inputs,
@@ -151,26 +150,7 @@ def check_large_model(report, folder):
     path.write_bytes(model.SerializeToString())
     with open(folder / "weight.bin", "wb") as data:
         data.truncate(4 * rows * columns)
-    code, seconds, megabytes = measured([RECAST, "lint", "--isolated", path, "--format", "json"], folder / "out.json")
+    code, seconds, _, megabytes = measured([RECAST, "lint", "--isolated", path, "--format", "json"], folder / "out.json")
     found = [finding["code"] for finding in json.loads((folder / "out.json").read_text())["findings"]]
     report.case("6 GiB of external data: findings", (code, found) != (1, ["RC101"]) and f"{code}, {found}")
     report.note(f"6 GiB of external data: {seconds * 1000:.0f} ms, {megabytes:.0f} MB")
-
-
-# A process counts the memory of the one that started it as its own until it runs a program: so a small one starts recast.
-MEASURE = """
-import os, resource, sys, time
-start = time.monotonic()
-with open(sys.argv[1], "wb") as out:
-    child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
-status, usage = os.wait4(child, 0)[1:]
-kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-print(os.waitstatus_to_exitcode(status), time.monotonic() - start, kibibytes * 1024 / 1e6)
-"""
-
-
-def measured(command, output):
-    """Runs a command: exit code, seconds, and the most memory it held, in MB."""
-    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, output, *command], capture_output=True, text=True, check=True)
-    code, seconds, megabytes = done.stdout.split()
-    return int(code), float(seconds), float(megabytes)

@@ -25,6 +25,8 @@ CHECKS = [
     "field",
     "external",
     "convert",
+    "convert_speed",
+    "convert_peers",
     "lint",
     "lint_reports",
     "ci_files",

@@ -25,6 +25,8 @@
 
 pub mod dtype;
 pub mod error;
+mod hash;
+pub mod ir_version;
 pub mod minifloat;
 pub mod packed;
 pub mod wire;

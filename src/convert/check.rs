@@ -4,49 +4,52 @@
 
 use super::hop::Reason;
 use super::site::Site;
-use crate::facts::{AttributeKind, Formal, Schema};
+use crate::facts::{AttributeKind, Formal, Occurrence, Schema, ValueType};
 use crate::wire::schema::AttributeProto;
 
 /// Compares a node, after what its hop did to it, with the version it moves to.
 pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
-        return Err(format!("{}-{} is deprecated: no valid model has it", target.name, target.since_version));
+        return Err(deprecated(target));
     }
     attributes(site, target)?;
     let count = |names: &[String]| names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
-    let version = format!("{}-{}", target.name, target.since_version);
-    expect_count("input", count(&site.node.input), target.input_count(), &version)?;
-    expect_count("output", count(&site.node.output), target.output_count(), &version)?;
+    expect_count("input", count(&site.node.input), target.input_count(), target)?;
+    expect_count("output", count(&site.node.output), target.output_count(), target)?;
     for (index, name) in site.node.input.iter().enumerate() {
-        let required = target.input(index).is_some_and(|formal| formal.occurrence == crate::facts::Occurrence::Single);
+        let required = target.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
         if name.is_empty() && required {
-            return Err(format!("{version} demands the input '{}'", target.inputs[index].name));
+            return Err(format!("{target} demands the input '{}'", target.inputs[index].name));
         }
     }
-    types(site, target, &version)
+    types(site, target)
 }
 
-fn expect_count(what: &str, found: usize, (least, most): (usize, Option<usize>), version: &str) -> Result<(), Reason> {
+/// A version that only says that its operator is gone.
+pub(super) fn deprecated(version: &Schema) -> Reason {
+    format!("{version} is deprecated: no valid model has it")
+}
+
+fn expect_count(what: &str, found: usize, (least, most): (usize, Option<usize>), target: &Schema) -> Result<(), Reason> {
     match most {
-        _ if found < least => Err(format!("{version} needs at least {least} {what}s, but the node has {found}")),
-        Some(most) if found > most => Err(format!("{version} has at most {most} {what}s, but the node has {found}")),
+        _ if found < least => Err(format!("{target} needs at least {least} {what}s, but the node has {found}")),
+        Some(most) if found > most => Err(format!("{target} has at most {most} {what}s, but the node has {found}")),
         _ => Ok(()),
     }
 }
 
 fn attributes(site: &Site, target: &'static Schema) -> Result<(), Reason> {
-    let version = format!("{}-{}", target.name, target.since_version);
     for attribute in &site.node.attribute {
         match target.attribute(attribute.name()) {
-            None => return Err(format!("{version} has no attribute `{}`", attribute.name())),
+            None => return Err(format!("{target} has no attribute `{}`", attribute.name())),
             Some(fact) if kind_of(attribute).is_some_and(|kind| kind != fact.kind as i32) => {
-                return Err(format!("the attribute `{}` is of another kind in {version}", attribute.name()));
+                return Err(format!("the attribute `{}` is of another kind in {target}", attribute.name()));
             }
             Some(_) => {}
         }
     }
     match target.attributes.iter().find(|fact| fact.required && !site.has_attribute(fact.name)) {
-        Some(missing) => Err(format!("{version} demands the attribute `{}`", missing.name)),
+        Some(missing) => Err(format!("{target} demands the attribute `{}`", missing.name)),
         None => Ok(()),
     }
 }
@@ -70,57 +73,83 @@ fn kind_of(attribute: &AttributeProto) -> Option<i32> {
     set.iter().find(|(is_set, _)| *is_set).map(|(_, kind)| *kind as i32)
 }
 
-fn types(site: &Site, target: &'static Schema, version: &str) -> Result<(), Reason> {
-    let inputs: Vec<_> = (0..site.node.input.len()).filter(|&index| site.input(index).is_some()).collect();
-    let outputs: Vec<_> = (0..site.node.output.len()).filter(|&index| site.has_output(index)).collect();
-    let actual_inputs = inputs
-        .into_iter()
-        .map(|index| (site.schema.input(index), target.input(index), site.known_input(index), site.describe(index)));
-    let actual_outputs = outputs.into_iter().map(|index| {
-        let what = format!("output '{}'", site.node.output[index]);
-        (site.schema.output(index), target.output(index), site.known_output(index), what)
-    });
-    let mut bound: Vec<Bound> = Vec::new();
-    for (old, new, known, what) in actual_inputs.chain(actual_outputs) {
-        let Some(new) = new else { continue };
-        let known = known.value_type;
-        let widens = old.is_some_and(|old| old.types.is_subset(new.types));
-        match known {
-            // A model whose types were wrong before stays as wrong as it was.
-            Some(known) if !new.types.contains(known) && (!widens || old.is_none_or(|old| old.types.contains(known))) => {
-                return Err(format!("{what} is {known}, which {version} does not admit"));
-            }
-            None if !widens => {
-                return Err(format!("the type of {what} is not known, and {version} does not admit all that it may be"));
-            }
-            _ => {}
-        }
+fn types(site: &Site, target: &'static Schema) -> Result<(), Reason> {
+    let inputs = (0..site.node.input.len()).filter(|&index| site.input(index).is_some());
+    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: site.schema.input(index), new: target.input(index) });
+    let outputs = (0..site.node.output.len()).filter(|&index| site.has_output(index));
+    let outputs =
+        outputs.map(|index| Actual { side: Side::Output(index), old: site.schema.output(index), new: target.output(index) });
+    let mut seen: Vec<Actual> = Vec::new();
+    for actual in inputs.chain(outputs) {
+        let Some(new) = actual.new else { continue };
+        is_admitted(site, &actual, new, target)?;
         if !new.is_homogeneous() {
             continue;
         }
-        let same_variable = bound.iter().find(|other| other.formal.type_name == new.type_name);
-        if let Some(other) = same_variable
-            && !shared_before(other.old, old)
-            && (known.is_none() || other.known != known)
-        {
-            return Err(match (other.known, known) {
-                (Some(left), Some(right)) => {
-                    format!("{} is {left}, but {what} is {right}: {version} wants the same type", other.what)
-                }
-                _ => format!("{version} wants the same type for {} and {what}, and it is not known of both", other.what),
-            });
+        let same_variable = |other: &&Actual| other.new.is_some_and(|other| other.type_name == new.type_name);
+        if let Some(other) = seen.iter().find(same_variable) {
+            are_equal(site, other, &actual, target)?;
         }
-        bound.push(Bound { formal: new, old, known, what });
+        seen.push(actual);
     }
     Ok(())
 }
 
-/// An actual input or output whose type variable was seen.
-struct Bound {
-    formal: &'static Formal,
+/// An input or output of the node.
+struct Actual {
+    side: Side,
+    /// What it stands for in the version that the node comes from.
     old: Option<&'static Formal>,
-    known: Option<crate::facts::ValueType>,
-    what: String,
+    /// What it stands for in the version that the node moves to.
+    new: Option<&'static Formal>,
+}
+
+enum Side {
+    Input(usize),
+    Output(usize),
+}
+
+impl Actual {
+    fn known(&self, site: &Site) -> Option<ValueType> {
+        match self.side {
+            Side::Input(index) => site.input_type(index),
+            Side::Output(index) => site.output_type(index),
+        }
+    }
+
+    fn describe(&self, site: &Site) -> String {
+        match self.side {
+            Side::Input(index) => site.describe(index),
+            Side::Output(index) => format!("output '{}'", site.node.output[index]),
+        }
+    }
+}
+
+/// What only widens is not asked for its type: a model whose types were wrong before stays as wrong as it was.
+fn is_admitted(site: &Site, actual: &Actual, new: &Formal, target: &Schema) -> Result<(), Reason> {
+    if actual.old.is_some_and(|old| old.types.is_subset(new.types)) {
+        return Ok(());
+    }
+    match actual.known(site) {
+        Some(known) if new.types.contains(known) => Ok(()),
+        Some(known) => Err(format!("{} is {known}, which {target} does not admit", actual.describe(site))),
+        None => Err(format!("the type of {} is not known, and {target} does not admit all that it may be", actual.describe(site))),
+    }
+}
+
+/// Two inputs or outputs that the version wants to be of one type were so before, or are known to be.
+fn are_equal(site: &Site, left: &Actual, right: &Actual, target: &Schema) -> Result<(), Reason> {
+    if shared_before(left.old, right.old) {
+        return Ok(());
+    }
+    let [what_left, what_right] = [left, right].map(|actual| actual.describe(site));
+    match (left.known(site), right.known(site)) {
+        (Some(left), Some(right)) if left == right => Ok(()),
+        (Some(left), Some(right)) => {
+            Err(format!("{what_left} is {left}, but {what_right} is {right}: {target} wants the same type"))
+        }
+        _ => Err(format!("{target} wants the same type for {what_left} and {what_right}, and it is not known of both")),
+    }
 }
 
 /// Whether two formals had one type variable, or one only type, in the version that the node comes from.

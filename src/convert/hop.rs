@@ -111,7 +111,7 @@ impl Action {
                 None => Ok(()),
             },
             Action::Write(name, value) => {
-                if !site.has_attribute(name) {
+                if site.attribute(name)?.is_none() {
                     site.write(name, value);
                 }
                 Ok(())

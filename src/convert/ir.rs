@@ -4,6 +4,7 @@ use super::Options;
 use crate::error::Invalid;
 use crate::facts;
 use crate::graph::Model;
+use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
 /// What the IR version of the result is to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,33 +18,31 @@ pub enum IrVersion {
     Number(i64),
 }
 
-/// The oldest IR version that can state an opset.
-const FIRST_WITH_OPSETS: i64 = 3;
-
-/// The oldest IR version whose initializers need not be inputs.
-const FIRST_WITH_OWN_INITIALIZERS: i64 = 4;
-
 /// The IR version that the converted model states. Before IR 4 new initializers would have to be new inputs: that is done on
 /// request only.
 pub(super) fn choose(model: &Model, from: i64, adds_initializers: bool, options: &Options) -> Result<i64, Invalid> {
     let present = model.ir_version();
     let need = facts::ir_needed(model, options.opset);
-    let least = need.ir.max(FIRST_WITH_OPSETS);
+    let least = need.ir.max(OPSET_IMPORT);
     let least = match options.ir_version {
-        IrVersion::Auto if adds_initializers => least.max(FIRST_WITH_OWN_INITIALIZERS),
+        IrVersion::Auto if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
     };
     match options.ir_version {
         IrVersion::Auto if options.opset < from => Ok(least),
         IrVersion::Auto => Ok(present.max(least)),
-        IrVersion::Keep if present < FIRST_WITH_OPSETS => {
-            let what = format!("--ir-version keep: IR version {present} cannot state an opset, which {FIRST_WITH_OPSETS} can");
+        IrVersion::Keep if present < OPSET_IMPORT => {
+            let what = format!("--ir-version keep: IR version {present} cannot state an opset, which {OPSET_IMPORT} can");
             Err(Invalid::at("model", what))
         }
         IrVersion::Keep => Ok(present),
         IrVersion::Number(number) if number < least => {
             let what = format!("--ir-version {number} is too low: {} needs {least}", need.what);
             Err(Invalid::at("model", what))
+        }
+        IrVersion::Number(number) if number > LATEST => {
+            let what = format!("there is no IR version {number}: this version of recast knows those up to {LATEST}");
+            Err(Invalid::at("--ir-version", what))
         }
         IrVersion::Number(number) => Ok(number),
     }

@@ -82,10 +82,13 @@ pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
     content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// A tensor of zeros: every type's zero is zero bytes.
+/// The most bytes that a new constant may have; what a model declares may be more than any memory.
+const LARGEST_CONSTANT: u64 = 1 << 24;
+
+/// A tensor of zeros: every type's zero is zero bytes. None where it would be too large.
 pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {
     let elements = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))?;
-    let bytes = usize::try_from(dtype.raw_bytes(elements)?).ok()?;
+    let bytes = usize::try_from(dtype.raw_bytes(elements).filter(|&bytes| bytes <= LARGEST_CONSTANT)?).ok()?;
     Some(content(dtype, dims, vec![0; bytes]))
 }
 

@@ -11,8 +11,10 @@ mod engine;
 mod hop;
 mod hops;
 mod ir;
+mod journey;
 mod make;
 mod names;
+mod plan;
 mod site;
 
 use std::fmt;

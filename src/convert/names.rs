@@ -1,13 +1,14 @@
 //! New names, none of which the model has anywhere.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
-use crate::graph::{Body, Model};
+use crate::graph::Model;
+use crate::hash::HashSet;
 
 /// The names of a model; read when the first new one is needed.
 pub(super) struct Names<'m> {
     model: &'m Model,
-    taken: Option<HashSet<String>>,
+    taken: Option<HashSet<Cow<'m, str>>>,
 }
 
 impl<'m> Names<'m> {
@@ -20,20 +21,20 @@ impl<'m> Names<'m> {
         let model = self.model;
         let taken = self.taken.get_or_insert_with(|| all_names(model));
         let numbered = (1..).map(|number| format!("{wish}_{number}"));
-        let free = std::iter::once(wish.to_owned()).chain(numbered).find(|name| !taken.contains(name));
+        let free = std::iter::once(wish.to_owned()).chain(numbered).find(|name| !taken.contains(name.as_str()));
         let name = free.expect("there is no end to the numbers");
-        taken.insert(name.clone());
+        taken.insert(Cow::Owned(name.clone()));
         name
     }
 }
 
-fn all_names(model: &Model) -> HashSet<String> {
-    let mut names: HashSet<String> = model.values().map(|value| model.name(value).to_owned()).collect();
+fn all_names(model: &Model) -> HashSet<Cow<'_, str>> {
+    let mut names = HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
+    names.extend(model.values().map(|value| Cow::Borrowed(model.name(value))));
     for scope in model.scopes() {
-        names.extend(model.nodes(scope).map(|node| model.node(node).name().to_owned()));
-        if let Body::Graph(graph) = model.body(scope) {
-            names.extend(graph.value_info.iter().map(|info| info.name().to_owned()));
-        }
+        let body = model.body(scope);
+        names.extend(body.nodes().iter().map(|node| Cow::Borrowed(node.name())));
+        names.extend(body.value_info().iter().map(|info| Cow::Borrowed(info.name())));
     }
     names
 }

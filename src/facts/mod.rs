@@ -22,6 +22,9 @@ mod table;
 mod tests;
 mod types;
 
+use crate::hash::HashMap;
+use std::sync::OnceLock;
+
 pub use needs::{Need, contents, ir_needed};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
@@ -40,10 +43,11 @@ pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
 /// Every version of an operator, oldest first; none when ONNX defines no such operator.
 #[must_use]
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
-    let key = (canonical_domain(domain), name);
-    let start = table::SCHEMAS.partition_point(|schema| (schema.domain, schema.name) < key);
-    let length = table::SCHEMAS[start..].partition_point(|schema| (schema.domain, schema.name) == key);
-    &table::SCHEMAS[start..start + length]
+    static OPERATORS: OnceLock<HashMap<(&str, &str), &[Schema]>> = OnceLock::new();
+    let same_operator = |left: &Schema, right: &Schema| (left.domain, left.name) == (right.domain, right.name);
+    let by_name = |versions: &'static [Schema]| ((versions[0].domain, versions[0].name), versions);
+    let operators = OPERATORS.get_or_init(|| table::SCHEMAS.chunk_by(same_operator).map(by_name).collect());
+    operators.get(&(canonical_domain(domain), name)).copied().unwrap_or_default()
 }
 
 /// Every schema, in the order of domain, name, version.

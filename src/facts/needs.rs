@@ -3,6 +3,7 @@
 use crate::dtype::DType;
 use crate::facts::{ValueType, infer::Known, ir_of_opset};
 use crate::graph::{Body, Model, Origin, is_onnx_domain};
+use crate::ir_version;
 use crate::wire::schema::{AttributeProto, TensorProto, TypeProto};
 
 /// Something in a model that only some IR versions know.
@@ -33,28 +34,28 @@ pub fn contents(model: &Model) -> Vec<Need> {
     };
     let proto = model.proto();
     if !proto.functions.is_empty() {
-        need(8, "a model-local function");
+        need(ir_version::FUNCTIONS, "a model-local function");
     }
     if !proto.training_info.is_empty() {
-        need(7, "training_info");
+        need(ir_version::TRAINING_INFO, "training_info");
     }
     if !proto.configuration.is_empty() {
-        need(11, "a device configuration");
+        need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration");
     }
     if proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain())) {
-        need(3, "opset_import");
+        need(ir_version::OPSET_IMPORT, "opset_import");
     }
     for scope in model.scopes() {
         match model.body(scope) {
             Body::Graph(graph) => {
                 if !graph.metadata_props.is_empty() || infos_with_metadata(graph.input.iter().chain(&graph.output)) {
-                    need(10, "metadata_props of a graph");
+                    need(ir_version::METADATA, "metadata_props of a graph");
                 }
                 if !graph.sparse_initializer.is_empty() {
-                    need(6, "a sparse initializer");
+                    need(ir_version::SPARSE_TENSORS, "a sparse initializer");
                 }
                 if !graph.quantization_annotation.is_empty() {
-                    need(5, "a quantization annotation");
+                    need(ir_version::QUANTIZATION_ANNOTATIONS, "a quantization annotation");
                 }
                 for tensor in &graph.initializer {
                     tensor_needs(tensor, &mut need);
@@ -65,26 +66,26 @@ pub fn contents(model: &Model) -> Vec<Need> {
             }
             Body::Function(function) => {
                 if !function.overload().is_empty() || !function.value_info.is_empty() || !function.metadata_props.is_empty() {
-                    need(10, "an overload, value_info or metadata_props of a function");
+                    need(ir_version::METADATA, "an overload, value_info or metadata_props of a function");
                 }
                 if !function.attribute_proto.is_empty() {
-                    need(9, "a default of a function's attribute");
+                    need(ir_version::FUNCTION_DEFAULTS, "a default of a function's attribute");
                 }
             }
         }
         let body = model.body(scope);
         if infos_with_metadata(body.value_info().iter()) {
-            need(10, "metadata_props of a value");
+            need(ir_version::METADATA, "metadata_props of a value");
         }
         for info in body.value_info() {
             type_needs(info.r#type.as_ref(), &mut need);
         }
         for node in body.nodes() {
             if !node.metadata_props.is_empty() || !node.overload().is_empty() {
-                need(10, "metadata_props or overload of a node");
+                need(ir_version::METADATA, "metadata_props or overload of a node");
             }
             if !node.device_configurations.is_empty() {
-                need(11, "a device configuration of a node");
+                need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
             }
             for attribute in &node.attribute {
                 attribute_needs(attribute, &mut need);
@@ -92,7 +93,7 @@ pub fn contents(model: &Model) -> Vec<Need> {
         }
     }
     if initializers_are_not_inputs(model) {
-        need(4, "an initializer that is no input");
+        need(ir_version::OWN_INITIALIZERS, "an initializer that is no input");
     }
     needs
 }
@@ -105,7 +106,7 @@ fn infos_with_metadata<'a>(mut infos: impl Iterator<Item = &'a crate::wire::sche
 fn initializers_are_not_inputs(model: &Model) -> bool {
     model.values().any(|value| match model.origin(value) {
         Origin::Initializer { input: None, .. } => true,
-        Origin::Initializer { input: Some(_), .. } => model.ir_version() >= 4,
+        Origin::Initializer { input: Some(_), .. } => model.ir_version() >= ir_version::OWN_INITIALIZERS,
         _ => false,
     })
 }
@@ -115,7 +116,7 @@ fn tensor_needs(tensor: &TensorProto, need: &mut impl FnMut(i64, &str)) {
         need(dtype.ir_since(), dtype.name());
     }
     if !tensor.metadata_props.is_empty() {
-        need(10, "metadata_props of a tensor");
+        need(ir_version::METADATA, "metadata_props of a tensor");
     }
 }
 
@@ -123,7 +124,7 @@ fn type_needs(proto: Option<&TypeProto>, need: &mut impl FnMut(i64, &str)) {
     match proto.and_then(|proto| Known::of_type(proto).value_type) {
         Some(ValueType::Tensor(dtype) | ValueType::Sequence(dtype)) => need(dtype.ir_since(), dtype.name()),
         Some(ValueType::Optional(dtype) | ValueType::OptionalSequence(dtype) | ValueType::SparseTensor(dtype)) => {
-            need(8, "an optional or sparse type");
+            need(ir_version::OPTIONAL_TYPES, "an optional or sparse type");
             need(dtype.ir_since(), dtype.name());
         }
         Some(ValueType::Map { .. } | ValueType::SequenceOfMaps { .. }) | None => {}
@@ -135,10 +136,10 @@ fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str))
         tensor_needs(tensor, need);
     }
     if attribute.sparse_tensor.is_some() || !attribute.sparse_tensors.is_empty() {
-        need(6, "a sparse tensor");
+        need(ir_version::SPARSE_TENSORS, "a sparse tensor");
     }
     if attribute.tp.is_some() || !attribute.type_protos.is_empty() {
-        need(8, "a type in an attribute");
+        need(ir_version::OPTIONAL_TYPES, "a type in an attribute");
     }
     if let ("to" | "dtype" | "output_dtype", Some(number)) = (attribute.name(), attribute.i)
         && let Some(dtype) = i32::try_from(number).ok().and_then(DType::from_number)

@@ -1,5 +1,7 @@
 //! One version of one operator.
 
+use std::fmt;
+
 use super::{TypeSet, ValueType};
 
 /// One version of an operator.
@@ -105,6 +107,13 @@ pub struct Constraint {
     pub variable: &'static str,
     /// Its types.
     pub types: TypeSet,
+}
+
+impl fmt::Display for Schema {
+    /// Writes the version as ONNX's documentation does: `Clip-11`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.name, self.since_version)
+    }
 }
 
 impl Schema {

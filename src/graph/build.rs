@@ -1,27 +1,29 @@
 //! Builds the index: walks every scope in the order of the document and resolves each name where it is used.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use petgraph::graph::NodeIndex;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::calls;
 use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::error::Invalid;
+use crate::hash::HashMap;
+use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
 use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
-
-/// The newest IR version whose element types are known.
-const NEWEST_IR: i64 = 14;
 
 /// Indexes a model.
 pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
     let Some(main) = &model.graph else {
         return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
     };
-    let mut builder = Builder { model, index: Index::default(), unresolved: Vec::new() };
+    let (vertices, edges) = main.node.iter().fold((main.initializer.len(), 0), |(vertices, edges), node| {
+        (vertices + 1 + node.output.len(), edges + node.input.len() + node.output.len())
+    });
+    let index = Index { graph: DiGraph::with_capacity(vertices, edges), ..Index::default() };
+    let mut builder = Builder { model, index, unresolved: Vec::new() };
     builder.note_imports(ScopeId(0), &model.opset_import);
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
@@ -73,7 +75,7 @@ impl<'m> Builder<'m> {
         let scope = ScopeId(self.index.kinds.len() as u32);
         self.index.kinds.push(kind);
         self.index.nodes.push(Vec::with_capacity(body.nodes().len()));
-        self.index.names.push(HashMap::new());
+        self.index.names.push(HashMap::with_capacity_and_hasher(body.value_count(), Default::default()));
         let first_unresolved = self.unresolved.len();
 
         for (input, name) in (0..).zip(body.input_names()) {
@@ -195,7 +197,7 @@ impl<'m> Builder<'m> {
     }
 
     fn leave_missing(&mut self) {
-        let mut missing = HashMap::new();
+        let mut missing = HashMap::default();
         for used in std::mem::take(&mut self.unresolved) {
             let scope = self.outermost(used.scope);
             let value = *missing.entry((scope, used.name)).or_insert_with(|| self.add_value(scope, used.name, Origin::Missing));
@@ -276,7 +278,7 @@ impl<'m> Builder<'m> {
 
     fn pin_trained(&mut self, bindings: &[StringStringEntryProto]) {
         for binding in bindings {
-            self.pin(ScopeId(0), binding.key(), Pin::Trained);
+            self.pin(ScopeId::MAIN, binding.key(), Pin::Trained);
         }
     }
 
@@ -295,7 +297,7 @@ impl<'m> Builder<'m> {
     /// A model of an IR that is not known yet may have tensors of types that are not: nobody needs them.
     fn check_tensor(&self, place: impl Fn() -> String, tensor: &TensorProto) -> Result<(), Invalid> {
         match Tensor::read(tensor) {
-            Err(BadTensor::UnknownType(_)) if self.model.ir_version() > NEWEST_IR => Ok(()),
+            Err(BadTensor::UnknownType(_)) if self.model.ir_version() > ir_version::LATEST => Ok(()),
             Err(error) => Err(Invalid::at(place(), error)),
             Ok(_) => Ok(()),
         }

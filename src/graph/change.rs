@@ -1,12 +1,12 @@
 //! What a batch of edits does to the messages, scope by scope.
 
-use std::collections::{HashMap, HashSet};
-
 use super::index::Declared;
 use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::dtype::DType;
+use crate::hash::{HashMap, HashSet};
+use crate::ir_version::OWN_INITIALIZERS;
 use crate::wire::raw;
 use crate::wire::schema::{
     FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
@@ -32,7 +32,7 @@ pub(super) struct Changes {
 
 /// Changes the messages. Inner scopes come first, so that the positions that lead to them still hold.
 pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut changes: HashMap<ScopeId, Changes>) {
-    let lists_initializers = model.ir_version() < 4;
+    let lists_initializers = model.ir_version() < OWN_INITIALIZERS;
     for scope in (0..kinds.len() as u32).rev().map(ScopeId) {
         let Some(mut change) = changes.remove(&scope) else {
             continue;
@@ -47,8 +47,10 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
             Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
             Some(BodyMut::Function(function)) => {
                 change.declare(&mut [], &mut [], &mut function.value_info);
-                let gone = change.gone(&function.node);
-                function.value_info.retain(|info| !gone.contains(info.name()));
+                if !function.value_info.is_empty() {
+                    let gone = change.gone(&function.node);
+                    function.value_info.retain(|info| !gone.contains(info.name()));
+                }
                 change.apply_to_nodes(&mut function.node);
             }
             None => unreachable!("a scope of this model has a body"),
@@ -125,8 +127,8 @@ impl Changes {
             let graph: &mut raw::GraphProto = graph;
             self.declare(&mut graph.input, &mut graph.output, &mut graph.value_info);
         }
-        let gone = self.gone(&graph.node);
-        if graph.value_info.iter().any(|info| gone.contains(info.name())) {
+        if !graph.value_info.is_empty() {
+            let gone = self.gone(&graph.node);
             graph.value_info.retain(|info| !gone.contains(info.name()));
         }
         if !self.removed.is_empty() {

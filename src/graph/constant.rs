@@ -9,6 +9,7 @@ use super::index::{Origin, Pin, ValueId};
 use super::query::is_onnx_domain;
 use super::scope::{NodeId, ScopeKind};
 use crate::dtype::DType;
+use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Content, Data};
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -74,7 +75,7 @@ impl Model {
             ScopeKind::Subgraph { owner, .. } => self.node(owner).op_type() == "If",
             ScopeKind::Function(_) => false,
         };
-        !(must_list && self.ir_version() < 4)
+        !(must_list && self.ir_version() < OWN_INITIALIZERS)
     }
 
     /// Whether a node is ONNX's `Constant`, with nothing beside its one value.

@@ -1,7 +1,5 @@
 //! The one door through which a model is changed.
 
-use std::collections::{HashMap, HashSet};
-
 use super::Model;
 use super::change::{Changes, apply_changes, set_opset};
 use super::index::{Origin, ValueId};
@@ -9,6 +7,7 @@ use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::Invalid;
+use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
@@ -82,7 +81,7 @@ impl Model {
         self.check_removals(&edits)?;
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
-        let mut changes: HashMap<ScopeId, Changes> = HashMap::new();
+        let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
         let (header, edits): (Vec<Edit>, Vec<Edit>) =
             edits.into_iter().partition(|edit| matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_)));
         for edit in edits {
@@ -112,10 +111,10 @@ impl Model {
 
     /// A definition that goes must come back under its name, or have no use left.
     fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
-        let mut removed_nodes = HashSet::new();
-        let mut rewired = HashSet::new();
+        let mut removed_nodes = HashSet::default();
+        let mut rewired = HashSet::default();
         let mut removed_values = Vec::new();
-        let mut defined = HashSet::new();
+        let mut defined = HashSet::default();
         for edit in edits {
             match edit {
                 Edit::ReplaceNode { node, with } => {

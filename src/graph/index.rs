@@ -1,15 +1,23 @@
 //! The index over a model: petgraph's graph of nodes and values.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::scope::{NodeId, ScopeId, ScopeKind};
+use crate::hash::HashMap;
 
 /// A value of a model: what a name in a scope means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub(super) NodeIndex);
+
+impl ValueId {
+    /// A number for tables of values: less than [`Model::value_bound`](super::Model::value_bound), and no other value has it.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0.index()
+    }
+}
 
 /// All that is known of a model's structure without its messages.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ use super::Model;
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::scope::{Body, NodeId, ScopeId};
 use crate::dtype::DType;
+use crate::ir_version::OPSET_IMPORT;
 use crate::wire::raw::type_proto;
 use crate::wire::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
 
@@ -131,6 +132,12 @@ impl Model {
         values.map(ValueId)
     }
 
+    /// More than the index of any value.
+    #[must_use]
+    pub fn value_bound(&self) -> usize {
+        self.index.graph.node_count()
+    }
+
     /// The initializer behind a value, overridable or not.
     #[must_use]
     pub fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
@@ -147,7 +154,7 @@ impl Model {
         let root = self.root(scope);
         let stated = self.index.opsets.get(&root).and_then(|opsets| opsets.get(domain_name(domain)).copied());
         match self.body(root) {
-            Body::Graph(_) if self.ir_version() < 3 && self.proto().opset_import.is_empty() => Some(1),
+            Body::Graph(_) if self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty() => Some(1),
             Body::Graph(_) | Body::Function(_) => stated,
         }
     }

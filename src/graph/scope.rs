@@ -9,6 +9,11 @@ use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto,
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScopeId(pub(super) u32);
 
+impl ScopeId {
+    /// The main graph, which every model has.
+    pub const MAIN: ScopeId = ScopeId(0);
+}
+
 /// A node, by its scope and its position there. The order of ids is that of the document within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
@@ -86,6 +91,15 @@ impl<'m> Body<'m> {
         infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
     }
 
+    /// How many values it defines, if every node has one output.
+    pub(super) fn value_count(self) -> usize {
+        let initializers = match self {
+            Body::Graph(graph) => graph.initializer.len(),
+            Body::Function(_) => 0,
+        };
+        self.input_names().count() + initializers + self.nodes().len()
+    }
+
     /// The quantization annotations; a function has none.
     #[must_use]
     pub fn annotations(self) -> &'m [TensorAnnotation] {
@@ -160,12 +174,12 @@ impl Model {
     }
 }
 
-/// The scope whose names are visible inside this one; the main graph is always the first scope.
+/// The scope whose names are visible inside this one.
 pub(super) fn enclosing(kinds: &[ScopeKind], scope: ScopeId) -> Option<ScopeId> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main | ScopeKind::Function(_) => None,
         ScopeKind::Subgraph { owner, .. } => Some(owner.scope),
-        ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => Some(ScopeId(0)),
+        ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => Some(ScopeId::MAIN),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
+use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, BadTensor, CASTS_OF_EACH, Content, Data, Failure, Tensor, Values};
 use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
@@ -280,7 +281,7 @@ impl Planner<'_> {
     /// Whether results of this scope stand in `Constant` nodes. A function has no initializers, and before IR 4 an initializer had
     /// to be listed as an input, which the graph of an `If` or `Loop` cannot do without changing what it is called with.
     fn becomes_node(&self, scope: ScopeId) -> bool {
-        let old = self.model.ir_version() < 4;
+        let old = self.model.ir_version() < OWN_INITIALIZERS;
         let in_function = matches!(self.model.scope_kind(self.model.root(scope)), ScopeKind::Function(_));
         match self.model.scope_kind(scope) {
             ScopeKind::Function(_) => true,

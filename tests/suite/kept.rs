@@ -11,7 +11,7 @@ use crate::support::{fold, model};
 use crate::wire_tree::{Made, Node, Schema, Tree};
 
 /// One field of each wire type, of numbers that no message of the schema has.
-fn unknown_fields() -> Vec<(u32, Node)> {
+pub fn unknown_fields() -> Vec<(u32, Node)> {
     vec![
         (200, Node::Varint(u64::MAX)),
         (201, Node::Fixed64(*b"eight by")),
@@ -32,7 +32,7 @@ fn full_model(schema: &Schema) -> (Tree, usize) {
     (tree, messages)
 }
 
-fn written(model: &ModelProto) -> Vec<u8> {
+pub fn written(model: &ModelProto) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in Layout::of(model).pieces() {
         let mut bytes = vec![0; piece.bytes()];

@@ -5,7 +5,6 @@ mod bad_input;
 mod cast_file;
 mod command;
 mod convert;
-mod convert_casts;
 #[cfg(unix)]
 mod crash;
 mod diff;

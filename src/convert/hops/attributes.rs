@@ -96,7 +96,7 @@ fn floats_need_fmod(site: &mut Site) -> Result<(), Reason> {
 }
 
 fn write_axes(site: &mut Site) -> Result<(), Reason> {
-    if !site.has_attribute("axes") {
+    if site.attribute("axes")?.is_none() {
         site.set_ints("axes", vec![0, 2, 3]);
     }
     Ok(())

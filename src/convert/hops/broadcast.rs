@@ -28,7 +28,7 @@ fn align_trailing(site: &mut Site) -> Result<(), Reason> {
         return Ok(());
     }
     let (left, right) = (site.rank(0)? as i64, site.rank(1)? as i64);
-    let missing = left - axis - right;
+    let missing = left.saturating_sub(axis).saturating_sub(right);
     if axis < 0 || missing < 0 {
         return Err(format!("`axis` = {axis} does not fit operands of rank {left} and {right}"));
     }

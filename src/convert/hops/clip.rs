@@ -19,7 +19,7 @@ pub(super) const HOPS: &[Hop] = &[
 /// A bound that is not given is the largest number of the type by the text, the largest float by the default of version 6, and
 /// nothing by version 1: all the same for float alone.
 fn absent_bounds_need_float(site: &mut Site) -> Result<(), Reason> {
-    if site.has_attribute("min") && site.has_attribute("max") {
+    if site.attribute("min")?.is_some() && site.attribute("max")?.is_some() {
         return Ok(());
     }
     match site.dtype(0)? {

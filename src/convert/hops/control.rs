@@ -4,8 +4,7 @@ use super::super::hop::Action::Run;
 use super::super::hop::{Hop, Reason, hop};
 use super::super::make;
 use super::super::site::Site;
-use crate::facts::infer::Known;
-use crate::graph::ScopeKind;
+use crate::facts::infer::{Known, NOTHING};
 use crate::wire::raw;
 use crate::wire::schema::{GraphProto, NodeProto, ValueInfoProto};
 
@@ -19,13 +18,12 @@ pub(super) const HOPS: &[Hop] = &[
 /// Before opset 11 both branches must give outputs of one shape.
 fn branches_must_have_one_shape(site: &mut Site) -> Result<(), Reason> {
     let model = site.place.model;
-    let owned = |scope: &_| matches!(model.scope_kind(*scope), ScopeKind::Subgraph { owner, .. } if owner == site.place.id);
-    let outputs = |scope| -> Vec<Known> {
+    let outputs = |&scope| -> Vec<&Known> {
         let values = model.body(scope).output_names().map(|name| model.lookup(scope, name));
-        values.map(|value| value.map(|value| site.place.inferred.of(value)).unwrap_or_default()).collect()
+        values.map(|value| value.map_or(&NOTHING, |value| site.place.known(value))).collect()
     };
-    let branches: Vec<Vec<Known>> = model.scopes().filter(owned).map(outputs).collect();
-    let shapes = |branch: &Vec<Known>| branch.iter().map(Known::static_shape).collect::<Option<Vec<_>>>();
+    let branches: Vec<Vec<&Known>> = site.place.bodies.iter().map(outputs).collect();
+    let shapes = |branch: &Vec<&Known>| branch.iter().map(|known| known.static_shape()).collect::<Option<Vec<_>>>();
     match branches.iter().map(shapes).collect::<Option<Vec<_>>>() {
         Some(shapes) if shapes.windows(2).all(|pair| pair[0] == pair[1]) => Ok(()),
         _ => Err("before opset 11 both branches must give outputs of one shape, which is not known of these".to_owned()),
@@ -40,7 +38,7 @@ fn batch_becomes_a_scan(site: &mut Site) -> Result<(), Reason> {
     let body = site.attribute("body")?.and_then(|attribute| attribute.g.clone()).ok_or("the attribute `body` is missing")?;
     let scan_inputs = site.int("num_scan_inputs")?.ok_or("the attribute `num_scan_inputs` is missing")?;
     let directions = site.ints("directions")?;
-    site.node.input.remove(0);
+    site.node.to_mut().input.remove(0);
 
     let inputs: Vec<String> = (0..site.node.input.len()).map(|index| site.fresh(&format!("in_{index}"))).collect();
     let outputs: Vec<String> = (0..body.output.len()).map(|index| site.fresh(&format!("out_{index}"))).collect();

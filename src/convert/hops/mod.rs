@@ -10,6 +10,7 @@ mod cast;
 mod clip;
 mod constant;
 mod control;
+mod convolution;
 mod gather;
 mod legacy;
 mod normalize;
@@ -25,11 +26,11 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::hop::Hop;
-use crate::facts::{self, Formal, Schema};
+use crate::facts::{Formal, Schema};
+use crate::hash::HashMap;
 
 /// All hops.
 pub(super) const FAMILIES: &[&[Hop]] = &[
@@ -40,6 +41,7 @@ pub(super) const FAMILIES: &[&[Hop]] = &[
     clip::HOPS,
     constant::HOPS,
     control::HOPS,
+    convolution::HOPS,
     gather::HOPS,
     legacy::HOPS,
     normalize::HOPS,
@@ -63,20 +65,12 @@ pub(super) fn find(op: &str, to: i64) -> Option<&'static Hop> {
     by_step.get(&(op, to)).copied()
 }
 
-/// Whether a version differs from the one before it in nothing but the types it admits.
-pub(super) fn is_types_only(op: &str, to: i64) -> bool {
-    let versions = facts::versions("", op);
-    let Some(index) = versions.iter().position(|schema| schema.since_version == to) else { return false };
-    index > 0 && same_signature(&versions[index - 1], &versions[index])
-}
-
-fn same_signature(old: &Schema, new: &Schema) -> bool {
-    let formals = |formals: &'static [Formal]| formals.iter().map(|formal| formal.occurrence).collect::<Vec<_>>();
-    let attributes = |schema: &Schema| {
-        schema.attributes.iter().map(|fact| (fact.name, fact.kind, fact.required, fact.default)).collect::<Vec<_>>()
-    };
-    formals(old.inputs) == formals(new.inputs)
-        && formals(old.outputs) == formals(new.outputs)
-        && attributes(old) == attributes(new)
-        && old.deprecated == new.deprecated
+/// Whether two versions of an operator differ in nothing but the types they admit.
+pub(super) fn differ_in_types_only(left: &Schema, right: &Schema) -> bool {
+    let occurrences = |formals: &'static [Formal]| formals.iter().map(|formal| formal.occurrence);
+    let attributes = |schema: &Schema| schema.attributes.iter().map(|fact| (fact.name, fact.kind, fact.required, fact.default));
+    occurrences(left.inputs).eq(occurrences(right.inputs))
+        && occurrences(left.outputs).eq(occurrences(right.outputs))
+        && attributes(left).eq(attributes(right))
+        && left.deprecated == right.deprecated
 }

@@ -32,8 +32,9 @@ fn no_window_in_the_padding(site: &mut Site) -> Result<(), Reason> {
     if strides.len() != kernel.len() || dilations.len() != kernel.len() || pads.len() != 2 * kernel.len() {
         return Err("`kernel_shape`, `strides`, `dilations` and `pads` do not fit each other".to_owned());
     }
-    let size = |axis: usize| (kernel[axis] - 1) * dilations[axis] + 1;
-    match (0..kernel.len()).all(|axis| pads[kernel.len() + axis] + strides[axis] <= size(axis)) {
+    let wide = |value: i64| i128::from(value);
+    let size = |axis: usize| (wide(kernel[axis]) - 1) * wide(dilations[axis]) + 1;
+    match (0..kernel.len()).all(|axis| wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis)) {
         true => Ok(()),
         false => Err("`ceil_mode` may start a window in the padding, which opset 22 leaves out".to_owned()),
     }

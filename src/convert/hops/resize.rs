@@ -118,7 +118,7 @@ fn samples_must_be_found_as_before(site: &mut Site) -> Result<(), Reason> {
     site.remove_attribute("exclude_outside");
     let scales = site.input(2).ok_or("the input `scales` is missing")?.to_owned();
     site.take_input(1);
-    site.node.input.truncate(1);
+    site.node.to_mut().input.truncate(1);
     site.set_input(1, &scales);
     Ok(())
 }
@@ -137,10 +137,10 @@ fn empty_scales_go(site: &mut Site) -> Result<(), Reason> {
     if site.input(3).is_none() {
         return Ok(());
     }
-    let elements = |index: usize| site.known_input(index).static_shape().map(|shape| shape.iter().product::<i64>());
-    match (elements(2), elements(3)) {
-        (_, Some(0)) => site.take_input(3),
-        (Some(scales), _) if scales > 0 => return Err("it has both scales and sizes".to_owned()),
+    let is_empty = |index: usize| site.known_input(index).static_shape().map(|shape| shape.contains(&0));
+    match (is_empty(2), is_empty(3)) {
+        (_, Some(true)) => site.take_input(3),
+        (Some(false), _) => return Err("it has both scales and sizes".to_owned()),
         _ => site.take_input(2),
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! depend on an attribute or change their form.
 
 use super::known::Known;
-use super::scan::View;
+use super::view::View;
 use crate::dtype::DType;
 use crate::facts::{Formal, ValueType};
 use crate::tensor::Tensor;

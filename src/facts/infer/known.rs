@@ -21,6 +21,9 @@ pub struct Known {
     pub shape: Option<Shape>,
 }
 
+/// What is known of a value of which nothing is known.
+pub static NOTHING: Known = Known { value_type: None, shape: None };
+
 impl Known {
     /// A tensor of this type; its shape is unknown.
     #[must_use]
@@ -79,28 +82,25 @@ impl Known {
 
     /// Both together: what one source says and the other does not is known; where they contradict, nothing is.
     #[must_use]
-    pub fn and(self, other: Known) -> Known {
-        let value_type = agree(self.value_type, other.value_type, |left, right| (left == right).then_some(left));
-        let shape = agree(self.shape, other.shape, |left, right| {
-            let dim = |(left, right): (Dim, Dim)| match (left, right) {
-                (Some(left), Some(right)) if left != right => Err(()),
-                (left, right) => Ok(left.or(right)),
-            };
-            if left.len() != right.len() {
-                return None;
-            }
-            left.into_iter().zip(right).map(dim).collect::<Result<_, _>>().ok()
-        });
+    pub fn and(self, other: &Known) -> Known {
+        let value_type = match (self.value_type, other.value_type) {
+            (Some(left), Some(right)) => (left == right).then_some(left),
+            (left, right) => left.or(right),
+        };
+        let shape = match (self.shape, &other.shape) {
+            (Some(left), Some(right)) => both(left, right),
+            (left, right) => left.or_else(|| right.clone()),
+        };
         Known { value_type, shape }
     }
 
     /// One or the other: only what both say is known.
     #[must_use]
-    pub fn or(self, other: Known) -> Known {
-        let value_type = self.value_type.filter(|left| other.value_type == Some(*left));
-        let shape = match (self.shape, other.shape) {
+    pub fn or(self, other: &Known) -> Known {
+        let value_type = self.value_type.filter(|&left| other.value_type == Some(left));
+        let shape = match (self.shape, &other.shape) {
             (Some(left), Some(right)) if left.len() == right.len() => {
-                Some(left.into_iter().zip(right).map(|(left, right)| left.filter(|left| right == Some(*left))).collect())
+                Some(left.into_iter().zip(right).map(|(left, right)| left.filter(|_| left == *right)).collect())
             }
             _ => None,
         };
@@ -108,11 +108,16 @@ impl Known {
     }
 }
 
-fn agree<T>(left: Option<T>, right: Option<T>, both: impl FnOnce(T, T) -> Option<T>) -> Option<T> {
-    match (left, right) {
-        (Some(left), Some(right)) => both(left, right),
-        (left, right) => left.or(right),
+/// A shape that is both of these; none where they contradict.
+fn both(left: Shape, right: &Shape) -> Option<Shape> {
+    if left.len() != right.len() {
+        return None;
     }
+    let dim = |(left, &right): (Dim, &Dim)| match (left, right) {
+        (Some(left), Some(right)) if left != right => None,
+        (left, right) => Some(left.or(right)),
+    };
+    left.into_iter().zip(right).map(dim).collect()
 }
 
 /// The type that a `TypeProto` states; none for the forms that [`ValueType`] leaves out.

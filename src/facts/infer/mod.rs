@@ -7,9 +7,10 @@
 
 mod element;
 mod known;
-mod scan;
 mod shape;
+mod view;
+mod walk;
 
-pub use known::{Dim, Known, Shape};
-pub use scan::{Inferred, infer};
+pub use known::{Dim, Known, NOTHING, Shape};
 pub use shape::tensor_ints;
+pub use walk::{Inferred, infer};

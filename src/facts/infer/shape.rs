@@ -2,7 +2,7 @@
 //! so; no rule here is a guess.
 
 use super::known::{Dim, Known, Shape};
-use super::scan::View;
+use super::view::View;
 use crate::dtype::DType;
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
@@ -13,12 +13,12 @@ pub(super) fn output_shapes(view: &View) -> Vec<Option<Shape>> {
         return Vec::new();
     }
     match view.schema.name {
-        name if KEEPS_SHAPE.contains(&name) => vec![view.input(0).shape],
+        name if KEEPS_SHAPE.contains(&name) => vec![view.shape(0).cloned()],
         name if BROADCASTS.contains(&name) => vec![elementwise(view)],
         name if KEEPS_RANK.contains(&name) => vec![view.input(0).rank().map(|rank| vec![None; rank])],
-        "BatchNormalization" | "Dropout" | "LayerNormalization" => vec![view.input(0).shape],
-        "MaxPool" => vec![pooled(&view.input(0)); 2],
-        "AveragePool" | "LpPool" | "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => vec![pooled(&view.input(0))],
+        "BatchNormalization" | "Dropout" | "LayerNormalization" => vec![view.shape(0).cloned()],
+        "MaxPool" => vec![pooled(view.input(0)); 2],
+        "AveragePool" | "LpPool" | "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => vec![pooled(view.input(0))],
         "Conv" | "ConvTranspose" | "ConvInteger" => vec![convolved(view)],
         "Constant" => vec![constant(view)],
         "Shape" => vec![Some(vec![view.input(0).rank().filter(|_| view.node.attribute.is_empty()).and_then(size)])],
@@ -139,18 +139,18 @@ fn from_front(axis: i64, rank: usize) -> Option<usize> {
 }
 
 fn elementwise(view: &View) -> Option<Shape> {
-    let shapes = view.inputs.iter().map(|input| input.shape.clone());
     // Before opset 7 the second operand was bent to the first one's shape.
     if view.schema.attribute("broadcast").is_some() {
-        return view.input(0).shape;
+        return view.shape(0).cloned();
     }
-    shapes.reduce(|left, right| Some(broadcast(&left?, &right?))).flatten()
+    let (first, others) = view.inputs.split_first()?;
+    others.iter().try_fold(first.shape.clone()?, |shape, other| Some(broadcast(&shape, other.shape.as_ref()?)))
 }
 
 /// The shape to which two shapes broadcast.
-fn broadcast(left: &Shape, right: &Shape) -> Shape {
+fn broadcast(left: &[Dim], right: &[Dim]) -> Shape {
     let rank = left.len().max(right.len());
-    let dim = |shape: &Shape, index: usize| (index + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index]);
+    let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index]);
     let join = |index| match (dim(left, index), dim(right, index)) {
         (Some(1), other) | (other, Some(1)) => other,
         (Some(size), _) | (_, Some(size)) => Some(size),
@@ -166,10 +166,10 @@ fn pooled(input: &Known) -> Option<Shape> {
 
 fn convolved(view: &View) -> Option<Shape> {
     let rank = view.input(0).rank().or(view.input(1).rank())?;
-    let batch = view.input(0).shape.and_then(|shape| shape.first().copied().flatten());
+    let batch = view.shape(0).and_then(|shape| shape.first().copied().flatten());
     let features = match view.schema.name {
         "ConvTranspose" => None,
-        _ => view.input(1).shape.and_then(|shape| shape.first().copied().flatten()),
+        _ => view.shape(1).and_then(|shape| shape.first().copied().flatten()),
     };
     Some([batch, features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
 }
@@ -186,20 +186,19 @@ fn constant(view: &View) -> Option<Shape> {
 }
 
 fn flattened(view: &View) -> Option<Shape> {
-    let shape = view.input(0).shape;
-    let split = |shape: Shape| {
+    let split = |shape: &Shape| {
         let axis = view.int_or("axis", 1)?;
         let axis = if axis == i64::try_from(shape.len()).ok()? { shape.len() } else { from_front(axis, shape.len())? };
         let product = |dims: &[Dim]| dims.iter().copied().try_fold(1, |product: i64, dim| product.checked_mul(dim?));
         Some(vec![product(&shape[..axis]), product(&shape[axis..])])
     };
-    shape.and_then(split).or(Some(vec![None, None]))
+    view.shape(0).and_then(split).or(Some(vec![None, None]))
 }
 
 fn transposed(view: &View) -> Option<Shape> {
-    let shape = view.input(0).shape?;
+    let shape = view.shape(0)?;
     match view.attribute("perm") {
-        None => Some(shape.into_iter().rev().collect()),
+        None => Some(shape.iter().rev().copied().collect()),
         Some(perm) => perm?.ints.iter().map(|&axis| from_front(axis, shape.len()).map(|axis| shape[axis])).collect(),
     }
 }
@@ -227,19 +226,18 @@ fn concatenated(view: &View) -> Option<Shape> {
 }
 
 fn split(view: &View) -> Option<Shape> {
-    let mut shape = view.input(0).shape?;
+    let mut shape = view.shape(0)?.clone();
     let axis = from_front(view.int_or("axis", 0)?, shape.len())?;
     shape[axis] = None;
     Some(shape)
 }
 
 fn multiplied(view: &View) -> Option<Shape> {
-    let (left, right) = (view.input(0).shape?, view.input(1).shape?);
+    let (left, right) = (view.shape(0)?, view.shape(1)?);
     if left.len() < 2 || right.len() < 2 {
         return None;
     }
-    let (outer_left, outer_right) = (left[..left.len() - 2].to_vec(), right[..right.len() - 2].to_vec());
-    let mut shape = broadcast(&outer_left, &outer_right);
+    let mut shape = broadcast(&left[..left.len() - 2], &right[..right.len() - 2]);
     shape.extend([left[left.len() - 2], right[right.len() - 1]]);
     Some(shape)
 }
@@ -252,20 +250,20 @@ fn axes(view: &View) -> Option<Vec<i64>> {
 }
 
 fn squeezed(view: &View) -> Option<Shape> {
-    let shape = view.input(0).shape?;
+    let shape = view.shape(0)?;
     let axes = axes(view)?;
     let grows = view.schema.name == "Unsqueeze";
     let rank = if grows { shape.len() + axes.len() } else { shape.len() };
     let axes: Vec<usize> = axes.into_iter().map(|axis| from_front(axis, rank)).collect::<Option<_>>()?;
     if grows {
-        let mut old = shape.into_iter();
+        let mut old = shape.iter().copied();
         return (0..rank).map(|index| if axes.contains(&index) { Some(Some(1)) } else { old.next() }).collect();
     }
     Some((0..rank).filter(|index| !axes.contains(index)).map(|index| shape[index]).collect())
 }
 
 fn reduced(view: &View) -> Option<Shape> {
-    let shape = view.input(0).shape?;
+    let shape = view.shape(0)?;
     let keeps = view.int_or("keepdims", 1)? != 0;
     let given = view.has_input(1) || view.attribute("axes").is_some();
     let axes: Vec<usize> = match axes(view) {
@@ -274,7 +272,7 @@ fn reduced(view: &View) -> Option<Shape> {
         _ if keeps => return Some(vec![None; shape.len()]),
         _ => return None,
     };
-    without_axes(&shape, &axes, keeps)
+    without_axes(shape, &axes, keeps)
 }
 
 fn without_axes(shape: &Shape, axes: &[usize], keeps: bool) -> Option<Shape> {
@@ -286,15 +284,15 @@ fn without_axes(shape: &Shape, axes: &[usize], keeps: bool) -> Option<Shape> {
 }
 
 fn arg_reduced(view: &View) -> Option<Shape> {
-    let shape = view.input(0).shape?;
+    let shape = view.shape(0)?;
     let axis = from_front(view.int_or("axis", 0)?, shape.len())?;
-    without_axes(&shape, &[axis], view.int_or("keepdims", 1)? != 0)
+    without_axes(shape, &[axis], view.int_or("keepdims", 1)? != 0)
 }
 
 fn gathered(view: &View) -> Option<Shape> {
-    let (data, indices) = (view.input(0).shape?, view.input(1).shape?);
+    let (data, indices) = (view.shape(0)?, view.shape(1)?);
     let axis = from_front(view.int_or("axis", 0)?, data.len())?;
-    Some(data[..axis].iter().chain(&indices).chain(&data[axis + 1..]).copied().collect())
+    Some(data[..axis].iter().chain(indices).chain(&data[axis + 1..]).copied().collect())
 }
 
 /// The integers of an input that is constant.

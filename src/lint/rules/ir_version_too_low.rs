@@ -30,6 +30,7 @@
 
 use crate::facts;
 use crate::graph::{Edit, Model, Origin};
+use crate::ir_version::OWN_INITIALIZERS;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -41,9 +42,6 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// From here on, an initializer that is also an input may be overridden.
-const INPUTS_OVERRIDE: i64 = 4;
-
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let stated = model.ir_version();
@@ -52,7 +50,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
     };
     let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which came with {}", need.what, need.ir));
     let (what, edits) = (format!("write `ir_version = {}`", need.ir), vec![Edit::SetIrVersion(need.ir)]);
-    vec![match stated < INPUTS_OVERRIDE && lists_initializers(model) {
+    vec![match stated < OWN_INITIALIZERS && lists_initializers(model) {
         true => finding.with_unsafe_fix(what, edits),
         false => finding.with_safe_fix(what, edits),
     }]

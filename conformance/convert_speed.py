@@ -1,0 +1,112 @@
+"""How long `recast convert` takes, and how much memory: beside onnx.version_converter, and on weights that nobody reads."""
+
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper, version_converter
+
+from common import RECAST, measured, scratch_folder
+
+NODES, FROM, TO = 20_000, 13, 21
+LARGEST_SHARE = 0.25  # Of the time of onnx.version_converter.
+WEIGHTS, ROWS, COLUMNS = 40, 1 << 12, 1 << 12  # 2.5 GiB of FLOAT.
+LONGEST, MOST_MEGABYTES = 1.0, 100
+RUNS = 3
+
+
+def check(report):
+    with scratch_folder() as folder:
+        check_nodes(report, folder)
+        check_weights(report, folder)
+
+
+def check_nodes(report, folder):
+    """The conversion alone, and with reading and writing; in processor time, since recast waits for the disk where onnx does not."""
+    source, output = folder / "nodes.onnx", folder / "converted.onnx"
+    source.write_bytes(many_nodes().SerializeToString())
+
+    def seconds_of_recast(opset):
+        run = measured([RECAST, "convert", source, "--opset", str(opset), "-o", output], folder / "out.txt")
+        report.case(f"{NODES} nodes to opset {opset}: exit code", run.code)
+        return run.processor_seconds
+
+    rounds = [(seconds_of_recast(FROM), seconds_of_recast(TO), *seconds_of_onnx(source, folder / "peer.onnx")) for _ in range(RUNS)]
+    report.attempt(f"{NODES} nodes: onnx.checker", lambda: onnx.checker.check_model(output, full_check=True))
+    reading, ours, theirs, their_conversion = map(min, zip(*rounds))
+    share = (ours - reading) / their_conversion
+    report.note(
+        f"{NODES} nodes from {FROM} to {TO}: {(ours - reading) * 1000:.0f} ms, {share:.0%} of the {their_conversion * 1000:.0f} ms of onnx; "
+        f"with reading and writing {ours * 1000:.0f} ms, {ours / theirs:.0%} of {theirs * 1000:.0f} ms"
+    )
+    report.case(f"{NODES} nodes: time", share > LARGEST_SHARE and f"more than {LARGEST_SHARE:.0%} of onnx's")
+
+
+def many_nodes():
+    """A chain of blocks that hold what converters have to change between these opsets, and what they have not."""
+    nodes, last = [], "x"
+
+    def add(op, *inputs, **attributes):
+        nonlocal last
+        last = f"{op}_{len(nodes)}"
+        nodes.append(helper.make_node(op, inputs, [last], last, **attributes))
+        return last
+
+    for _ in range(NODES // 10):
+        start = last
+        centred = add("Sub", start, add("ReduceMean", start, axes=[-1]))
+        variance = add("ReduceMean", add("Mul", centred, centred), axes=[-1])
+        normal = add("Div", centred, add("Sqrt", add("Add", variance, "epsilon")))
+        add("Relu", add("MatMul", add("Softmax", normal), "w"))
+    constants = {"w": np.eye(8, dtype=np.float32), "epsilon": np.array(1e-5, np.float32)}
+    return model_of(nodes, last, [numpy_helper.from_array(array, name) for name, array in constants.items()], [8, 8])
+
+
+def model_of(nodes, output, initializers, shape):
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", output))
+    graph = helper.make_graph(nodes, "speed", [x], [y], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", FROM)], ir_version=8)
+
+
+def seconds_of_onnx(source, output):
+    """Processor time to read, convert and write; to convert alone."""
+    start = time.process_time()
+    model = onnx.load(source)
+    loaded = time.process_time()
+    converted = version_converter.convert_version(model, TO)
+    done = time.process_time()
+    onnx.save(converted, output)
+    return time.process_time() - start, done - loaded
+
+
+def check_weights(report, folder):
+    """Weights in a data file stay where they are, and nobody reads them."""
+    source, output = folder / "weights.onnx", folder / "moved.onnx"
+    source.write_bytes(large_weights().SerializeToString())
+    with open(folder / "weights.bin", "wb") as data:
+        data.truncate(WEIGHTS * 4 * ROWS * COLUMNS)
+    reading = measured([RECAST, "inspect", source], folder / "out.txt").seconds
+    run = measured([RECAST, "convert", source, "--opset", str(TO), "-o", output], folder / "out.txt")
+    report.case("2.5 GiB of weights: exit code", run.code)
+    report.case("2.5 GiB of weights: where they are", initializers(source) != initializers(output) and "the data moved")
+    report.case("2.5 GiB of weights: time", run.seconds - reading > LONGEST and f"{run.seconds:.2f} s, {reading:.2f} s of which to read the graph")
+    report.case("2.5 GiB of weights: memory", run.megabytes > MOST_MEGABYTES and f"{run.megabytes:.0f} MB")
+    report.note(f"2.5 GiB of external weights: {run.seconds * 1000:.0f} ms, {reading * 1000:.0f} ms of which to read the graph, {run.megabytes:.0f} MB")
+
+
+def large_weights():
+    nodes, initializers, last = [], [], "x"
+    for index in range(WEIGHTS):
+        size = 4 * ROWS * COLUMNS
+        weight = TensorProto(name=f"w{index}", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS], data_location=TensorProto.EXTERNAL)
+        for key, value in {"location": "weights.bin", "offset": index * size, "length": size}.items():
+            weight.external_data.add(key=key, value=str(value))
+        nodes.append(helper.make_node("MatMul", [last, weight.name], [f"product{index}"]))
+        nodes.append(helper.make_node("ReduceMean", [f"product{index}"], [f"mean{index}"], axes=[-1]))
+        nodes.append(helper.make_node("Sub", [f"product{index}", f"mean{index}"], [last := f"h{index}"]))
+        initializers.append(weight)
+    return model_of(nodes, last, initializers, [8, ROWS])
+
+
+def initializers(path):
+    return list(onnx.load(path, load_external_data=False).graph.initializer)

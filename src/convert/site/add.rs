@@ -1,0 +1,58 @@
+//! New values and nodes around the node.
+
+use super::{Made, Site};
+use crate::convert::make;
+use crate::facts::infer::Known;
+use crate::wire::schema::{AttributeProto, TensorProto};
+
+impl Site<'_, '_> {
+    /// A name that nothing else has, made of that of the node's first output.
+    pub fn fresh(&mut self, suffix: &str) -> String {
+        let base = self.node.output.iter().find(|name| !name.is_empty()).map_or("value", String::as_str);
+        self.names.fresh(&format!("{base}_{suffix}"))
+    }
+
+    /// A new constant in front of the node.
+    pub fn add_constant(&mut self, suffix: &str, tensor: TensorProto) -> String {
+        let name = self.fresh(suffix);
+        let known = Known::of_tensor(&tensor);
+        self.before.push(make::constant_node(&name, tensor.clone()));
+        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor) });
+        self.record.notes.push(format!("constant '{name}' added"));
+        name
+    }
+
+    pub fn constant_ints(&mut self, suffix: &str, dims: &[i64], values: &[i64]) -> String {
+        self.add_constant(suffix, make::int64_tensor(dims, values))
+    }
+
+    pub fn constant_int_list(&mut self, suffix: &str, values: &[i64]) -> String {
+        self.constant_ints(suffix, &[values.len() as i64], values)
+    }
+
+    pub fn constant_float_list(&mut self, suffix: &str, values: &[f32]) -> String {
+        self.add_constant(suffix, make::float_tensor(&[values.len() as i64], values))
+    }
+
+    /// A new node in front of the node, with one output.
+    pub fn add_before(&mut self, op: &str, inputs: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) -> String {
+        let name = self.fresh(suffix);
+        let node = make::node(op, &name, inputs, attributes);
+        self.before.push(node);
+        self.record.made.push(Made { name: name.clone(), known, constant: None });
+        self.record.notes.push(format!("{op} '{name}' added"));
+        name
+    }
+
+    /// Lets the node make a value that a new node behind it turns into the node's first output.
+    pub fn add_after(&mut self, op: &str, extra: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) {
+        let inner = self.fresh(suffix);
+        let outer = std::mem::replace(&mut self.node.to_mut().output[0], inner.clone());
+        let inputs: Vec<&str> = std::iter::once(inner.as_str()).chain(extra.iter().copied()).collect();
+        let mut node = make::node(op, &outer, &inputs, attributes);
+        node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
+        self.record.notes.push(format!("{op} added behind"));
+        self.after.insert(0, node);
+        self.record.made.push(Made { name: inner, known, constant: None });
+    }
+}

@@ -1,0 +1,258 @@
+//! The node that is being moved, and all that an adapter may ask and do.
+
+mod add;
+mod known;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::hop::{Reason, Value};
+use super::make;
+use super::names::Names;
+use crate::facts::Schema;
+use crate::facts::infer::{Inferred, Known, infer};
+use crate::graph::{Attribute, Model, NodeId, ScopeId, ValueId};
+use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
+
+/// What stays the same while a node goes through its hops: the model as it was.
+pub(super) struct Place<'m> {
+    pub model: &'m Model,
+    /// Filled when the first adapter asks.
+    pub inferred: &'m OnceCell<Inferred>,
+    pub options: &'m super::Options,
+    /// The node as the model has it.
+    pub id: NodeId,
+    /// The values that the node names, in the order of their names.
+    pub values: Vec<(&'m str, ValueId)>,
+    /// The graphs in its attributes.
+    pub bodies: Vec<ScopeId>,
+}
+
+impl Place<'_> {
+    /// What is known of a value of the model.
+    pub fn known(&self, value: ValueId) -> &Known {
+        self.inferred.get_or_init(|| infer(self.model)).of(value)
+    }
+}
+
+/// A value that an adapter made.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub name: String,
+    pub known: Known,
+    pub constant: Option<TensorProto>,
+}
+
+/// What was done to a node on its whole way.
+#[derive(Default)]
+pub(super) struct Record {
+    /// Values that were made for it.
+    pub made: Vec<Made>,
+    /// Constants that became initializers.
+    pub initializers: Vec<TensorProto>,
+    /// Constants that it used and no longer does.
+    pub released: Vec<ValueId>,
+    /// What was done, for the report.
+    pub notes: Vec<String>,
+    /// What a person should know although it was done.
+    pub warnings: Vec<String>,
+}
+
+/// A node on its way from one version of its operator to the next.
+pub(super) struct Site<'a, 'm> {
+    pub place: &'a Place<'m>,
+    pub names: &'a mut Names<'m>,
+    pub record: &'a mut Record,
+    /// The version it comes from.
+    pub schema: &'static Schema,
+    /// The opset that it moves to.
+    pub to: i64,
+    pub node: Cow<'m, NodeProto>,
+    /// Nodes that go in front of it.
+    pub before: Vec<NodeProto>,
+    /// Nodes that go behind it.
+    pub after: Vec<NodeProto>,
+    /// What it becomes if it is a constant of a type that no `Constant` of the version has.
+    pub initializer: Option<TensorProto>,
+}
+
+/// Attributes.
+impl Site<'_, '_> {
+    pub fn has_attribute(&self, name: &str) -> bool {
+        self.node.attribute.iter().any(|attribute| attribute.name() == name)
+    }
+
+    /// An attribute; in a function, the value that all callers agree on.
+    pub fn attribute(&self, name: &str) -> Result<Option<AttributeProto>, Reason> {
+        let Some(attribute) = self.node.attribute.iter().find(|attribute| attribute.name() == name) else {
+            return Ok(None);
+        };
+        if attribute.ref_attr_name().is_empty() {
+            return Ok(Some(attribute.clone()));
+        }
+        match self.place.model.attribute(self.place.id, name) {
+            Attribute::Is(value) => {
+                let mut value = value.clone();
+                value.name = Some(name.to_owned());
+                Ok(Some(value))
+            }
+            Attribute::Absent | Attribute::Unclear => {
+                Err(format!("`{name}` is an attribute of the function, and its callers do not all give it the same value"))
+            }
+        }
+    }
+
+    pub fn int(&self, name: &str) -> Result<Option<i64>, Reason> {
+        Ok(self.attribute(name)?.map(|attribute| attribute.i()))
+    }
+
+    pub fn int_or(&self, name: &str, default: i64) -> Result<i64, Reason> {
+        Ok(self.int(name)?.unwrap_or(default))
+    }
+
+    pub fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Reason> {
+        Ok(self.attribute(name)?.map(|attribute| attribute.ints.clone()))
+    }
+
+    pub fn float(&self, name: &str) -> Result<Option<f32>, Reason> {
+        Ok(self.attribute(name)?.map(|attribute| attribute.f()))
+    }
+
+    pub fn string(&self, name: &str) -> Result<Option<String>, Reason> {
+        Ok(self.attribute(name)?.map(|attribute| String::from_utf8_lossy(attribute.s()).into_owned()))
+    }
+
+    pub fn remove_attribute(&mut self, name: &str) {
+        if self.has_attribute(name) {
+            self.node.to_mut().attribute.retain(|attribute| attribute.name() != name);
+            self.record.notes.push(format!("`{name}` removed"));
+        }
+    }
+
+    pub fn rename_attribute(&mut self, old: &str, new: &str) {
+        if let Some(index) = self.node.attribute.iter().position(|attribute| attribute.name() == old) {
+            self.node.to_mut().attribute[index].name = Some(new.to_owned());
+            self.record.notes.push(format!("`{old}` renamed `{new}`"));
+        }
+    }
+
+    /// Sets an attribute; one that is there keeps its place, its doc string and its unknown fields.
+    pub fn set_attribute(&mut self, mut attribute: AttributeProto) {
+        self.record.notes.push(format!("`{}` set to {}", attribute.name(), make::text_of(&attribute)));
+        let present = self.node.attribute.iter().position(|present| present.name() == attribute.name());
+        match present {
+            Some(index) => {
+                let present = &mut self.node.to_mut().attribute[index];
+                attribute.doc_string = present.doc_string.take();
+                **present = std::mem::take(&mut *attribute);
+            }
+            None => self.node.to_mut().attribute.push(attribute),
+        }
+    }
+
+    pub fn set_int(&mut self, name: &str, value: i64) {
+        self.set_attribute(make::int(name, value));
+    }
+
+    pub fn set_ints(&mut self, name: &str, values: Vec<i64>) {
+        self.set_attribute(make::ints(name, values));
+    }
+
+    pub fn set_float(&mut self, name: &str, value: f32) {
+        self.set_attribute(make::float(name, value));
+    }
+
+    pub fn set_string(&mut self, name: &str, value: &str) {
+        self.set_attribute(make::string(name, value));
+    }
+
+    pub fn write(&mut self, name: &str, value: Value) {
+        match value {
+            Value::Int(value) => self.set_int(name, value),
+            Value::Float(value) => self.set_float(name, value),
+            Value::String(value) => self.set_string(name, value),
+            Value::Ones => unreachable!("no attribute is written out as ones"),
+        }
+    }
+
+    pub fn rename_operator(&mut self, name: &str) {
+        self.record.notes.push(format!("{} became {name}", self.node.op_type()));
+        self.node.to_mut().op_type = Some(name.to_owned());
+    }
+}
+
+/// Inputs and outputs.
+impl Site<'_, '_> {
+    /// The name of an input that is there.
+    pub fn input(&self, index: usize) -> Option<&str> {
+        self.node.input.get(index).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// Whether an output is there and used.
+    pub fn uses_output(&self, index: usize) -> bool {
+        let Some(name) = self.node.output.get(index).filter(|name| !name.is_empty()) else { return false };
+        match self.value(name) {
+            Some(value) => {
+                let model = self.place.model;
+                model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
+            }
+            None => true,
+        }
+    }
+
+    /// Whether an output is there.
+    pub fn has_output(&self, index: usize) -> bool {
+        self.node.output.get(index).is_some_and(|name| !name.is_empty())
+    }
+
+    pub fn set_input(&mut self, index: usize, name: &str) {
+        let inputs = &mut self.node.to_mut().input;
+        inputs.resize(inputs.len().max(index + 1), String::new());
+        inputs[index] = name.to_owned();
+        self.trim();
+    }
+
+    /// Takes an input off the node. A constant that nothing else uses goes with it.
+    pub fn take_input(&mut self, index: usize) {
+        let Some(name) = self.input(index).map(str::to_owned) else { return };
+        self.record.released.extend(self.value(&name));
+        self.record.notes.push(format!("input '{name}' removed"));
+        self.node.to_mut().input[index].clear();
+        self.trim();
+    }
+
+    /// An empty name at the end means the same as none.
+    fn trim(&mut self) {
+        while self.node.input.last().is_some_and(String::is_empty) {
+            self.node.to_mut().input.pop();
+        }
+    }
+
+    /// Removes empty names at the end that a version has no place for.
+    pub fn trim_to(&mut self, target: &Schema) {
+        let surplus = |names: &[String], most: Option<usize>| {
+            let empty = names.iter().rev().take_while(|name| name.is_empty()).count();
+            empty.min(names.len().saturating_sub(most.unwrap_or(names.len())))
+        };
+        let inputs = surplus(&self.node.input, target.input_count().1);
+        let outputs = surplus(&self.node.output, target.output_count().1);
+        if inputs + outputs > 0 {
+            let (kept_inputs, kept_outputs) = (self.node.input.len() - inputs, self.node.output.len() - outputs);
+            let node = self.node.to_mut();
+            node.input.truncate(kept_inputs);
+            node.output.truncate(kept_outputs);
+            self.record.notes.push("empty names removed".to_owned());
+        }
+    }
+
+    /// Removes outputs that are there in name only.
+    pub fn drop_unused_output(&mut self, index: usize) {
+        if self.has_output(index) && !self.uses_output(index) {
+            let name = std::mem::take(&mut self.node.to_mut().output[index]);
+            self.record.notes.push(format!("unused output '{name}' removed"));
+        }
+        while self.node.output.last().is_some_and(String::is_empty) {
+            self.node.to_mut().output.pop();
+        }
+    }
+}

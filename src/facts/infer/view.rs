@@ -1,0 +1,50 @@
+//! A node under examination.
+
+use super::known::{Known, NOTHING, Shape};
+use crate::facts::Schema;
+use crate::graph::{Attribute, Model, NodeId};
+use crate::wire::schema::{AttributeProto, NodeProto};
+
+/// A node, its schema, and what is known of its inputs.
+pub(super) struct View<'a> {
+    pub model: &'a Model,
+    pub id: NodeId,
+    pub node: &'a NodeProto,
+    pub schema: &'static Schema,
+    /// By index; nothing is known of an input that is left out.
+    pub inputs: Vec<&'a Known>,
+}
+
+impl<'a> View<'a> {
+    /// An attribute; the inner option is none where callers of the function do not agree.
+    pub fn attribute(&self, name: &str) -> Option<Option<&'a AttributeProto>> {
+        match self.model.attribute(self.id, name) {
+            Attribute::Absent => None,
+            Attribute::Is(attribute) => Some(Some(attribute)),
+            Attribute::Unclear => Some(None),
+        }
+    }
+
+    /// An integer attribute, or what holds when it is absent.
+    pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
+        self.attribute(name).map_or(Some(default), |attribute| attribute.map(|attribute| attribute.i()))
+    }
+
+    /// A list of integers; none where it is absent or unclear.
+    pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
+        self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
+    }
+
+    pub fn input(&self, index: usize) -> &'a Known {
+        self.inputs.get(index).copied().unwrap_or(&NOTHING)
+    }
+
+    pub fn shape(&self, index: usize) -> Option<&'a Shape> {
+        self.input(index).shape.as_ref()
+    }
+
+    /// Whether the node has this input.
+    pub fn has_input(&self, index: usize) -> bool {
+        self.node.input.get(index).is_some_and(|name| !name.is_empty())
+    }
+}

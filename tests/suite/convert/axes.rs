@@ -1,0 +1,252 @@
+//! Axes, broadcasting, splits.
+
+use super::{case, run};
+
+#[test]
+fn softmax_works_on_one_axis_since_13() {
+    run(&[
+        case(11, "(float[2,3] x) => (float[2,3] y)", "y = Softmax (x)", 13, "y = Softmax <axis: int = -1> (x)"),
+        case(
+            12,
+            "(float[2,3,4] x) => (float[2,3,4] y)",
+            "y = Softmax <axis = 1> (x)",
+            13,
+            "y_shape = Shape (x)
+             y_flat = Flatten <axis: int = 1> (x)
+             y_flat_result = Softmax <axis: int = -1> (y_flat)
+             y = Reshape (y_flat_result, y_shape)",
+        ),
+        case(
+            13,
+            "(float[2,3,4] x) => (float[2,3,4] y)",
+            "y = LogSoftmax <axis = 1> (x)",
+            12,
+            "y_turned = Transpose <perm: ints = [0, 2, 1]> (x)
+             y_turned_result = LogSoftmax <axis: int = -1> (y_turned)
+             y = Transpose <perm: ints = [0, 2, 1]> (y_turned_result)",
+        ),
+        case(13, "(float[2,3] x) => (float[2,3] y)", "y = Hardmax (x)", 10, "y = Hardmax <axis: int = 1> (x)"),
+        case(
+            13,
+            "(float x) => (float y)",
+            "h = my.Op (x) y = Softmax <axis = 1> (h)",
+            12,
+            "no: the rank of the input must be known",
+        ),
+    ]);
+}
+
+#[test]
+fn axes_move_between_attributes_and_inputs() {
+    run(&[
+        case(
+            12,
+            "(float[2,3] x) => (float y)",
+            "y = ReduceSum <axes = [1], keepdims = 0> (x)",
+            13,
+            "y_axes = Constant <value: tensor = int64[1] {1}> ()
+             y = ReduceSum <keepdims: int = 0> (x, y_axes)",
+        ),
+        case(
+            17,
+            "(float[2,3] x) => (float y)",
+            "y = ReduceMean <axes = [-1]> (x)",
+            18,
+            "y_axes = Constant <value: tensor = int64[1] {-1}> ()
+             y = ReduceMean (x, y_axes)",
+        ),
+        case(
+            18,
+            "(float[2,3] x) => (float y) <int64[1] a = {1}>",
+            "y = ReduceMean <noop_with_empty_axes = 1> (x, a)",
+            17,
+            "y = ReduceMean <axes: ints = [1]> (x)",
+        ),
+        case(18, "(float[2,3] x) => (float y)", "y = ReduceMean (x)", 10, "y = ReduceMean (x)"),
+        case(
+            18,
+            "(float[2,3] x) => (float y)",
+            "y = ReduceMean <noop_with_empty_axes = 1, keepdims = 0> (x)",
+            17,
+            "y = Identity (x)",
+        ),
+        case(
+            18,
+            "(float[2,3] x) => (float y)",
+            "y = ReduceL1 <noop_with_empty_axes = 1> (x)",
+            17,
+            "no: without axes to reduce it still computes, which cannot be said before",
+        ),
+        case(
+            18,
+            "(float[2,3] x, int64[1] a) => (float y)",
+            "y = ReduceMean (x, a)",
+            17,
+            "no: input 'a' must be a constant: its input is not constant",
+        ),
+        case(
+            18,
+            "(float[2,3] x) => (float y) <int64[1] a = {-1}>",
+            "y = ReduceMean (x, a)",
+            10,
+            "y = ReduceMean <axes: ints = [1]> (x)",
+        ),
+        case(
+            13,
+            "(float[2,1] x) => (float y) <int64[1] a = {1}>",
+            "y = Squeeze (x, a) z = Unsqueeze (y, a)",
+            12,
+            "y = Squeeze <axes: ints = [1]> (x)
+             z = Unsqueeze <axes: ints = [1]> (y)",
+        ),
+        case(
+            13,
+            "(float[2,3] x) => (float y) <int64[1] a = {-1}>",
+            "y = Unsqueeze (x, a)",
+            10,
+            "y = Unsqueeze <axes: ints = [2]> (x)",
+        ),
+        case(12, "(float[2,1] x) => (float y)", "y = Squeeze (x)", 13, "y = Squeeze (x)"),
+        case(11, "(float[2,3] x) => (int64 y)", "y = ArgMax <axis = -1> (x)", 10, "y = ArgMax <axis: int = 1> (x)"),
+        case(
+            12,
+            "(float[2,3] x) => (int64 y)",
+            "y = ArgMax <select_last_index = 1> (x)",
+            11,
+            "no: `select_last_index` has an effect that opset 11 cannot express",
+        ),
+    ]);
+}
+
+#[test]
+fn splits() {
+    run(&[
+        case(
+            11,
+            "(float[4] x) => (float[1] a, float[3] b)",
+            "a, b = Split <split = [1, 3]> (x)",
+            18,
+            "a_split = Constant <value: tensor = int64[2] {1, 3}> ()
+             a, b = Split (x, a_split)",
+        ),
+        case(11, "(float[4] x) => (float[2] a, float[2] b)", "a, b = Split (x)", 18, "a, b = Split <num_outputs: int = 2> (x)"),
+        case(18, "(float[4] x) => (float[2] a, float[2] b)", "a, b = Split <num_outputs = 2> (x)", 11, "a, b = Split (x)"),
+        case(
+            18,
+            "(float[5] x) => (float[3] a, float[2] b)",
+            "a, b = Split <num_outputs = 2> (x)",
+            17,
+            "a_split = Constant <value: tensor = int64[2] {3, 2}> ()
+             a, b = Split (x, a_split)",
+        ),
+        case(
+            18,
+            "(float[N] x) => (float a, float b)",
+            "a, b = Split <num_outputs = 2> (x)",
+            17,
+            "no: the length of the split axis must be known, for older versions split into equal parts only",
+        ),
+        case(
+            1,
+            "(float[4] x) => (float a, float b)",
+            "a, b = Split (x)",
+            2,
+            "no: opset 1 does not say which axis is split when `axis` is absent",
+        ),
+    ]);
+}
+
+#[test]
+fn broadcasting() {
+    run(&[
+        case(
+            6,
+            "(float[2,3,4] x, float[3] b) => (float[2,3,4] y)",
+            "y = Add <broadcast = 1, axis = 1> (x, b)",
+            7,
+            "y_aligned = Unsqueeze <axes: ints = [1]> (b)
+             y = Add (x, y_aligned)",
+        ),
+        case(6, "(float[2,3,4] x, float[4] b) => (float[2,3,4] y)", "y = Mul <broadcast = 1> (x, b)", 7, "y = Mul (x, b)"),
+        case(6, "(float[2,3] x, float[2,3] b) => (float[2,3] y)", "y = Sub (x, b)", 7, "y = Sub (x, b)"),
+        case(
+            6,
+            "(float x, float b) => (float y)",
+            "h = my.Op (x) y = Add <broadcast = 1, axis = 1> (h, b) z = Add <broadcast = 1, axis = 1> (h, h)",
+            7,
+            "no: the rank of input 'h' is not known",
+        ),
+        case(
+            7,
+            "(float[2,3,4] x, float[3,1] b) => (float[2,3,4] y)",
+            "y = Add (x, b)",
+            6,
+            "y_aligned = Squeeze <axes: ints = [1]> (b)
+             y = Add <broadcast: int = 1, axis: int = 1> (x, y_aligned)",
+        ),
+        case(
+            7,
+            "(float[2,3,4] x, float[3] b) => (float y)",
+            "y = Add (b, x)",
+            6,
+            "no: opset 6 can only bring the second input to the shape of the first, and these shapes do not allow that",
+        ),
+        case(7, "(float[2,3] x, float[2,3] b) => (float[2,3] y)", "y = Add (x, b)", 6, "y = Add (x, b)"),
+        case(7, "(float[2,3] x, float b) => (float[2,3] y)", "y = Add (x, b)", 6, "y = Add <broadcast: int = 1> (x, b)"),
+        case(
+            7,
+            "(float[1,3] x, float[2,3] b) => (float[2,3] y)",
+            "y = Add (x, b)",
+            6,
+            "no: opset 6 can only bring the second input to the shape of the first, and these shapes do not allow that",
+        ),
+        case(
+            8,
+            "(float[1,3] x, float[2,3] b) => (float[2,3] y)",
+            "y = Max (x, b)",
+            7,
+            "no: before opset 8 all inputs must have one shape, which is not known of these",
+        ),
+        case(8, "(float[2,3] x, float[2,3] b) => (float[2,3] y)", "y = Max (x, b)", 6, "y = Max (x, b)"),
+        case(
+            6,
+            "(float[2,3,4,4] x, float[3] s) => (float[2,3,4,4] y)",
+            "y = PRelu (x, s)",
+            7,
+            "y_aligned = Unsqueeze <axes: ints = [1, 2]> (s)
+             y = PRelu (x, y_aligned)",
+        ),
+        case(
+            7,
+            "(float[2,3,4,4] x, float[3,1,1] s) => (float[2,3,4,4] y)",
+            "y = PRelu (x, s)",
+            6,
+            "y_aligned = Squeeze <axes: ints = [1, 2]> (s)
+             y = PRelu (x, y_aligned)",
+        ),
+        case(7, "(float[2,3] x, float[1] s) => (float[2,3] y)", "y = PRelu (x, s)", 6, "y = PRelu (x, s)"),
+        case(
+            11,
+            "(float[2,3] a, float[3,4] b) => (float[2,4] y)",
+            "y = Gemm (a, b)",
+            10,
+            "y_c = Constant <value: tensor = float {-0}> ()
+             y = Gemm (a, b, y_c)",
+        ),
+        case(
+            7,
+            "(float[2,3] a, float[3,4] b, float[1,4] c) => (float[2,4] y)",
+            "y = Gemm (a, b, c)",
+            6,
+            "y_aligned = Squeeze <axes: ints = [0]> (c)
+             y = Gemm <broadcast: int = 1> (a, b, y_aligned)",
+        ),
+        case(
+            6,
+            "(float[2,3] a, float[3,4] b, float[4] c) => (float[2,4] y)",
+            "y = Gemm <broadcast = 1> (a, b, c)",
+            7,
+            "y = Gemm (a, b, c)",
+        ),
+    ]);
+}

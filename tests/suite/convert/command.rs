@@ -1,0 +1,226 @@
+//! `recast convert` as people and scripts meet it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use onnx_recast::text;
+use onnx_recast::wire::schema::ModelProto;
+use prost::Message;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command::recast;
+use crate::support::{expect_no_failures, model};
+
+const MEAN: &str =
+    r#"<ir_version: 8, opset_import: ["": 13]> g (float[2,3] x) => (float[2,1] y) { [mean] y = ReduceMean <axes = [1]> (x) }"#;
+const MISH: &str = r#"<ir_version: 8, opset_import: ["": 18]> g (float[2] x) => (float[2] y) { h = Relu (x) [mish] y = Mish (h) }"#;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), model(text).encode_to_vec()).unwrap();
+        self.named(name)
+    }
+
+    fn named(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+}
+
+fn document(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout).unwrap()
+}
+
+#[test]
+fn a_report_has_the_keys_that_scripts_rely_on() {
+    let folder = Folder::new();
+    let (input, output) = (folder.put("m.onnx", MEAN), folder.named("out.onnx"));
+    let done = recast(&["convert", &input, "--opset", "18", "-o", &output, "--format", "json"]);
+    assert_eq!(done.status.code(), Some(0));
+    let expected = json!({"version": 1, "models": [{
+        "path": input, "output": output, "from": {"ai.onnx": 13}, "to": {"ai.onnx": 18}, "ir_version": {"from": 8, "to": 8},
+        "changes": [{"node": "graph/mean", "op": "ReduceMean",
+            "what": "constant 'y_axes' added; `axes` removed"}],
+        "warnings": [], "blockers": [], "nearest_opset": null,
+    }]});
+    assert_eq!(document(&done.stdout), expected);
+    let written = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap();
+    assert_eq!(written.opset_import[0].version(), 18);
+}
+
+#[test]
+fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
+    let folder = Folder::new();
+    let (input, output) = (folder.put("m.onnx", MISH), folder.named("out.onnx"));
+    let done = recast(&["convert", &input, "--opset", "12", "-o", &output, "--format", "json"]);
+    assert_eq!(done.status.code(), Some(1));
+    let expected = json!({"version": 1, "models": [{
+        "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8},
+        "changes": [], "warnings": [], "nearest_opset": null,
+        "blockers": [{"node": "graph/mish", "op": "Mish", "opset_step": [18, 17], "reason": "Mish is new in opset 18"}],
+    }]});
+    assert_eq!(document(&done.stdout), expected);
+    assert!(!folder.path("out.onnx").exists());
+    let text = recast(&["convert", &input, "--opset", "12", "-o", &output]);
+    let expected = format!(
+        "{input}: not converted from opset 18 to 12: 1 node cannot follow\n    \
+         graph/mish (Mish), opset 18 to 17: Mish is new in opset 18\n  no opset on the way can be reached\n"
+    );
+    assert_eq!(String::from_utf8_lossy(&text.stdout), expected);
+}
+
+#[test]
+fn a_dry_run_is_a_plan() {
+    let folder = Folder::new();
+    let input = folder.put("m.onnx", MEAN);
+    let done = recast(&["convert", &input, "--opset", "21", "--dry-run", "--verbose"]);
+    assert_eq!(done.status.code(), Some(0));
+    let expected = format!(
+        "{input} -> nothing written (dry run)\n  opset 13 -> 21, IR version 8 -> 10\n  changed 1 node: 1 ReduceMean\n    \
+         graph/mean (ReduceMean): constant 'y_axes' added; `axes` removed\n"
+    );
+    assert_eq!(String::from_utf8_lossy(&done.stdout), expected);
+    assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), 1);
+    let refused = recast(&["convert", &folder.put("n.onnx", MISH), "--opset", "12", "--dry-run"]);
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn constants_are_read_from_data_files() {
+    let folder = Folder::new();
+    let reference = r#"["location": "axes.bin", "offset": "8", "length": "8"]"#;
+    let text = format!(
+        r#"<ir_version: 8, opset_import: ["": 18]> g (float[2,3] x) => (float[2] y) <int64[1] a = {reference}> {{ y = ReduceMean <keepdims = 0> (x, a) }}"#
+    );
+    let (input, output) = (folder.put("m.onnx", &text), folder.named("out.onnx"));
+    let without_data = recast(&["convert", &input, "--opset", "17", "-o", &output]);
+    assert_eq!(without_data.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&without_data.stdout).contains("input 'a': external_data: data file 'axes.bin'"),
+        "{without_data:?}"
+    );
+    fs::write(folder.path("axes.bin"), [-1i64, 1].map(i64::to_le_bytes).concat()).unwrap();
+    assert_eq!(recast(&["convert", &input, "--opset", "17", "-o", &output]).status.code(), Some(0));
+    let graph = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap().graph.clone().unwrap();
+    assert_eq!(text::print_node(&graph.node[0]), "y = ReduceMean <keepdims: int = 0, axes: ints = [1]> (x)");
+    assert!(graph.initializer.is_empty());
+}
+
+#[test]
+fn of_several_models_all_are_written_or_none() {
+    let folder = Folder::new();
+    let (good, bad, out) = (folder.put("good.onnx", MEAN), folder.put("bad.onnx", MISH), folder.named("out"));
+    let done = recast(&["convert", &good, &bad, "--opset", "12", "--out-dir", &out, "--format", "json"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(document(&done.stdout)["models"][0]["output"], Value::Null);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+    let done = recast(&["convert", &good, &bad, "--opset", "18", "--out-dir", &out]);
+    assert_eq!((done.status.code(), fs::read_dir(&out).unwrap().count()), (Some(0), 2));
+}
+
+/// 1: the model cannot go there. 2: the request or the model makes no sense.
+#[test]
+fn exit_codes_and_messages_of_bad_input() {
+    let body = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
+    let opsets = |imports: &str| format!("<ir_version: 8, opset_import: [{imports}]> {body}");
+    let plain = opsets(r#""": 13"#);
+    let cases: &[(&str, String, &[&str], i32, &str)] = &[
+        ("a target above", plain.clone(), &["--opset", "29"], 2, "there is no opset 29: this version of recast knows 1 to 28"),
+        ("a target below", plain.clone(), &["--opset", "0"], 2, "there is no opset 0"),
+        ("no number", plain.clone(), &["--opset", "latest"], 2, "invalid value 'latest' for '--opset <N>'"),
+        ("no target", plain.clone(), &[], 2, "--opset <N>"),
+        (
+            "an unknown opset",
+            opsets(r#""": 29"#),
+            &["--opset", "21"],
+            2,
+            "opset_import: opset 29 of ai.onnx is none that this version",
+        ),
+        ("opset 0", opsets(r#""": 0"#), &["--opset", "21"], 2, "opset_import: opset 0 of ai.onnx is none that this version"),
+        ("no opset", opsets(r#""my.domain": 1"#), &["--opset", "21"], 2, "opset_import: states no opset of ai.onnx"),
+        (
+            "two opsets",
+            opsets(r#""": 13, "ai.onnx": 13"#),
+            &["--opset", "21"],
+            2,
+            "opset_import: states more than one opset of ai.onnx",
+        ),
+        (
+            "an unknown opset of a function",
+            format!(r#"{plain} <domain: "l", opset_import: ["": 99]> F (v) => (w) {{ w = Relu (v) }}"#),
+            &["--opset", "21"],
+            2,
+            "function/l:F: states the unknown opset 99 of ai.onnx",
+        ),
+        (
+            "two opsets of a function",
+            format!(r#"{plain} <domain: "l", opset_import: ["": 13, "ai.onnx": 12]> F (v) => (w) {{ w = Relu (v) }}"#),
+            &["--opset", "21"],
+            2,
+            "function/l:F: states more than one opset of ai.onnx",
+        ),
+        (
+            "an IR version below",
+            plain.clone(),
+            &["--opset", "21", "--ir-version", "9"],
+            2,
+            "--ir-version 9 is too low: opset 21 needs 10",
+        ),
+        ("an IR version beyond", plain.clone(), &["--opset", "21", "--ir-version", "15"], 2, "there is no IR version 15"),
+        ("no IR version", plain.clone(), &["--opset", "21", "--ir-version", "new"], 2, "neither auto, keep nor a number"),
+        (
+            "an operator of no opset",
+            plain.replace("Relu", "Rleu"),
+            &["--opset", "21"],
+            1,
+            "graph/#0:Rleu (Rleu), opset 13 to 21: opset 13 of ai.onnx has no operator 'Rleu'",
+        ),
+        (
+            "an operator that is not there yet",
+            plain.replace("Relu", "Mish"),
+            &["--opset", "21"],
+            1,
+            "graph/#0:Mish (Mish), opset 13 to 21: opset 13 of ai.onnx has no operator 'Mish'",
+        ),
+        (
+            "an operator that is gone",
+            plain.replace("Relu (x)", "Upsample (x, x)"),
+            &["--opset", "12"],
+            1,
+            "graph/#0:Upsample (Upsample)",
+        ),
+        ("an operator of another domain", plain.replace("Relu", "my.domain.Rleu"), &["--opset", "21"], 0, ""),
+        (
+            "a domain without a version",
+            opsets(r#""": 13, "my.domain": 7"#).replace("Relu", "my.domain.Rleu"),
+            &["--opset", "8"],
+            0,
+            "",
+        ),
+    ];
+    let folder = Folder::new();
+    let mut failures = Vec::new();
+    for (name, text, arguments, code, message) in cases {
+        let (input, output) = (folder.put("m.onnx", text), folder.named("out.onnx"));
+        let done = recast(&[&["convert", &input, "-o", &output], *arguments].concat());
+        let said = String::from_utf8_lossy(if *code == 2 { &done.stderr } else { &done.stdout }).into_owned();
+        if done.status.code() != Some(*code) || !said.contains(message) || (*code == 2) != done.stdout.is_empty() {
+            failures.push(format!("{name}: {:?}, not {code} with '{message}'\n{said}", done.status.code()));
+        }
+        if folder.path("out.onnx").exists() != (*code == 0) {
+            failures.push(format!("{name}: written or not: {}", folder.path("out.onnx").exists()));
+        }
+        fs::remove_file(folder.path("out.onnx")).ok();
+    }
+    expect_no_failures(failures);
+}

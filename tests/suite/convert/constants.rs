@@ -1,0 +1,205 @@
+//! Constants that attributes become, and attributes that constants become.
+
+use onnx_recast::convert::Options;
+
+use super::{blockers, case, convert_text, run};
+
+#[test]
+fn constants_stand_where_the_version_wants_them() {
+    run(&[
+        case(
+            10,
+            "(float[2] x) => (float[2] y)",
+            "y = Clip <min = 0.5> (x)",
+            11,
+            "y_min = Constant <value: tensor = float {0.5}> ()
+             y = Clip (x, y_min)",
+        ),
+        case(
+            10,
+            "(double[2] x) => (double[2] y)",
+            "y = Clip <min = 0.5, max = 2.0> (x)",
+            11,
+            "y_min = Constant <value: tensor = double {0.5}> ()
+             y_max = Constant <value: tensor = double {2}> ()
+             y = Clip (x, y_min, y_max)",
+        ),
+        case(
+            10,
+            "(double[2] x) => (double[2] y)",
+            "y = Clip <min = 0.5> (x)",
+            11,
+            "no: a bound that is not given means different numbers in the versions for DOUBLE",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[2] y) <float a = {0}, float b = {1}>",
+            "y = Clip (x, a, b)",
+            6,
+            "y = Clip <max: float = 1, min: float = 0> (x)",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[2] y) <float a = {2}, float b = {1}>",
+            "y = Clip (x, a, b)",
+            12,
+            "no: a minimum above the maximum has no meaning before opset 13",
+        ),
+        case(
+            13,
+            "(int32[2] x) => (int32[2] y) <int32 a = {0}>",
+            "y = Clip (x, a)",
+            11,
+            "no: input 'x' is tensor(int32), which Clip-11 does not admit",
+        ),
+        case(
+            13,
+            "(float[2] x, float a) => (float[2] y)",
+            "y = Clip (x, a)",
+            6,
+            "no: input 'a' must be a constant: its input is not constant",
+        ),
+        case(
+            10,
+            "(float16[2,2] x) => (float16 y)",
+            "y = Pad <pads = [0,1,0,1], value = 0.5> (x)",
+            11,
+            "y_pads = Constant <value: tensor = int64[4] {0, 1, 0, 1}> ()
+             y_constant_value = Constant <value: tensor = float16 {0.5}> ()
+             y = Pad (x, y_pads, y_constant_value)",
+        ),
+        case(
+            10,
+            "(float[2,2] x) => (float y)",
+            "y = Pad <pads = [0,1,0,1]> (x)",
+            11,
+            "y_pads = Constant <value: tensor = int64[4] {0, 1, 0, 1}> ()
+             y = Pad (x, y_pads)",
+        ),
+        case(
+            18,
+            "(float[2,2] x) => (float y) <int64[2] p = {1,2}, int64[1] a = {-1}>",
+            "y = Pad (x, p, , a)",
+            10,
+            "y = Pad <pads: ints = [0, 1, 0, 2]> (x)",
+        ),
+        case(
+            19,
+            "(float[2,2] x) => (float y) <int64[4] p = {1,2,1,2}>",
+            "y = Pad <mode = \"wrap\"> (x, p)",
+            18,
+            "no: `mode` = 'wrap' is new in opset 19",
+        ),
+        case(
+            9,
+            "(float[4] x) => (float y)",
+            "y = Slice <starts = [0], ends = [2]> (x)",
+            10,
+            "y_starts = Constant <value: tensor = int64[1] {0}> ()
+             y_ends = Constant <value: tensor = int64[1] {2}> ()
+             y = Slice (x, y_starts, y_ends)",
+        ),
+        case(
+            10,
+            "(float[4] x) => (float y) <int64[1] s = {0}, int64[1] e = {2}, int64[1] a = {0}, int64[1] o = {1}>",
+            "y = Slice (x, s, e, a, o)",
+            9,
+            "y = Slice <axes: ints = [0], ends: ints = [2], starts: ints = [0]> (x)",
+        ),
+        case(
+            10,
+            "(float[4] x) => (float y) <int64[1] s = {0}, int64[1] e = {2}, int64[1] a = {0}, int64[1] o = {2}>",
+            "y = Slice (x, s, e, a, o)",
+            9,
+            "no: `steps` other than 1 are new in opset 10",
+        ),
+        case(
+            13,
+            "(float[4] x) => (float y) <int64[1] s = {0}, int64[1] e = {2}, int64[1] a = {-1}>",
+            "y = Slice (x, s, e, a)",
+            10,
+            "y_axes = Constant <value: tensor = int64[1] {0}> ()
+             y = Slice (x, s, e, y_axes)",
+        ),
+        case(
+            4,
+            "(float[4] x) => (float y)",
+            "y = Reshape <shape = [2,2]> (x)",
+            9,
+            "y_shape = Constant <value: tensor = int64[2] {2, 2}> ()
+             y = Reshape (x, y_shape)",
+        ),
+        case(
+            5,
+            "(float[4] x) => (float y) <int64[2] s = {2,2}>",
+            "y = Reshape (x, s)",
+            4,
+            "y = Reshape <shape: ints = [2, 2]> (x)",
+        ),
+        case(
+            14,
+            "(float[4] x) => (float y) <int64[2] s = {2,2}>",
+            "y = Reshape <allowzero = 1> (x, s)",
+            13,
+            "no: `allowzero` has an effect that opset 13 cannot express",
+        ),
+        case(
+            9,
+            "(float[4] x) => (float y, int64 i)",
+            "y, i = TopK <k = 2> (x)",
+            11,
+            "y_k = Constant <value: tensor = int64[1] {2}> ()
+             y, i = TopK (x, y_k)",
+        ),
+        case(
+            11,
+            "(float[4] x) => (float y, int64 i) <int64[1] k = {2}>",
+            "y, i = TopK <largest = 1> (x, k)",
+            9,
+            "y, i = TopK <k: int = 2> (x)",
+        ),
+        case(
+            11,
+            "(float[4] x) => (float y, int64 i) <int64[1] k = {2}>",
+            "y, i = TopK <largest = 0> (x, k)",
+            10,
+            "no: `largest` has an effect that opset 10 cannot express",
+        ),
+        case(12, "() => (float y)", "y = Constant <value_float = 1.5> ()", 11, "y = Constant <value: tensor = float {1.5}> ()"),
+        case(12, "() => (int64[2] z)", "y = Constant <value_ints = [1, 2]> () z = Identity (y)", 8, "z = Identity (y)"),
+        case(
+            15,
+            "(float[2,3] x) => (int64[1] y)",
+            "y = Shape <start = 1> (x)",
+            14,
+            "y_starts = Constant <value: tensor = int64[1] {1}> ()
+             y_ends = Constant <value: tensor = int64[1] {9223372036854775807}> ()
+             y_whole = Shape (x)
+             y = Slice (y_whole, y_starts, y_ends)",
+        ),
+        case(15, "(float[2,3] x) => (int64[2] y)", "y = Shape <start = 0> (x)", 14, "y = Shape (x)"),
+        case(
+            19,
+            "(float[2,3] x) => (float y)",
+            "y = DFT <axis = 1> (x)",
+            20,
+            "y_axis = Constant <value: tensor = int64 {1}> ()
+             y = DFT (x, \"\", y_axis)",
+        ),
+        case(20, "(float[2,3] x) => (float y)", "y = DFT (x)", 19, "y = DFT <axis: int = -2> (x)"),
+    ]);
+}
+
+#[test]
+fn constants_go_with_their_last_use_and_are_read_where_nobody_can_change_them() {
+    let shared = r#"<ir_version: 8, opset_import: ["": 13]> g (float[2,1] x) => (float y, int64[1] z) <int64[1] a = {1}>
+        { b = Constant <value = int64[1] {1}> () h = Squeeze (x, a) y = Unsqueeze (h, b) z = Identity (a) }"#;
+    let proto = convert_text(shared, &Options::to(12)).unwrap().model.into_proto();
+    let graph = proto.graph.as_ref().unwrap();
+    assert_eq!(graph.initializer.len(), 1, "the output z still uses the initializer");
+    assert!(graph.node.iter().all(|node| node.op_type() != "Constant"), "nothing uses the constant any more");
+    let overridable = r#"<ir_version: 8, opset_import: ["": 13]> g (float[2,1] x, int64[1] a) => (float y) <int64[1] a = {1}> { y = Squeeze (x, a) }"#;
+    assert!(blockers(overridable, 12).0[0].contains("a caller may override"));
+    let own = convert_text(&overridable.replace("ir_version: 8", "ir_version: 3"), &Options::to(12)).unwrap().model.into_proto();
+    assert_eq!(own.graph.as_ref().unwrap().node[0].input, ["x"]);
+}

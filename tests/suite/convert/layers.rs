@@ -1,0 +1,445 @@
+//! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
+
+use super::{case, run};
+
+#[test]
+fn normalization_and_dropout() {
+    run(&[
+        case(
+            6,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)",
+            "y = BatchNormalization <is_test = 1> (x, s, b, m, v)",
+            14,
+            "y = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(
+            6,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)",
+            "y = BatchNormalization (x, s, b, m, v)",
+            7,
+            "no: `is_test` = 0 asks for training, but the outputs of training are missing",
+        ),
+        case(
+            7,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)",
+            "y = BatchNormalization <spatial = 0> (x, s, b, m, v)",
+            9,
+            "no: `spatial` has an effect that opset 9 cannot express",
+        ),
+        case(
+            15,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)",
+            "y = BatchNormalization <training_mode = 0> (x, s, b, m, v)",
+            5,
+            "y = BatchNormalization <is_test: int = 1, consumed_inputs: ints = [0, 0, 0, 0, 0]> (x, s, b, m, v)",
+        ),
+        case(
+            15,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y, float[2] p, float[2] q)",
+            "y, p, q = BatchNormalization <training_mode = 1> (x, s, b, m, v)",
+            13,
+            "no: `training_mode` has an effect that opset 13 cannot express",
+        ),
+        case(
+            15,
+            "(float16[1,2] x, float16[2] s, float16[2] b, float[2] m, float[2] v) => (float16[1,2] y)",
+            "y = BatchNormalization (x, s, b, m, v)",
+            13,
+            "no: input 'x' is tensor(float16), but input 'm' is tensor(float): BatchNormalization-9 wants the same type",
+        ),
+        case(
+            6,
+            "(float[2] x) => (float[2] y)",
+            "y, m = Dropout <is_test = 1, ratio = 0.3> (x)",
+            13,
+            "y_ratio = Constant <value: tensor = float {0.30000001192092896}> ()
+             y = Dropout (x, y_ratio)",
+        ),
+        case(
+            6,
+            "(float[2] x) => (float[2] y)",
+            "y = Dropout (x)",
+            7,
+            "no: `is_test` = 0 drops at random, which opset 7 cannot say",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[2] y) <float r = {0.25}>",
+            "y = Dropout <seed = 3> (x, r)",
+            6,
+            "y = Dropout <ratio: float = 0.25, is_test: int = 1> (x)",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[2] y) <float r = {0.25}, bool t = {1}>",
+            "y = Dropout (x, r, t)",
+            11,
+            "no: training mode drops at random, which cannot be asked for before opset 12",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[2] y, bool[2] m)",
+            "y, m = Dropout (x)",
+            11,
+            "no: the mask means different things in the versions",
+        ),
+        case(
+            18,
+            "(float[1,4,2] x) => (float[1,4,2] y) <float[2] s = {1,2}, float[2] b = {3,4}>",
+            "y = GroupNormalization <num_groups = 2> (x, s, b)",
+            21,
+            "y_axes = Constant <value: tensor = int64[1] {1}> ()
+             y_column = Unsqueeze (s, y_axes)
+             y_shape = Constant <value: tensor = int64[2] {2, 2}> ()
+             y_repeated = Expand (y_column, y_shape)
+             y_shape_1 = Constant <value: tensor = int64[1] {4}> ()
+             y_per_channel = Reshape (y_repeated, y_shape_1)
+             y_axes_1 = Constant <value: tensor = int64[1] {1}> ()
+             y_column_1 = Unsqueeze (b, y_axes_1)
+             y_shape_2 = Constant <value: tensor = int64[2] {2, 2}> ()
+             y_repeated_1 = Expand (y_column_1, y_shape_2)
+             y_shape_3 = Constant <value: tensor = int64[1] {4}> ()
+             y_per_channel_1 = Reshape (y_repeated_1, y_shape_3)
+             y = GroupNormalization <num_groups: int = 2> (x, y_per_channel, y_per_channel_1)",
+        ),
+        case(
+            21,
+            "(float[1,4,2] x) => (float[1,4,2] y) <float[4] s = {1,2,1,1}, float[4] b = {3,4,1,1}>",
+            "y = GroupNormalization <num_groups = 2> (x, s, b)",
+            20,
+            "no: GroupNormalization-18 is deprecated: no valid model has it",
+        ),
+    ]);
+}
+
+#[test]
+fn images() {
+    run(&[
+        case(
+            1,
+            "(float[1,1,2,2] x) => (float y)",
+            "y = Upsample <height_scale = 2.0, width_scale = 3.0, mode = \"bilinear\"> (x)",
+            9,
+            "y_scales = Constant <value: tensor = float[4] {1, 1, 2, 3}> ()
+             y = Upsample <mode: string = \"linear\"> (x, y_scales)",
+        ),
+        case(
+            9,
+            "(float[1,1,2,2] x) => (float y) <float[4] s = {1,1,2,2}>",
+            "y = Upsample (x, s)",
+            11,
+            "y_roi = Constant <value: tensor = float[0] {}> ()
+             y = Resize <nearest_mode: string = \"floor\", coordinate_transformation_mode: string = \"asymmetric\"> (x, y_roi, s)",
+        ),
+        case(
+            10,
+            "(float[1,1,2,2] x) => (float y) <float[4] s = {1,1,0.5,0.5}>",
+            "y = Resize (x, s)",
+            13,
+            "y_roi = Constant <value: tensor = float[0] {}> ()
+             y = Resize <nearest_mode: string = \"ceil\", coordinate_transformation_mode: string = \"asymmetric\"> (x, y_roi, s)",
+        ),
+        case(
+            10,
+            "(float[1,1,2,2] x) => (float y) <float[4] s = {1,1,0.5,2}>",
+            "y = Resize (x, s)",
+            11,
+            "no: an axis grows while another shrinks: opset 11 has one `nearest_mode` for both",
+        ),
+        case(
+            10,
+            "(float[1,1,2,2] x, float[4] s) => (float y)",
+            "y = Resize <mode = \"linear\"> (x, s)",
+            11,
+            "y_roi = Constant <value: tensor = float[0] {}> ()
+             y = Resize <mode: string = \"linear\", coordinate_transformation_mode: string = \"asymmetric\"> (x, y_roi, s)",
+        ),
+        case(
+            13,
+            "(float[1,1,2,2] x) => (float y) <float[4] s = {1,1,2,2}>",
+            "y = Resize <coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\"> (x, , s)",
+            7,
+            "y = Upsample <scales: floats = [1, 1, 2, 2]> (x)",
+        ),
+        case(
+            13,
+            "(float[1,1,2,2] x) => (float y) <float[4] s = {1,1,2,2}>",
+            "y = Resize (x, , s)",
+            10,
+            "no: opset 10 scales coordinates in the asymmetric way only",
+        ),
+        case(
+            13,
+            "(float[1,1,2,2] x) => (float y) <int64[4] s = {1,1,4,4}>",
+            "y = Resize (x, , , s)",
+            11,
+            "y_roi = Constant <value: tensor = float[0] {}> ()
+             y_scales = Constant <value: tensor = float[0] {}> ()
+             y = Resize (x, y_roi, y_scales, s)",
+        ),
+        case(
+            11,
+            "(float[1,1,2,2] x) => (float y) <float[0] e = {}, int64[4] s = {1,1,4,4}>",
+            "y = Resize (x, e, e, s)",
+            13,
+            "y = Resize (x, e, \"\", s)",
+        ),
+        case(
+            10,
+            "(float[1,1,4,4] x, float[1,4] r, int64[1] b) => (float y)",
+            "y = RoiAlign (x, r, b)",
+            16,
+            "y = RoiAlign <coordinate_transformation_mode: string = \"output_half_pixel\"> (x, r, b)",
+        ),
+        case(
+            16,
+            "(float[1,1,4,4] x, float[1,4] r, int64[1] b) => (float y)",
+            "y = RoiAlign (x, r, b)",
+            15,
+            "no: `coordinate_transformation_mode` has an effect that opset 15 cannot express",
+        ),
+        case(
+            16,
+            "(float[1,1,4,4] x, float[1,4,4,2] g) => (float y)",
+            "y = GridSample <mode = \"bicubic\"> (x, g)",
+            20,
+            "y = GridSample <mode: string = \"cubic\"> (x, g)",
+        ),
+        case(
+            20,
+            "(float[1,1,4,4] x, float[1,4,4,2] g) => (float y)",
+            "y = GridSample <mode = \"linear\"> (x, g)",
+            19,
+            "y = GridSample <mode: string = \"bilinear\"> (x, g)",
+        ),
+        case(
+            19,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = AveragePool <kernel_shape = [2,2], dilations = [1,1]> (x)",
+            11,
+            "y = AveragePool <kernel_shape: ints = [2, 2]> (x)",
+        ),
+        case(
+            19,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = AveragePool <kernel_shape = [2,2], dilations = [2,1]> (x)",
+            11,
+            "no: `dilations` has an effect that opset 18 cannot express",
+        ),
+        case(
+            12,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = MaxPool <kernel_shape = [2,2], strides = [3,3], ceil_mode = 1> (x)",
+            22,
+            "no: `ceil_mode` may start a window in the padding, which opset 22 leaves out",
+        ),
+        case(
+            12,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = MaxPool <kernel_shape = [3,3], strides = [2,2], ceil_mode = 1> (x)",
+            22,
+            "y = MaxPool <kernel_shape: ints = [3, 3], strides: ints = [2, 2], ceil_mode: int = 1> (x)",
+        ),
+        case(
+            10,
+            "(float[1,1,3,3] x, float[1,2,3,3] w) => (float y)",
+            "y = ConvTranspose <strides = [2,2], pads = [1,0,0,1]> (x, w)",
+            11,
+            "y = ConvTranspose <strides: ints = [2, 2], pads: ints = [1, 0, 0, 1]> (x, w)",
+        ),
+        case(
+            11,
+            "(float[1,1,3,3] x, float[1,2,3,3] w) => (float y)",
+            "y = ConvTranspose <strides = [2,2], output_shape = [5,7]> (x, w)",
+            10,
+            "y = ConvTranspose <strides: ints = [2, 2], output_shape: ints = [5, 7]> (x, w)",
+        ),
+        case(
+            10,
+            "(float[1,1,3,3] x, float[1,2,3,3] w) => (float y)",
+            "y = ConvTranspose <strides = [2,2], output_shape = [6,6]> (x, w)",
+            11,
+            "no: its padding is odd, and its larger half stands on the other side from opset 11 on",
+        ),
+        case(
+            10,
+            "(float[1,1,N,3] x, float[1,2,3,3] w) => (float y)",
+            "y = ConvTranspose <output_shape = [6,6]> (x, w)",
+            11,
+            "no: the shapes must be known",
+        ),
+        case(
+            11,
+            "(float[1,1,3,3] x, float[1,2,3,3] w) => (float y)",
+            "y = ConvTranspose <strides = [2,2], auto_pad = \"SAME_UPPER\"> (x, w)",
+            10,
+            "no: `auto_pad` with strides gives other shapes from opset 11 on",
+        ),
+        case(
+            1,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = LpPool <kernel_shape = [2,2], p = 3.0> (x)",
+            18,
+            "y = LpPool <kernel_shape: ints = [2, 2], p: int = 3> (x)",
+        ),
+        case(
+            1,
+            "(float[1,1,4,4] x) => (float y)",
+            "y = LpPool <kernel_shape = [2,2], p = 2.5> (x)",
+            18,
+            "no: `p` = 2.5 is no integer, which it must be from opset 2 on",
+        ),
+    ]);
+}
+
+#[test]
+fn indices() {
+    run(&[
+        case(13, "(float[4] x) => (float[2] y) <int64[2] i = {0, 3}>", "y = Gather (x, i)", 10, "y = Gather (x, i)"),
+        case(
+            13,
+            "(float[4] x) => (float[2] y) <int64[2] i = {0, -1}>",
+            "y = Gather (x, i)",
+            10,
+            "no: the negative index -1 is new in opset 11",
+        ),
+        case(
+            13,
+            "(float[4] x, int64[2] i) => (float[2] y)",
+            "y = Gather (x, i)",
+            10,
+            "no: negative indices are new in opset 11, and input 'i' must be a constant: its input is not constant",
+        ),
+        case(
+            9,
+            "(float[4] x, int64[2] i, float[2] u) => (float[4] y)",
+            "y = Scatter (x, i, u)",
+            11,
+            "y = ScatterElements (x, i, u)",
+        ),
+        case(
+            13,
+            "(float[4] x, float[2] u) => (float[4] y) <int64[2] i = {0, 3}>",
+            "y = ScatterElements (x, i, u)",
+            9,
+            "y = Scatter (x, i, u)",
+        ),
+        case(
+            18,
+            "(float[4] x, int64[2] i, float[2] u) => (float[4] y)",
+            "y = ScatterElements <reduction = \"max\"> (x, i, u)",
+            16,
+            "no: `reduction` = 'max' is new in opset 18",
+        ),
+        case(
+            16,
+            "(float[4] x, int64[2] i, float[2] u) => (float[4] y)",
+            "y = ScatterElements <reduction = \"add\"> (x, i, u)",
+            13,
+            "no: `reduction` has an effect that opset 15 cannot express",
+        ),
+        case(
+            11,
+            "(uint8[4] i, float[2] v) => (float y) <int64 d = {5}>",
+            "y = OneHot <axis = -2> (i, d, v)",
+            9,
+            "y = OneHot <axis: int = 0> (i, d, v)",
+        ),
+    ]);
+}
+
+#[test]
+fn recurrent_networks_and_others() {
+    run(&[
+        case(
+            1,
+            "(float[1,1,1] x, float[1,4,1] w, float[1,4,1] r) => (float y)",
+            "y = LSTM <hidden_size = 1, output_sequence = 1> (x, w, r)",
+            14,
+            "y = LSTM <hidden_size: int = 1> (x, w, r)",
+        ),
+        case(
+            14,
+            "(float[1,1,1] x, float[1,4,1] w, float[1,4,1] r) => (float y)",
+            "y = LSTM <hidden_size = 1, layout = 0> (x, w, r)",
+            6,
+            "y = LSTM <hidden_size: int = 1, output_sequence: int = 1> (x, w, r)",
+        ),
+        case(
+            14,
+            "(float[1,1,1] x, float[1,3,1] w, float[1,3,1] r) => (float y, float h)",
+            "y, h = GRU <hidden_size = 1> (x, w, r)",
+            1,
+            "y, h = GRU <hidden_size: int = 1, output_sequence: int = 1, direction: string = \"forward\"> (x, w, r)",
+        ),
+        case(
+            14,
+            "(float[1,1,1] x, float[1,1,1] w, float[1,1,1] r) => (float y)",
+            "y = RNN <hidden_size = 1, layout = 1> (x, w, r)",
+            7,
+            "no: `layout` has an effect that opset 13 cannot express",
+        ),
+        case(
+            5,
+            "(float[2] x) => (float[2] y)",
+            "y = Selu <consumed_inputs = [0]> (x)",
+            6,
+            "y = Selu <alpha: float = 1.6732, gamma: float = 1.0507> (x)",
+        ),
+        case(
+            6,
+            "(float[2] x) => (float[2] y)",
+            "y = Selu (x)",
+            5,
+            "y = Selu <alpha: float = 1.6732632, gamma: float = 1.050701> (x)",
+        ),
+        case(5, "(float[2] x) => (float[2] y)", "y = Relu <consumed_inputs = [1]> (x)", 6, "y = Relu (x)"),
+        case(1, "(float[2] x) => (float y)", "y = Pad <paddings = [1, 0]> (x)", 2, "y = Pad <pads: ints = [1, 0]> (x)"),
+        case(2, "(float[2] x) => (float y)", "y = Pad <pads = [1, 0]> (x)", 1, "y = Pad <paddings: ints = [1, 0]> (x)"),
+        case(
+            5,
+            "(float[2,3] x) => (float[2,6] y) <float t = {2}, float a = {1}>",
+            "y = Tile (x, t, a)",
+            6,
+            "y_repeats = Constant <value: tensor = int64[2] {1, 2}> ()
+             y = Tile (x, y_repeats)",
+        ),
+        case(
+            1,
+            "(float[1,1,1] x, float[1,3,1] w, float[1,3,1] r) => (float y)",
+            "y = GRU <hidden_size = 1, direction = \"foward\"> (x, w, r)",
+            3,
+            "y = GRU <hidden_size: int = 1, direction: string = \"forward\"> (x, w, r)",
+        ),
+        case(3, "(float[2] x, float[2] z) => (float y)", "y = Concat (x, z)", 4, "y = Concat <axis: int = 1> (x, z)"),
+        case(9, "(int32[2] x) => (int32[2] y)", "y = Erf (x)", 13, "no: input 'x' is tensor(int32), which Erf-13 does not admit"),
+        case(
+            28,
+            "(float[2] x, float[2] z) => (float[2] y)",
+            "y = Mod (x, z)",
+            27,
+            "no: floating-point inputs with `fmod` = 0 are new in opset 28",
+        ),
+        case(28, "(float[2] x, float[2] z) => (float[2] y)", "y = Mod <fmod = 1> (x, z)", 27, "y = Mod <fmod: int = 1> (x, z)"),
+        case(15, "(float[2] x) => (float16[2] y) <float16 t = {0}>", "y = CastLike (x, t)", 13, "y = Cast <to: int = 10> (x)"),
+        case(14, "(float[2] x) => (float[2] y)", "y = HardSwish (x)", 13, "no: HardSwish is new in opset 14"),
+        case(18, "(float[2] x) => (float[2] y)", "y = Nonsense (x)", 13, "no: opset 18 of ai.onnx has no operator 'Nonsense'"),
+        case(18, "(float[2] x) => (float[2] y)", "y = my.domain.Nonsense (x)", 7, "y = my.domain.Nonsense (x)"),
+        case(
+            18,
+            "(bfloat16[2] x) => (bfloat16[2] y)",
+            "h = my.domain.Op (x) y = Add (h, h)",
+            12,
+            "no: input 'h' is tensor(bfloat16), which Add-7 does not admit",
+        ),
+        case(
+            7,
+            "(float[2] x) => (float[1,1] y) <float y_axes = {1}>",
+            "y_axes_1 = Identity (x) y = Unsqueeze <axes = [0]> (x)",
+            13,
+            "y_axes_1 = Identity (x)
+             y_axes_2 = Constant <value: tensor = int64[1] {0}> ()
+             y = Unsqueeze (x, y_axes_2)",
+        ),
+    ]);
+}

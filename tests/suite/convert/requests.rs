@@ -1,0 +1,54 @@
+//! What may be asked for, and what the model must state.
+
+use onnx_recast::convert::{IrVersion, Options};
+
+use super::convert_text;
+use crate::support::expect_no_failures;
+
+#[test]
+fn the_ir_version_is_what_opset_and_contents_need() {
+    let source = |ir: i64, opset: i64, metadata: &str| {
+        format!(
+            r#"<ir_version: {ir}, opset_import: ["": {opset}]{metadata}> g (float[2] x) => (float[2] y) <float[2] w = {{1, 2}}> {{ y = Relu (x) }}"#
+        )
+    };
+    let metadata = r#", metadata_props: ["k": "v"]"#;
+    let cases = [
+        (8, 13, 21, IrVersion::Auto, "", Ok(10)),
+        (13, 13, 21, IrVersion::Auto, "", Ok(13)),
+        (10, 21, 13, IrVersion::Auto, "", Ok(7)),
+        (10, 21, 13, IrVersion::Auto, metadata, Ok(7)),
+        (10, 21, 8, IrVersion::Auto, "", Ok(4)),
+        // The initializer is no input.
+        (3, 7, 8, IrVersion::Auto, "", Ok(4)),
+        (10, 21, 13, IrVersion::Keep, "", Ok(10)),
+        (8, 13, 21, IrVersion::Number(12), "", Ok(12)),
+        (8, 13, 21, IrVersion::Number(9), "", Err("--ir-version 9 is too low: opset 21 needs 10")),
+    ];
+    let mut failures = Vec::new();
+    for (ir, from, to, ir_version, metadata, expected) in cases {
+        let options = Options { ir_version, ..Options::to(to) };
+        let found = match convert_text(&source(ir, from, metadata), &options) {
+            Ok(conversion) => Ok(conversion.model.ir_version()),
+            Err(error) => Err(error.to_string()),
+        };
+        let same = match (&found, expected) {
+            (Ok(found), Ok(expected)) => *found == expected,
+            (Err(found), Err(expected)) => found.contains(expected),
+            _ => false,
+        };
+        if !same {
+            failures.push(format!("IR {ir}, opset {from} to {to}, {ir_version:?}: {found:?}, not {expected:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn an_old_model_without_opset_is_one_of_opset_1_and_either_name_of_the_domain_is_good() {
+    let nodes = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
+    let old = convert_text(&format!("<ir_version: 2, opset_import: []> {nodes}"), &Options::to(9)).unwrap().model.into_proto();
+    assert_eq!((old.ir_version(), old.opset_import[0].version()), (4, 9));
+    let alias = convert_text(&format!(r#"<ir_version: 8, opset_import: ["ai.onnx": 13]> {nodes}"#), &Options::to(14)).unwrap();
+    assert_eq!(alias.model.proto().opset_import[0].version(), 14);
+}

@@ -1,0 +1,124 @@
+//! Subgraphs and functions.
+
+use onnx_recast::convert::Options;
+use onnx_recast::text;
+
+use super::{blockers, convert_text};
+
+#[test]
+fn all_blockers_are_listed_in_all_scopes_with_the_opset_that_can_be_reached() {
+    let source = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[2] x, bool c) => (float[2] y)
+        {
+            [eight] e = Cast <to = 17> (x)
+            [four] f = Cast <to = 22> (x)
+            t = If (c) <then_branch = a () => (float[2] p) { [inner] p = Cast <to = 1> (e) },
+                        else_branch = b () => (float[2] q) { q = Mish (x) }>
+            y = local.F (t)
+        }
+        <domain: "local", opset_import: ["": 21]> F (v) => (w) { [in_function] k = Cast <to = 16> (v) w = Cast <to = 1> (k) }"#;
+    let (found, nearest) = blockers(source, 12);
+    let expected = [
+        "graph/eight (Cast), opset 19 to 18: output 'e' is tensor(float8e4m3fn), which Cast-13 does not admit",
+        "graph/four (Cast), opset 21 to 20: output 'f' is tensor(int4), which Cast-19 does not admit",
+        "graph/#2:If.then_branch/inner (Cast), opset 19 to 18: input 'e' is tensor(float8e4m3fn), which Cast-13 does not admit",
+        "graph/#2:If.else_branch/#0:Mish (Mish), opset 18 to 17: Mish is new in opset 18",
+        "function/local:F/in_function (Cast), opset 13 to 12: output 'k' is tensor(bfloat16), which Cast-9 does not admit",
+        "function/local:F/#1:Cast (Cast), opset 13 to 12: input 'k' is tensor(bfloat16), which Cast-9 does not admit",
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(nearest, None, "the int4 cast cannot leave opset 21");
+    assert_eq!(blockers(&source.replace("Cast <to = 22>", "Cast <to = 6>"), 12).1, Some(19));
+}
+
+#[test]
+fn a_function_is_converted_from_its_own_opset_and_by_the_types_of_its_callers() {
+    let source = r#"<ir_version: 10, opset_import: ["": 18, "local": 1]> g (TYPE[2,3] x) => (float y)
+        { y = local.F (x) }
+        <domain: "local", opset_import: ["": 12]> F (v) => (w) { s = Softmax <axis = 0> (v) w = Cast <to = 1> (s) }"#;
+    let float = convert_text(&source.replace("TYPE", "float"), &Options::to(21)).unwrap().model.into_proto();
+    assert_eq!(float.functions[0].opset_import[0].version(), 21);
+    let ops: Vec<_> = float.functions[0].node.iter().map(|node| node.op_type().to_owned()).collect();
+    assert_eq!(ops, ["Shape", "Flatten", "Softmax", "Reshape", "Cast"]);
+    let (found, _) =
+        blockers(&source.replace("TYPE", "bfloat16").replace("\"\": 12", "\"\": 13").replace("axis = 0", "axis = 1"), 12);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("input 'v' is tensor(bfloat16)"), "{found:?}");
+}
+
+#[test]
+fn a_scan_over_a_batch_becomes_a_scan_around_a_scan() {
+    let source = r#"<ir_version: 4, opset_import: ["": 8]> g (float[2,3] s, float[2,4,3] x) => (float[2,3] r, float[2,4,3] y)
+        { r, y = Scan <num_scan_inputs = 1, directions = [1], body = b (float[3] a, float[3] e) => (float[3] a2, float[3] o)
+            { a2 = Add (a, e) o = Identity (a2) }> ("", s, x) }"#;
+    let proto = convert_text(source, &Options::to(13)).unwrap().model.into_proto();
+    let outer = &proto.graph.as_ref().unwrap().node[0];
+    assert_eq!((outer.input.len(), outer.output.len()), (2, 2));
+    let body = outer.attribute.iter().find_map(|attribute| attribute.g.as_ref()).unwrap();
+    let printed = text::print_node(&body.node[0]);
+    assert!(printed.contains("scan_input_directions: ints = [1]") && printed.contains("num_scan_inputs: int = 1"), "{printed}");
+    assert_eq!(body.input.len(), 2);
+}
+
+#[test]
+fn a_function_that_nobody_calls_is_converted_without_knowing_its_arguments() {
+    let source = r#"<ir_version: 8, opset_import: ["": 12, "local": 1]> g (float[2] x) => (float[2] y) { y = Identity (x) }
+        <domain: "local", opset_import: ["": 12]> Unused (v) => (h) { h = Softmax <axis = 0> (v) }"#;
+    let proto = convert_text(source, &Options::to(13)).unwrap().model.into_proto();
+    let ops: Vec<&str> = proto.functions[0].node.iter().map(|node| node.op_type()).collect();
+    assert_eq!(ops, ["Shape", "Flatten", "Softmax", "Reshape"]);
+}
+
+/// ONNX forbids it, but models have it: adapters ask by name.
+#[test]
+fn a_node_whose_output_shadows_its_input_does_not_move() {
+    let source = r#"<ir_version: 9, opset_import: ["": 19]> g (float[2] x, bool c) => (float[2] y)
+        { y = If (c) <then_branch = a () => (float[2] p) { [shadow] x = Cast <to = 17> (x) p = Cast <to = 1> (x) },
+                      else_branch = b () => (float[2] q) { q = Identity (x) }> }"#;
+    let (found, _) = blockers(source, 18);
+    assert!(
+        found[0].ends_with("/shadow (Cast), opset 19 to 18: 'x' is one value as its input and another as its output"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn types_flow_through_calls_within_calls() {
+    let source = r#"<ir_version: 10, opset_import: ["": 13, "local": 1]> g (float[2] x, bfloat16[2] b) => (float[2] y, bfloat16[2] z)
+        { y = local.F (x) z = local.F (b) }
+        <domain: "local", opset_import: ["": 13, "local": 1]> F (v) => (w) { w = local.G (v) }
+        <domain: "local", opset_import: ["": 13]> G (v) => (w) { [add] w = Add (v, v) }"#;
+    let (found, nearest) = blockers(source, 12);
+    assert_eq!(nearest, None);
+    assert_eq!(found.len(), 1, "{found:?}");
+    // One caller gives it float, the other bfloat16: its type is not known.
+    assert!(found[0].starts_with("function/local:G/add (Add), opset 13 to 12: the type of input 'v' is not known"), "{found:?}");
+    let one_caller = source.replace("z = local.F (b)", "z = Identity (b)").replace("bfloat16", "float");
+    assert!(convert_text(&one_caller, &Options::to(7)).is_ok());
+}
+
+/// Neither a long chain of calls nor one without an end takes long or fills the stack.
+#[test]
+fn calls_may_be_nested_deeply_and_even_call_themselves() {
+    let function = |name: usize, body: &str| {
+        format!(
+            r#"<domain: "local", opset_import: ["": 12, "local": 1]> F{name} (v) => (w) {{ s = Softmax <axis = 0> (v) {body} }}"#
+        )
+    };
+    let source = |functions: String| {
+        format!(
+            r#"<ir_version: 8, opset_import: ["": 12, "local": 1]> g (float[2] x) => (float y) {{ y = local.F0 (x) }} {functions}"#
+        )
+    };
+    let chain: String = (0..3000).map(|name| function(name, &format!("w = local.F{} (s)", name + 1))).collect();
+    let chain = source(chain + &function(3000, "w = Relu (s)"));
+    // Each function calls the next with two shapes: without a limit there would be 2^30 calls to look at.
+    let fan = (0..30).map(|name| {
+        function(name, &format!("d = Concat <axis = 0> (s, s) a = local.F{0} (s) b = local.F{0} (d) w = Add (a, b)", name + 1))
+    });
+    let fan = source(fan.collect::<String>() + &function(30, "w = Relu (s)"));
+    let circle = source(function(0, "d = Concat <axis = 0> (s, s) w = local.F0 (d)"));
+    for (source, functions) in [(chain, 3001), (fan, 31), (circle, 1)] {
+        let proto = convert_text(&source, &Options::to(13)).unwrap().model.into_proto();
+        assert_eq!(proto.functions.len(), functions);
+    }
+}
