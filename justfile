@@ -26,6 +26,10 @@ models:
 facts:
     python3 facts/generate.py
 
+# Each fuzz target, or those that are named, for some seconds (needs nightly and cargo-fuzz)
+fuzz SECONDS *TARGETS:
+    fuzz/run {{SECONDS}} {{TARGETS}}
+
 # The kernels beside memcpy and a plain loop
 bench:
     cargo bench

@@ -1,8 +1,9 @@
 //! From `proto/onnx.proto` to prost types whose nested messages keep unknown fields.
 //!
 //! prost drops a field that its schema does not know. Every message field is therefore declared as `Kept<M>`, which passes the
-//! known fields on to `M` and stores the others. Two things are generated beside prost's structs: for each message the list of
-//! its known field numbers, and the module `schema` with an alias `X = Kept<raw::X>` for each message.
+//! known fields on to `M` and stores the others. Three things are generated beside prost's structs: for each message the list of
+//! its known field numbers, and the module `schema` with an alias `X = Kept<raw::X>` for each message. A third, of the whole schema, says
+//! what every field is called and what it holds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,10 +22,15 @@ const TENSOR_VALUES: [&str; 6] = ["float_data", "int32_data", "int64_data", "raw
 const RECURSIVE: [&str; 3] =
     [".onnx.TypeProto.Sequence.elem_type", ".onnx.TypeProto.Map.value_type", ".onnx.TypeProto.Optional.elem_type"];
 
-/// Writes `onnx.rs` (prost's structs), `known.rs` and `schema.rs` into `out_dir`.
+/// Writes `onnx.rs` (prost's structs), `known.rs`, `schema.rs` and `outline.rs` into `out_dir`.
 pub fn generate(out_dir: &Path) {
     println!("cargo:rerun-if-changed={PROTO}");
     let mut files = protox::compile([PROTO], ["proto"]).unwrap_or_else(|error| panic!("{PROTO}: {error}"));
+    let mut outline = String::new();
+    for message in &files.file[0].message_type {
+        write_outline(&mut outline, &files.file[0], "", message);
+    }
+    write_file(out_dir, "outline.rs", &outline);
     leave_tensor_values_encoded(&mut files);
     let mut known = String::new();
     let mut aliases = String::new();
@@ -114,6 +120,50 @@ fn write_alias(out: &mut String, module: &str, depth: usize, message: &Descripto
         }
         out.push_str("}\n");
     }
+}
+
+/// A static for a message: its full name without the package, in capitals.
+fn write_outline(out: &mut String, file: &FileDescriptorProto, outer: &str, message: &DescriptorProto) {
+    let name = format!("{outer}{}", message.name());
+    let fields = message.field.iter().map(|field| {
+        let type_name = field.type_name().trim_start_matches(".onnx.");
+        let kind = match field.r#type() {
+            Type::Message => format!("Kind::Message(&{})", constant(type_name)),
+            Type::Enum => format!("Kind::Enum(&{:?})", enum_values(file, type_name)),
+            Type::String => "Kind::Text".to_owned(),
+            Type::Bytes => "Kind::Bytes".to_owned(),
+            Type::Float => "Kind::Float".to_owned(),
+            Type::Double => "Kind::Double".to_owned(),
+            Type::Int32 | Type::Int64 | Type::Uint64 => "Kind::Integer".to_owned(),
+            other => panic!("{name}.{}: no field of ONNX had the type {other:?} so far", field.name()),
+        };
+        let repeated = field.label() == Label::Repeated;
+        format!("Field {{ number: {}, name: {:?}, repeated: {repeated}, kind: {kind} }}", field.number(), field.name())
+    });
+    let fields: Vec<String> = fields.collect();
+    writeln!(
+        out,
+        "/// The fields of `{name}`.\npub static {}: Message = Message {{ name: {name:?}, fields: &[{}] }};",
+        constant(&name),
+        fields.join(", ")
+    )
+    .expect("a String takes everything");
+    for nested in &message.nested_type {
+        write_outline(out, file, &format!("{name}."), nested);
+    }
+}
+
+fn enum_values(file: &FileDescriptorProto, type_name: &str) -> Vec<(i32, String)> {
+    let inside = file.message_type.iter().flat_map(|message| {
+        message.enum_type.iter().map(move |declared| (format!("{}.{}", message.name(), declared.name()), declared))
+    });
+    let all = file.enum_type.iter().map(|declared| (declared.name().to_owned(), declared)).chain(inside);
+    let found = all.filter(|(name, _)| name == type_name).flat_map(|(_, declared)| &declared.value);
+    found.map(|value| (value.number(), value.name().to_owned())).collect()
+}
+
+fn constant(full_name: &str) -> String {
+    full_name.split('.').map(snake).collect::<Vec<String>>().join("_").to_uppercase()
 }
 
 fn snake(camel: &str) -> String {

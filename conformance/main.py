@@ -16,6 +16,7 @@ CHECKS = [
     "roundtrip",
     "fold_cast",
     "cast_file",
+    "proof",
     "fold_equal",
     "bystanders",
     "header",

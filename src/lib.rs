@@ -36,6 +36,7 @@ pub mod external;
 pub mod facts;
 pub mod cast_file;
 pub mod convert;
+pub mod diff;
 pub mod inspect;
 pub mod lint;
 pub mod passes;

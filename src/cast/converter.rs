@@ -1,4 +1,4 @@
-//! The chain of kernels that a cast is, run over chunks that fit the first cache.
+//! The chain of kernels that a cast is, run over chunks that fit the first two caches.
 
 use rayon::prelude::*;
 
@@ -9,12 +9,16 @@ use super::stage::Stage;
 use super::stream::{self, LINE};
 use crate::packed::{part, part_mut};
 
-/// Elements that go through the chain at a time. A multiple of eight, so that every chunk begins on a byte, and of what makes
-/// a cache line of the narrowest type.
-const CHUNK: usize = 1024;
+/// The most elements that go through the chain at a time: so many that the pauses between the kernels, when nobody asks for memory,
+/// hardly count. This, and what a chunk of fewer has, is a multiple of eight, so that every chunk begins on a byte, and of what makes a
+/// cache line of the narrowest type.
+const CHUNK: usize = 4096;
+
+/// The most bytes that come out of the chain at a time: stores past the caches stand still when there are too many at once.
+const CHUNK_BYTES: usize = 4096;
 
 /// Elements that a thread takes at a time.
-const PART: usize = 256 * CHUNK;
+const PART: usize = 64 * CHUNK;
 
 /// Results of this size do not stay in the caches anyway.
 const LARGE: usize = 8 << 20;
@@ -25,11 +29,13 @@ pub struct Converter {
     cast: Cast,
     level: Level,
     stages: Vec<Stage>,
+    /// Elements that go through the chain at a time.
+    chunk: usize,
 }
 
-/// Room for a chunk of the widest elements.
+/// Room for a chunk between two kernels, where elements have four bytes at most, or a chunk of the result.
 #[repr(align(64))]
-struct Buffer([u8; CHUNK * 8]);
+struct Buffer([u8; CHUNK * 4]);
 
 impl Converter {
     /// A converter for the machine's best instruction set.
@@ -48,7 +54,7 @@ impl Converter {
     #[must_use]
     pub fn for_level(cast: Cast, level: Level) -> Converter {
         assert!(level.is_available(), "this machine does not have {level:?}");
-        Converter { cast, level, stages: chain(&cast) }
+        Converter { cast, level, stages: chain(&cast), chunk: CHUNK.min(CHUNK_BYTES * 8 / cast.to.bits()) }
     }
 
     /// What it converts.
@@ -84,10 +90,10 @@ impl Converter {
     }
 
     fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
-        let mut buffers = [const { Buffer([0; CHUNK * 8]) }; 2];
+        let mut buffers = [const { Buffer([0; CHUNK * 4]) }; 2];
         let mut done = 0;
         while done < elements {
-            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { CHUNK }.min(elements - done);
+            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { self.chunk }.min(elements - done);
             let chunk = part(self.cast.from.bits(), source, done, count);
             let result = part_mut(self.cast.to.bits(), target, done, count);
             self.convert_chunk(chunk, count, result, past_caches, &mut buffers);
@@ -106,10 +112,10 @@ impl Converter {
     fn up_to_a_line(&self, target: &[u8]) -> usize {
         let before = target.as_ptr().align_offset(LINE);
         let bits = self.cast.to.bits();
-        (8..CHUNK)
+        (8..self.chunk)
             .step_by(4)
             .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
-            .unwrap_or(CHUNK)
+            .unwrap_or(self.chunk)
     }
 
     fn convert_chunk(&self, chunk: &[u8], count: usize, result: &mut [u8], past_caches: bool, buffers: &mut [Buffer; 2]) {

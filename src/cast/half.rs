@@ -4,6 +4,8 @@
 use super::level::{Features, Level};
 use super::number::{map, quiet};
 use super::round::Rounding;
+#[cfg(target_arch = "x86_64")]
+use super::stream;
 
 /// Exactly; NaNs become quiet.
 #[inline(always)]
@@ -54,7 +56,7 @@ fn half_from_single(rounding: &Rounding, number: u32) -> u16 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Rounding, half_from_single, map, single_from_half};
+    use super::{Rounding, half_from_single, map, single_from_half, stream};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx,f16c")]
@@ -62,6 +64,7 @@ mod x86 {
         let (halves, rest) = source.as_chunks::<16>();
         let (singles, rest_of_target) = target.split_at_mut(halves.len() * 32);
         for (half, single) in halves.iter().zip(singles.as_chunks_mut::<32>().0) {
+            stream::fetch_ahead(half);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe { _mm256_storeu_ps(single.as_mut_ptr().cast(), _mm256_cvtph_ps(_mm_loadu_si128(half.as_ptr().cast()))) };
         }
@@ -73,6 +76,7 @@ mod x86 {
         let (singles, rest) = source.as_chunks::<32>();
         let (halves, rest_of_target) = target.split_at_mut(singles.len() * 16);
         for (single, half) in singles.iter().zip(halves.as_chunks_mut::<16>().0) {
+            stream::fetch_ahead(single);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe {
                 let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(single.as_ptr().cast()));
@@ -87,6 +91,7 @@ mod x86 {
         let (halves, rest) = source.as_chunks::<32>();
         let (singles, rest_of_target) = target.split_at_mut(halves.len() * 64);
         for (half, single) in halves.iter().zip(singles.as_chunks_mut::<64>().0) {
+            stream::fetch_ahead(half);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe { _mm512_storeu_ps(single.as_mut_ptr().cast(), _mm512_cvtph_ps(_mm256_loadu_si256(half.as_ptr().cast()))) };
         }
@@ -98,6 +103,7 @@ mod x86 {
         let (singles, rest) = source.as_chunks::<64>();
         let (halves, rest_of_target) = target.split_at_mut(singles.len() * 32);
         for (single, half) in singles.iter().zip(halves.as_chunks_mut::<32>().0) {
+            stream::fetch_ahead(single);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe {
                 let rounded = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(single.as_ptr().cast()));

@@ -22,6 +22,7 @@ mod level;
 mod number;
 mod reference;
 mod round;
+mod small;
 mod stage;
 mod stream;
 mod strings;

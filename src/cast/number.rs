@@ -5,6 +5,8 @@
 //! way, to a mantissa at least two bits shorter gives what rounding the exact number gives.
 #![allow(unsafe_code)]
 
+use super::stream;
+
 /// A number as it stands in memory.
 pub(super) trait Lane: Copy {
     const BYTES: usize;
@@ -39,9 +41,18 @@ pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element
 /// Applies a function to each element.
 #[inline(always)]
 pub(super) fn map<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
-    for (target, source) in target.chunks_exact_mut(To::BYTES).zip(source.chunks_exact(From::BYTES)) {
-        function(From::read(source)).write(target);
+    const BLOCK: usize = 64;
+    let each = |source: &[u8], target: &mut [u8]| {
+        for (target, source) in target.chunks_exact_mut(To::BYTES).zip(source.chunks_exact(From::BYTES)) {
+            function(From::read(source)).write(target);
+        }
+    };
+    let (mut sources, mut targets) = (source.chunks_exact(BLOCK * From::BYTES), target.chunks_exact_mut(BLOCK * To::BYTES));
+    for (source, target) in sources.by_ref().zip(targets.by_ref()) {
+        stream::fetch_ahead(source);
+        each(source, target);
     }
+    each(sources.remainder(), targets.into_remainder());
 }
 
 /// To nearest; a NaN keeps its sign and high payload bits, and is quiet, on every machine.

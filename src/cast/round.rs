@@ -9,21 +9,21 @@ use crate::minifloat::{Format, Specials};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
     /// Magnitudes are cut to this one, which rounds to the largest number or to the code that stands for overflow.
-    limit: u32,
+    pub(super) limit: u32,
     /// The smallest normal number.
-    lowest: u32,
+    pub(super) lowest: u32,
     /// What raises an exponent so far that addition rounds to the target's mantissa: the bits of mantissa to lose.
-    lost: u32,
+    pub(super) lost: u32,
     /// What the exponent field of the smallest subnormal step counts as.
-    offset: u32,
+    pub(super) offset: u32,
     /// Magnitudes from here on are NaN, or as good as NaN.
-    special: u32,
-    nan: u32,
-    nan_sign: u32,
+    pub(super) special: u32,
+    pub(super) nan: u32,
+    pub(super) nan_sign: u32,
     /// The place of the sign.
-    sign: u32,
+    pub(super) sign: u32,
     /// The sign of a zero.
-    zero_sign: u32,
+    pub(super) zero_sign: u32,
 }
 
 impl Rounding {

@@ -6,6 +6,7 @@ use super::half;
 use super::level::{Features, Kernel, Level};
 use super::number::*;
 use super::round::{Rounding, Scaling, brain_from_single};
+use super::small;
 use super::table::Table;
 use crate::dtype::DType;
 use crate::packed;
@@ -185,7 +186,7 @@ impl Kernel for Run<'_> {
             Stage::FromBrain => map(source, target, |code: u16| quiet(u32::from(code) << 16)),
             Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, target),
             Stage::ToBrain => map(source, target, brain_from_single),
-            Stage::Round(rounding) => map(source, target, |number: u32| rounding.round(number) as u8),
+            Stage::Round(rounding) => small::from_single::<F>(rounding, source, target),
             Stage::Scale(scaling) => map(source, target, |number: u32| scaling.round(number)),
             Stage::TruncatedByte(Machine::F32) => map(source, target, f32::low_byte),
             Stage::TruncatedByte(_) => map(source, target, f64::low_byte),

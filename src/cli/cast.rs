@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Messages, files};
+use super::{EXIT_CODES, Messages, files, progress};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
+use crate::facts::LATEST_OPSET;
 use crate::report::{bytes, plural};
 use crate::wire::{self, DataFolder, Target, save};
 
@@ -55,7 +56,7 @@ pub struct CastFile {
     #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true)]
     round_mode: RoundModeName,
     /// The opset whose Cast it is: its rules, and the types that it admits
-    #[arg(long, value_name = "N", default_value_t = Rules::default().opset)]
+    #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = value_parser!(u32).range(1..=LATEST_OPSET))]
     opset: u32,
     /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the value that `recast fold` would
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
@@ -75,9 +76,9 @@ enum RoundModeName {
 
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let input = if self.input == Path::new("-") { wire::read_stdin() } else { wire::open(&self.input) };
+        let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
         let input = input.with_context(|| self.input.display().to_string())?;
-        let folder = if self.input == Path::new("-") { DataFolder::default() } else { DataFolder::of_model(&self.input) };
+        let folder = if files::is_stdin(&self.input) { DataFolder::default() } else { DataFolder::of_model(&self.input) };
         let array = cast_file::read(&input, self.from, &folder).with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype, self.to, self.rules())?;
         let (from, elements) = (array.dtype, array.elements());
@@ -88,7 +89,8 @@ impl CastFile {
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
-        save(&layout, &target).with_context(|| files::target_name(&target))?;
+        let write = || save(&layout, &target);
+        progress::of_files(messages, &[layout.progress()], write).with_context(|| files::target_name(&target))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, Format, Messages, progress};
 use crate::convert::{self, IrVersion, NotConverted, Options};
 use crate::external::Plan;
 use crate::graph::domain_name;
@@ -69,16 +69,16 @@ impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let targets = self.output.targets_unless(self.dry_run, &self.models)?;
         // All models are converted before the first is written: if one is refused, none is.
-        let mut converted = Vec::new();
-        for (path, target) in self.models.iter().zip(targets) {
-            converted.push(self.convert(path, target)?);
-        }
+        let converted = progress::of_models(messages, self.models.len(), |done| {
+            let convert = |(path, target): (&PathBuf, Option<Target>)| self.convert(path, target).inspect(|_| done.count());
+            self.models.iter().zip(targets).map(convert).collect::<anyhow::Result<Vec<_>>>()
+        })?;
         let (mut reports, plans): (Vec<ConvertedModel>, Vec<Option<Plan>>) = converted.into_iter().unzip();
         let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
         if is_refused {
             reports.iter_mut().for_each(|report| report.output = None);
         } else {
-            let removed = files::write_all(plans.into_iter().flatten().collect())?;
+            let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
             for (report, removed) in reports.iter_mut().zip(removed) {
                 report.removed_files = removed;
             }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::{Messages, progress};
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
-use crate::wire::{self, DataFolder, Input, Target};
+use crate::wire::{self, DataFolder, Input, Progress, Target};
 
 /// Where the results go.
 #[derive(Args, Clone)]
@@ -76,7 +77,7 @@ impl Output {
         match (&self.output, &self.out_dir) {
             (Some(output), _) if output == Path::new("-") => Ok(Target::Stdout),
             (Some(output), _) => Ok(Target::File(output.clone())),
-            _ if input == Path::new("-") => bail!("a model from standard input has no name; use -o FILE"),
+            _ if is_stdin(input) => bail!("a model from standard input has no name; use -o FILE"),
             (None, Some(folder)) => {
                 std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
@@ -119,7 +120,7 @@ impl ExternalData {
 ///
 /// # Errors
 /// Where two of them would write the same file; then nothing is written.
-pub fn write_all(plans: Vec<Plan>) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+pub fn write_all(plans: Vec<Plan>, messages: Messages) -> anyhow::Result<Vec<Vec<PathBuf>>> {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
         if !seen.insert(path) {
@@ -130,7 +131,8 @@ pub fn write_all(plans: Vec<Plan>) -> anyhow::Result<Vec<Vec<PathBuf>>> {
         let name = target_name(plan.target());
         plan.write().with_context(|| name)
     };
-    plans.into_iter().map(write).collect()
+    let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
+    progress::of_files(messages, &files, || plans.into_iter().map(write).collect())
 }
 
 fn parse_placement(text: &str) -> Result<Placement, String> {
@@ -156,6 +158,11 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
 }
 
+/// Whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// How a report names a target.
 pub fn target_name(target: &Target) -> String {
     match target {
@@ -171,12 +178,12 @@ pub fn open_model(path: &Path) -> anyhow::Result<(Input, Model)> {
 
 fn open_model_with(path: &Path, allowed: &[PathBuf]) -> anyhow::Result<(Input, Model)> {
     let name = || path.display().to_string();
-    let input = if path == Path::new("-") { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
+    let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
     if input.bytes.is_empty() {
         bail!("{}: is empty, not an ONNX model", name());
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let mut data = if path == Path::new("-") { DataFolder::default() } else { DataFolder::of_model(path) };
+    let mut data = if is_stdin(path) { DataFolder::default() } else { DataFolder::of_model(path) };
     for folder in allowed {
         data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
     }

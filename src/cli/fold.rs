@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, Format, Messages, progress};
 use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
 use crate::report::{self, FoldedModel};
@@ -63,12 +63,12 @@ impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let targets = self.output.targets_unless(self.dry_run, &self.models)?;
         // All models are folded before the first is written: an error in one leaves no half of a run behind.
-        let mut folded = Vec::new();
-        for (path, target) in self.models.iter().zip(targets) {
-            folded.push(self.fold(path.clone(), target)?);
-        }
+        let folded = progress::of_models(messages, self.models.len(), |done| {
+            let fold = |(path, target): (&PathBuf, Option<Target>)| self.fold(path.clone(), target).inspect(|_| done.count());
+            self.models.iter().zip(targets).map(fold).collect::<anyhow::Result<Vec<_>>>()
+        })?;
         let (mut reports, plans): (Vec<FoldedModel>, Vec<Option<Plan>>) = folded.into_iter().unzip();
-        let removed = files::write_all(plans.into_iter().flatten().collect())?;
+        let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
         for (report, removed) in reports.iter_mut().zip(removed) {
             report.removed_files = removed;
         }

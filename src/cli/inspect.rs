@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Messages, files};
+use super::{EXIT_CODES, Messages, files, progress};
 use crate::inspect::inspect;
 use crate::report::{self, InspectedModel};
 
@@ -42,18 +42,22 @@ enum InspectFormat {
 }
 
 impl Inspect {
-    pub fn run(self, _messages: Messages) -> anyhow::Result<ExitCode> {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut inspected = Vec::new();
         let mut dots = String::new();
-        for path in &self.models {
-            let (input, model) = files::open_model(path)?;
-            if self.format == InspectFormat::Dot {
-                dots.push_str(&model.to_dot());
-            } else {
-                let inspection = inspect(&model).with_context(|| input.name.clone())?;
-                inspected.push(InspectedModel { path: input.name, inspection });
+        progress::of_models(messages, self.models.len(), |done| {
+            for path in &self.models {
+                let (input, model) = files::open_model(path)?;
+                if self.format == InspectFormat::Dot {
+                    dots.push_str(&model.to_dot());
+                } else {
+                    let inspection = inspect(&model).with_context(|| input.name.clone())?;
+                    inspected.push(InspectedModel { path: input.name, inspection });
+                }
+                done.count();
             }
-        }
+            anyhow::Ok(())
+        })?;
         let text = match (self.format, inspected.as_slice()) {
             (InspectFormat::Dot, _) => dots,
             (InspectFormat::Json, [one]) => report::json(one) + "\n",

@@ -3,11 +3,13 @@
 mod cast;
 mod completions;
 mod convert;
+mod diff;
 mod files;
 mod fold;
 mod inspect;
 mod lint;
 mod open_results;
+mod progress;
 mod rule;
 
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ enum Command {
     Rule(rule::ExplainRule),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
+    Diff(diff::Diff),
     Cast(cast::CastFile),
     Completions(completions::Completions),
 }
@@ -38,7 +41,7 @@ enum Command {
 /// How much a run says.
 #[derive(Args, Clone, Copy)]
 struct Messages {
-    /// Print no report, only errors
+    /// Print no report and no progress, only errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Print every node, not only sums
@@ -71,6 +74,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Rule(rule) => rule.run(),
         Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
+        Command::Diff(diff) => diff.run(cli.messages),
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }

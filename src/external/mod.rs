@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{Layout, Piece, Target, is_stream, save, save_together};
+use crate::wire::{Layout, Piece, Progress, Target, is_stream, save, save_together};
 use arrange::arrange;
 use place::Place;
 
@@ -196,6 +196,12 @@ impl Plan {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.model.bytes()
+    }
+
+    /// How much of each file is written, from now on.
+    pub fn progress(&self) -> impl Iterator<Item = Progress> {
+        let layouts = self.data.iter().map(|(_, layout)| layout).chain([&self.model]);
+        layouts.filter(|_| !self.is_there).map(Layout::progress)
     }
 
     /// The data file that was made for the model.

@@ -89,7 +89,8 @@ impl Place {
     }
 
     /// Data files that only the model in the output's place needs: none of `kept` and not the one that was `made`. Those of an
-    /// input that is replaced, and those that this program gave to an earlier output.
+    /// input that is replaced, and those that this program gave to an earlier output. Never the output, which a model may name as
+    /// a data file of its own.
     pub fn left(&self, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Vec<PathBuf> {
         let (Some(output), Ok(folder)) = (&self.output, fs::canonicalize(&self.folder)) else {
             return Vec::new();
@@ -102,7 +103,9 @@ impl Place {
             }
         };
         let made = made.and_then(|made| fs::canonicalize(made).ok());
-        let is_left = |path: &PathBuf| path.starts_with(&folder) && !kept.contains(path) && made.as_ref() != Some(path);
+        let is_left = |path: &PathBuf| {
+            path.starts_with(&folder) && !kept.contains(path) && made.as_ref() != Some(path) && !self.is_output(path)
+        };
         candidates.into_iter().filter(is_left).collect()
     }
 }

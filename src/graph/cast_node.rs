@@ -61,9 +61,14 @@ impl Model {
     /// Reads a node that [`Model::is_cast`].
     ///
     /// # Errors
-    /// Where an attribute or input is missing or not what `Cast` may have.
+    /// Where an attribute or input is missing or not what `Cast` may have, or there is more than one output.
     pub fn cast_node(&self, node: NodeId) -> Result<CastNode, UnclearCast> {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
+        // One with more would not only be invalid: whoever replaces its result would lose the others.
+        let outputs = self.node(node).output.len();
+        if outputs > 1 {
+            return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; it defines one")));
+        }
         let input = self.input(node, 0).ok_or_else(|| invalid("the cast has no input"))?;
         let to = match self.node(node).op_type() {
             "CastLike" => TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?),

@@ -77,9 +77,10 @@ impl Model {
         !(must_list && self.ir_version() < 4)
     }
 
+    /// Whether a node is ONNX's `Constant`, with nothing beside its one value.
     fn is_constant_node(&self, node: NodeId) -> bool {
         let proto = self.node(node);
-        proto.op_type() == "Constant" && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
+        proto.output.len() == 1 && proto.op_type() == "Constant" && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Results in words: text for people, JSON for scripts.
 
 mod convert;
+mod diff;
 mod fold;
 mod inspect;
 mod lint;
@@ -8,6 +9,7 @@ mod paint;
 mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
+pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, Unjudged, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};

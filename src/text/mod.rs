@@ -26,4 +26,4 @@ mod values;
 
 pub use lexer::SyntaxError;
 pub use parse::parse;
-pub use print::{print, print_node};
+pub use print::{print, print_attribute_value, print_node, print_tensor_type, print_type};

@@ -17,6 +17,10 @@ use crate::wire::{Field, Value};
 /// The number of the field `raw_data`.
 const RAW_DATA: u32 = 9;
 
+/// So deep graphs and types may stand in each other: as a file they would take two to three messages each, and protobuf's readers
+/// allow a hundred.
+const DEPTH: usize = 50;
+
 type Parsed<T> = Result<T, SyntaxError>;
 
 /// Reads a model from text.
@@ -24,7 +28,7 @@ type Parsed<T> = Result<T, SyntaxError>;
 /// # Errors
 /// Where the text is no model, with the line.
 pub fn parse(text: &str) -> Result<ModelProto, SyntaxError> {
-    let mut parser = Parser { lexer: Lexer::new(text) };
+    let mut parser = Parser { lexer: Lexer::new(text), depth: 0 };
     let mut model = raw::ModelProto::default();
     if parser.lexer.take("<")? {
         parser.list(">", |parser| parser.model_property(&mut model))?;
@@ -38,6 +42,7 @@ pub fn parse(text: &str) -> Result<ModelProto, SyntaxError> {
 
 struct Parser<'t> {
     lexer: Lexer<'t>,
+    depth: usize,
 }
 
 impl<'t> Parser<'t> {
@@ -50,6 +55,17 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Reads what stands in something of its own kind.
+    fn inner<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEPTH {
+            return Err(self.lexer.error(format!("graphs and types stand in each other more than {DEPTH} deep")));
+        }
+        self.depth += 1;
+        let inner = read(self);
+        self.depth -= 1;
+        inner
     }
 
     fn model_property(&mut self, model: &mut raw::ModelProto) -> Parsed<()> {
@@ -250,7 +266,7 @@ impl<'t> Parser<'t> {
                 Ok(AttributeType::Tensor)
             }
             Token::Name(_) => {
-                attribute.g = Some(self.graph()?);
+                attribute.g = Some(self.inner(Self::graph)?);
                 Ok(AttributeType::Graph)
             }
             _ => Err(self.lexer.expected("the value of an attribute")),
@@ -265,7 +281,7 @@ impl<'t> Parser<'t> {
             match parser.lexer.peek()? {
                 Token::Quoted(_) => strings.push(parser.lexer.string()?.into()),
                 Token::Number(_) => numbers.push(parser.number()?),
-                _ => graphs.push(parser.graph()?),
+                _ => graphs.push(parser.inner(Self::graph)?),
             }
             Ok(())
         })?;
@@ -376,7 +392,7 @@ impl<'t> Parser<'t> {
 
     fn inner_type(&mut self) -> Parsed<TypeProto> {
         self.lexer.expect("(")?;
-        let inner = self.type_proto()?;
+        let inner = self.inner(Self::type_proto)?;
         self.lexer.expect(")")?;
         Ok(inner)
     }

@@ -21,6 +21,24 @@ pub fn print_node(node: &NodeProto) -> String {
     node_text(node, "")
 }
 
+/// Writes the type and the value of an attribute: `int = 1`.
+#[must_use]
+pub fn print_attribute_value(attribute: &AttributeProto) -> String {
+    attribute_value(attribute, "")
+}
+
+/// Writes the type of a value: `float[N, 3]`.
+#[must_use]
+pub fn print_type(proto: &TypeProto) -> String {
+    type_text(proto)
+}
+
+/// Writes element type and shape of a tensor: `float[2, 3]`.
+#[must_use]
+pub fn print_tensor_type(tensor: &TensorProto) -> String {
+    tensor_type(tensor, "").trim_end().to_owned()
+}
+
 /// Writes a model as text, a node a line.
 #[must_use]
 pub fn print(model: &ModelProto) -> String {
@@ -105,8 +123,12 @@ fn node_text(node: &NodeProto, indent: &str) -> String {
 }
 
 fn attribute_text(attribute: &AttributeProto, indent: &str) -> String {
+    format!("{}: {}", attribute.name(), attribute_value(attribute, indent))
+}
+
+fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
     let kind = attribute.r#type();
-    let mut text = format!("{}: {}", attribute.name(), kind.as_str_name().to_lowercase());
+    let mut text = kind.as_str_name().to_lowercase();
     if !attribute.ref_attr_name().is_empty() {
         write!(text, " = @{}", attribute.ref_attr_name()).ok();
         return text;
@@ -185,14 +207,16 @@ fn elements(tensor: &TensorProto) -> String {
     if is_external(tensor) {
         return format!("[{}]", entries(&tensor.external_data));
     }
-    let count = tensor.dims.iter().product::<i64>().try_into().unwrap_or(0);
-    let shown = MOST_ELEMENTS.min(count);
-    let mut texts = match (Tensor::read(tensor).and_then(|tensor| tensor.values()), DType::from_number(tensor.data_type())) {
-        (Ok(Values::Strings(strings)), _) => {
-            strings.iter().take(shown).map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect()
+    let (mut texts, count) = match Tensor::read(tensor).and_then(|tensor| Ok((tensor, tensor.values()?))) {
+        Ok((_, Values::Strings(strings))) => {
+            let shown = strings.iter().take(MOST_ELEMENTS);
+            (shown.map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect(), strings.len())
         }
-        (Ok(Values::Raw(raw)), Some(dtype)) if dtype.bits() <= 64 => values::unpack(dtype, &raw, shown),
-        _ => Vec::new(),
+        Ok((tensor, Values::Raw(raw))) if tensor.dtype().bits() <= 64 => {
+            let count = usize::try_from(tensor.elements()).unwrap_or(usize::MAX);
+            (values::unpack(tensor.dtype(), &raw, count.min(MOST_ELEMENTS)), count)
+        }
+        _ => return "{...}".to_owned(),
     };
     if texts.len() < count {
         texts.push("...".to_owned());

@@ -39,6 +39,19 @@ pub enum Value {
 const GROUP_DEPTH: usize = 100;
 
 impl Field {
+    /// The fields of a message, in the order of the file; messages inside stay encoded, as slices of the bytes.
+    ///
+    /// # Errors
+    /// Where the bytes are no message.
+    pub fn read_all(mut message: Bytes) -> Result<Vec<Field>, DecodeError> {
+        let mut fields = Vec::new();
+        while message.has_remaining() {
+            let (tag, wire_type) = encoding::decode_key(&mut message)?;
+            fields.push(Field::take(tag, wire_type, &mut message, DecodeContext::default())?);
+        }
+        Ok(fields)
+    }
+
     /// Takes the value that follows a key off `buf`. A value with a length is not copied if `buf` is a [`Bytes`].
     pub(super) fn take(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<Field, DecodeError> {
         let value = match wire_type {

@@ -111,7 +111,7 @@ impl<M: Known> Kept<M> {
         let length = bytes.len();
         let room = ROOM.saturating_add(length.saturating_mul(ROOM_PER_BYTE));
         ROOM_LEFT.set(room);
-        let mut rest = bytes;
+        let mut rest = bytes.clone();
         let mut message = Kept::<M>::default();
         let mut result = Ok(());
         while rest.has_remaining() && result.is_ok() {
@@ -125,6 +125,8 @@ impl<M: Known> Kept<M> {
         }
         INPUT.take();
         ROOM_LEFT.set(usize::MAX);
+        // Of the outermost message it is known where it begins and ends, however its keys are written.
+        message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
         result.map(|()| message)
     }
 }

@@ -8,6 +8,7 @@ use bytes::{BufMut, Bytes};
 use prost::Message;
 
 use super::kept::{Kept, Known};
+use super::progress::{Progress, Tally};
 use super::recipe::Recipe;
 
 /// Runs shorter than this are copied into the head: a piece of its own would cost more than the copy.
@@ -19,6 +20,7 @@ const SMALLEST_PIECE: usize = 4096;
 pub struct Layout {
     head: Bytes,
     runs: Vec<Run>,
+    written: Tally,
 }
 
 /// A piece that follows the first `after` bytes of the head.
@@ -77,19 +79,31 @@ impl Layout {
         DRAWING.set(Some(Drawing { room: head.remaining_mut(), runs: Vec::new() }));
         message.encode_raw(&mut head);
         let runs = DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs);
-        Layout { head: head.into(), runs }
+        Layout { head: head.into(), runs, written: Tally::default() }
     }
 
     /// The layout of a file that is made of these pieces.
     #[must_use]
     pub fn of_pieces(pieces: Vec<Piece>) -> Layout {
-        Layout { head: Bytes::new(), runs: pieces.into_iter().map(|piece| Run { after: 0, piece }).collect() }
+        let runs = pieces.into_iter().map(|piece| Run { after: 0, piece }).collect();
+        Layout { runs, ..Layout::default() }
     }
 
     /// The file's length.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.head.len() as u64 + self.runs.iter().map(|run| run.piece.bytes() as u64).sum::<u64>()
+    }
+
+    /// How much of the file is written, from now on.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        Progress { bytes: self.bytes(), written: self.written.clone() }
+    }
+
+    /// Counts bytes that were written.
+    pub(super) fn count_written(&self, bytes: usize) {
+        self.written.add(bytes);
     }
 
     /// The pieces in the order of the file.

@@ -34,8 +34,8 @@ pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
         Target::Stdout if io::stdout().is_terminal() => {
             Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE"))
         }
-        Target::Stdout => write_in_order(layout.pieces(), &mut io::stdout().lock()),
-        Target::File(path) if is_stream(path) => write_in_order(layout.pieces(), &mut File::options().write(true).open(path)?),
+        Target::Stdout => write_in_order(layout, &mut io::stdout().lock()),
+        Target::File(path) if is_stream(path) => write_in_order(layout, &mut File::options().write(true).open(path)?),
         Target::File(path) => Written::beside(layout, path)?.persist(),
     }
 }
@@ -101,7 +101,7 @@ impl Written {
             Err(_) => None,
         };
         let file = Temporary::beside(&path)?;
-        write_anywhere(&layout.pieces(), file.file())?;
+        write_anywhere(layout, file.file())?;
         if let Some(permissions) = permissions {
             file.file().set_permissions(permissions)?;
         }
@@ -119,28 +119,27 @@ impl Written {
 }
 
 /// Writes from the first byte to the last: for pipes.
-fn write_in_order(pieces: Vec<Piece>, out: &mut impl Write) -> io::Result<()> {
+fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    for piece in pieces {
-        if let Piece::Bytes(bytes) = &piece {
-            out.write_all(bytes).map_err(explained)?;
-            continue;
+    for Chunk { piece, start, bytes, place: _ } in chunks(&layout.pieces()) {
+        match piece {
+            Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
+            Piece::Made(recipe) => {
+                recipe.fill(start, &mut buffer[..bytes]);
+                out.write_all(&buffer[..bytes])?;
+            }
         }
-        for start in (0..piece.bytes()).step_by(CHUNK) {
-            let part = &mut buffer[..CHUNK.min(piece.bytes() - start)];
-            piece.fill(start, part);
-            out.write_all(part)?;
-        }
+        layout.count_written(bytes);
     }
     out.flush()
 }
 
 /// Writes each chunk at its place, on all cores.
 #[cfg(unix)]
-fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
+fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
 
-    chunks(pieces).into_par_iter().try_for_each_init(
+    chunks(&layout.pieces()).into_par_iter().try_for_each_init(
         || vec![0; CHUNK],
         |buffer, Chunk { piece, start, bytes, place }| {
             match piece {
@@ -152,14 +151,15 @@ fn write_anywhere(pieces: &[Piece], file: &File) -> io::Result<()> {
             }
             memory::start_flushing(file, place, bytes);
             memory::release(piece.source(start..start + bytes));
+            layout.count_written(bytes);
             Ok(())
         },
     )
 }
 
 #[cfg(not(unix))]
-fn write_anywhere(pieces: &[Piece], mut file: &File) -> io::Result<()> {
-    write_in_order(pieces.to_vec(), &mut file)
+fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()> {
+    write_in_order(layout, &mut file)
 }
 
 /// What the system calls a bad address is here a map that lost its file.

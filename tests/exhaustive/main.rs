@@ -2,7 +2,7 @@
 //!
 //! `cargo test --test exhaustive` tries a sample, in seconds. `EXHAUSTIVE=1 cargo test --release --test exhaustive` tries all 2^32
 //! codes of FLOAT to every float of 16 bits and fewer, all codes of narrower types to every type, and every turning point of the
-//! wider types, in some minutes.
+//! wider types, in some minutes; `EXHAUSTIVE=N` tries one in N of each.
 
 mod oracle;
 
@@ -13,8 +13,14 @@ use oracle::Expected;
 use proptest::prelude::*;
 use rayon::prelude::*;
 
-fn is_exhaustive() -> bool {
-    std::env::var_os("EXHAUSTIVE").is_some()
+/// One in how many cases is tried, if that was asked for: all, or a larger sample than the usual one.
+fn one_in() -> Option<usize> {
+    std::env::var("EXHAUSTIVE").ok().map(|text| text.parse().expect("EXHAUSTIVE is a number: one in how many cases is tried"))
+}
+
+/// The usual share, or a larger one if that was asked for.
+fn at_least_one_in(usual: usize) -> usize {
+    one_in().map_or(usual, |asked| asked.min(usual))
 }
 
 fn numeric() -> impl Iterator<Item = DType> {
@@ -109,9 +115,8 @@ fn single_floats_to_every_float_of_16_bits_and_fewer() {
     const BLOCK: u64 = 1 << 16;
     let targets = || numeric().filter(|to| to.class() == Class::Float && to.bits() <= 16);
     let casts: Vec<Cast> = targets().flat_map(|to| casts(DType::Float, to)).collect();
-    // The sample takes every block of codes of one mantissa prefix now and then, an odd stride through the others.
-    let blocks: Vec<u64> = if is_exhaustive() { (0..1 << 16).collect() } else { (0..1 << 16).step_by(4099).collect() };
-    let stride = if is_exhaustive() { 1 } else { 13 };
+    let blocks: Vec<u64> = (0..1 << 16).step_by(one_in().unwrap_or(4099)).collect();
+    let stride = if one_in().is_some() { 1 } else { 13 };
     let problems = blocks.par_iter().flat_map(|block| {
         let codes: Vec<u64> = (block * BLOCK..(block + 1) * BLOCK).step_by(stride).collect();
         let source = raw(DType::Float, &codes);
@@ -122,7 +127,7 @@ fn single_floats_to_every_float_of_16_bits_and_fewer() {
 
 #[test]
 fn every_code_of_16_bits_and_fewer_to_every_type() {
-    let stride = |from: DType| if is_exhaustive() || from.bits() <= 8 { 1 } else { 211 };
+    let stride = |from: DType| if from.bits() <= 8 { 1 } else { at_least_one_in(211) };
     let problems = numeric().filter(|from| from.bits() <= 16).par_bridge().flat_map_iter(|from| {
         let codes: Vec<u64> = (0..=packed::mask(from.bits())).step_by(stride(from)).collect();
         numeric().flat_map(move |to| casts(from, to)).filter_map(move |cast| problem(&cast, &codes)).collect::<Vec<String>>()
@@ -135,11 +140,7 @@ fn wide_types_at_every_turning_point_of_every_type() {
     let pairs: Vec<(DType, DType)> =
         numeric().filter(|from| from.bits() > 16).flat_map(|from| numeric().map(move |to| (from, to))).collect();
     let problems = pairs.into_par_iter().flat_map_iter(|(from, to)| {
-        let stride = match (is_exhaustive(), to.bits()) {
-            (true, _) => 1,
-            (false, 0..=8) => 7,
-            (false, _) => 997,
-        };
+        let stride = at_least_one_in(if to.bits() <= 8 { 7 } else { 997 });
         let mut codes = oracle::specials(from);
         for (numerator, denominator) in oracle::turning_points(to, stride) {
             codes.extend(oracle::codes_around(from, &numerator, denominator));

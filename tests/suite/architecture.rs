@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 11] = [
     &["text"],
     &["graph"],
     &["external", "facts"],
-    &["cast_file", "convert", "inspect", "lint", "passes"],
+    &["cast_file", "convert", "diff", "inspect", "lint", "passes"],
     &["report"],
     &["cli"],
 ];

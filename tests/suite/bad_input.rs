@@ -153,6 +153,11 @@ fn bad_files_are_refused_with_the_place() {
             "invalid string value",
         ),
         (
+            "a cast with two outputs",
+            graph("() => (float16 h, k) <float w = {1}> { h, k = Cast <to = 10> (w) }"),
+            "graph/#0:Cast: the cast has 2 outputs; it defines one",
+        ),
+        (
             "many names defined twice",
             graph(&format!("() => (float a) {{ {} }}", many("a = Foo ()", 2000))),
             "graph: the name 'a' is defined twice",

@@ -165,6 +165,8 @@ fn what_cannot_be_cast_is_an_error_that_says_why() {
     let one = singles(&[1.0]);
     let cases: Vec<(Vec<u8>, &[&str], &str)> = vec![
         (npy("<f4", "(1,)", &one), &["--to", "float8e5m2", "--opset", "18"], "opset 19 is the first"),
+        (npy("<f4", "(1,)", &one), &["--to", "float16", "--opset", "29"], "29 is not in 1..=28"),
+        (npy("<f4", "(1,)", &one), &["--to", "float16", "--opset", "0"], "0 is not in 1..=28"),
         (npy("<f4", "(1,)", &one), &["--to", "complex64"], "no opset does"),
         (npy("<f4", "(1,)", &one), &["--to", "float7"], "'float7' is not an ONNX element type"),
         (npy(">f4", "(1,)", &one), &["--to", "float16"], "big-endian"),

@@ -249,6 +249,19 @@ fn in_place_replaces_the_data_that_nobody_needs_any_more() {
 }
 
 #[test]
+fn a_model_that_is_its_own_data_file_is_not_removed_when_nothing_refers_to_it_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut own =
+        model(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {0}> { h = Cast <to = 10> (w) }"#);
+    let tensor = &mut own.graph.as_mut().unwrap().initializer[0];
+    *tensor = moved_to_file(tensor, &Reference { location: "m.onnx".to_owned(), offset: 0, length: Some(4) });
+    let input = write_model(folder.path().join("m.onnx"), &own);
+    fold(&[text(&input), "--in-place"]);
+    assert_eq!(initializers(&input).len(), 1);
+    assert_eq!(files(folder.path()), ["m.onnx"]);
+}
+
+#[test]
 fn data_that_another_model_needs_stays() {
     let all_cast = MODEL.replace("Add (b, kept)", "Add (b, k) ").replace("b = Cast", "k = Cast <to = 10> (kept) b = Cast");
     let folder = tempfile::tempdir().unwrap();

@@ -156,6 +156,15 @@ fn constant_nodes_are_constants_in_every_form() {
 }
 
 #[test]
+fn a_constant_node_with_a_second_output_is_none() {
+    let before = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (h, k) { c, k = Constant <value_int = 3> () h = Cast <to = 10> (c) }"#,
+    );
+    let (folded, report) = fold(before.clone(), &Options::default());
+    assert_eq!((folded, report.skipped[0].reason.as_str()), (before, "its input is not constant"));
+}
+
+#[test]
 fn every_scope_is_folded_under_its_own_names() {
     run(
         &[

@@ -46,9 +46,16 @@ fn written(model: &ModelProto) -> Vec<u8> {
 fn an_unchanged_model_is_written_with_its_own_bytes() {
     let schema = Schema::load();
     let (tree, _) = full_model(&schema);
+    let fields = tree.write();
     // Also with its fields in an order that no encoder would choose.
     for tree in [tree.clone(), Tree(tree.0.into_iter().rev().collect())] {
         let bytes = tree.write();
+        let model = ModelProto::from_bytes(bytes.clone().into()).unwrap();
+        assert!(written(&model) == bytes);
+    }
+    // And with a key that has more bytes than it needs, before and after other fields.
+    let with_long_key = |bytes: &[u8]| [bytes, &[0x88, 0x80, 0x00, 7], &fields, &[0x88, 0x80, 0x00, 14]].concat();
+    for bytes in [with_long_key(&[]), with_long_key(&[0x08, 7])] {
         let model = ModelProto::from_bytes(bytes.clone().into()).unwrap();
         assert!(written(&model) == bytes);
     }

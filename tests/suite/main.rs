@@ -8,11 +8,15 @@ mod convert;
 mod convert_casts;
 #[cfg(unix)]
 mod crash;
+mod diff;
 mod external_data;
 mod fold;
+mod fuzz;
 mod kept;
 mod limits;
 mod lint;
+#[cfg(target_os = "linux")]
+mod progress;
 mod properties;
 mod storage;
 mod support;

@@ -238,3 +238,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_tensor_whose_dimensions_cannot_be_is_printed_without_its_elements() {
+    for dims in ["4000000000,4000000000,4000000000", "4000000000,4000000000,4000000000,0", "3"] {
+        let model = model(&format!("<ir_version: 10> g () => () {{ c = Constant <value = float[{dims}] {{1, 2}}> () }}"));
+        assert!(text::print(&model).contains("{...}"), "{dims}");
+    }
+}
+
+#[test]
+fn texts_nest_as_deep_as_files_may() {
+    let types = |depth: usize| format!("g ({}float{} x) => (x) {{ }}", "seq(".repeat(depth), ")".repeat(depth));
+    let graphs = |depth: usize| {
+        format!("g () => () {{ {} {} }}", "y = If <then_branch = t () => () {".repeat(depth), "}> (x)".repeat(depth))
+    };
+    for make in [&types as &dyn Fn(usize) -> String, &graphs] {
+        assert!(text::parse(&make(30)).is_ok());
+        let error = text::parse(&make(100_000)).unwrap_err();
+        assert!(error.to_string().contains("more than 50 deep"), "{error}");
+    }
+}

@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::Messages;
+use super::{Messages, progress};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -134,7 +134,9 @@ impl Lint {
         };
         let tasks = self.tasks(&mut settings, &mut run)?;
         let mode = self.mode();
-        let judged: Vec<_> = tasks.par_iter().map(|task| judge(task, mode)).collect();
+        let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
+            tasks.par_iter().map(|task| judge(task, mode)).inspect(|_| done.count()).collect()
+        });
         let mut diff = String::new();
         for one in judged {
             match one {

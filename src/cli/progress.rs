@@ -1,0 +1,128 @@
+//! How far a run is: a bar on a terminal, for work over a second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Messages;
+use crate::wire::Progress;
+
+/// Writes files, under a bar of their bytes.
+pub fn of_files<T>(messages: Messages, files: &[Progress], write: impl FnOnce() -> T) -> T {
+    let bytes = files.iter().map(Progress::bytes).sum();
+    let bar = bar(messages, bytes, "{bar:30} {bytes} of {total_bytes}, {elapsed}");
+    show(&bar, Pace::default(), || files.iter().map(Progress::written).sum(), write)
+}
+
+/// Does something with models one by one, under a bar of how many are done.
+pub fn of_models<T>(messages: Messages, models: usize, work: impl FnOnce(&Done) -> T) -> T {
+    let bar = bar(messages, models as u64, "{bar:30} {pos} of {len} models, {elapsed}");
+    let done = Done::default();
+    show(&bar, Pace::default(), || done.0.load(Ordering::Relaxed), || work(&done))
+}
+
+/// How many models are done.
+#[derive(Default)]
+pub struct Done(AtomicU64);
+
+impl Done {
+    pub fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A bar on standard error. It is never drawn unless that is a terminal.
+fn bar(messages: Messages, total: u64, template: &str) -> ProgressBar {
+    let target = if messages.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let style = ProgressStyle::with_template(template).expect("the template is sound");
+    ProgressBar::with_draw_target(Some(total), target).with_style(style)
+}
+
+/// When a bar is drawn.
+#[derive(Clone, Copy)]
+struct Pace {
+    first: Duration,
+    next: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { first: Duration::from_secs(1), next: Duration::from_millis(100) }
+    }
+}
+
+/// Works; should that take long, another thread looks how much is done and draws the bar, until the work ends.
+fn show<T>(bar: &ProgressBar, pace: Pace, done: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> T {
+    if bar.is_hidden() {
+        return work();
+    }
+    let (end, ended) = mpsc::channel();
+    thread::scope(|scope| {
+        let done = &done;
+        // Where the system has no thread left, the work is done without a bar.
+        let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, done));
+        let result = work();
+        drop(end);
+        result
+    })
+}
+
+fn draw_until(ended: &Receiver<()>, bar: &ProgressBar, pace: Pace, done: &(impl Fn() -> u64 + Sync)) {
+    let mut wait = pace.first;
+    while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        bar.update(|state| state.set_pos(done()));
+        wait = pace.next;
+    }
+    bar.finish_and_clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use indicatif::InMemoryTerm;
+
+    use super::*;
+
+    fn bar_on(terminal: &InMemoryTerm, total: u64) -> ProgressBar {
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let style = ProgressStyle::with_template("{pos} of {len}").unwrap();
+        ProgressBar::with_draw_target(Some(total), target).with_style(style)
+    }
+
+    #[test]
+    fn a_bar_shows_what_is_done_and_goes_when_the_work_ends() {
+        let terminal = InMemoryTerm::new(10, 80);
+        let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
+        let (look, looks) = mpsc::channel();
+        let look = Mutex::new(look);
+        let done = || {
+            look.lock().unwrap().send(()).ok();
+            3
+        };
+        // When there is a second look, the first was drawn.
+        let work = || looks.iter().take(2).count();
+        let seen = show(&bar_on(&terminal, 10), pace, done, || {
+            work();
+            terminal.contents()
+        });
+        assert_eq!((seen.as_str(), terminal.contents().as_str()), ("3 of 10", ""));
+    }
+
+    #[test]
+    fn short_work_shows_nothing() {
+        let terminal = InMemoryTerm::new(10, 80);
+        let never = Pace { first: Duration::MAX, next: Duration::MAX };
+        let result = show(&bar_on(&terminal, 10), never, || unreachable!("nobody looks"), || 7);
+        assert_eq!((result, terminal.moves_since_last_check().trim_end_matches("Flush\n")), (7, ""));
+    }
+
+    #[test]
+    fn every_template_is_sound() {
+        let messages = Messages { quiet: true, verbose: false };
+        assert_eq!(of_files(messages, &[], || 1) + of_models(messages, 2, |_| 2), 3);
+    }
+}

@@ -1,0 +1,192 @@
+//! What differs between two models: every field that the schema knows, and those that it does not.
+//!
+//! Items of a list are matched by what ONNX knows them by (a node by its output, others by name or key), so that one more of them is
+//! one difference. Tensors are compared by type, shape and values, wherever the values are; the same values in another place are a
+//! difference of a kind of its own.
+
+mod field;
+mod pair;
+mod path;
+mod tensor;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::error::Invalid;
+use crate::text;
+use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
+use crate::wire::schema::{AttributeProto, TypeProto};
+use crate::wire::{DataFolder, Value};
+use field::Fields;
+use pair::Pair;
+
+/// One of the two models.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The model file.
+    pub model: &'a Bytes,
+    /// Where its data files are.
+    pub data: &'a DataFolder,
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What differs: `graph/cast_1.to`, `graph.input[x].type`, `opset_import[ai.onnx].version`.
+    pub path: String,
+    /// How.
+    pub kind: DifferenceKind,
+    /// What the left model has, if anything.
+    pub left: Option<String>,
+    /// What the right model has, if anything.
+    pub right: Option<String>,
+}
+
+/// How two models differ in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DifferenceKind {
+    /// Only the left model has it.
+    Removed,
+    /// Only the right model has it.
+    Added,
+    /// Both have it, with different values.
+    Changed,
+    /// The items of a list that both models have come in another order; what is told is the first that does.
+    Reordered,
+    /// A tensor has the same values in another place.
+    Stored,
+}
+
+/// All differences of two models, in the order of the left one.
+///
+/// # Errors
+/// Where a tensor's values cannot be read.
+pub fn diff(left: Side, right: Side) -> Result<Vec<Difference>, Invalid> {
+    let mut walk = Walk { data: [left.data, right.data], found: Vec::new() };
+    walk.message("", &MODEL_PROTO, [left.model, right.model])?;
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    data: [&'a DataFolder; 2],
+    found: Vec<Difference>,
+}
+
+/// The fields of an attribute that its value as text speaks of.
+const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
+
+impl Walk<'_> {
+    fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+        if sides[0] == sides[1] {
+            return Ok(());
+        }
+        match message.name {
+            "TensorProto" => self.tensor(path, sides),
+            "AttributeProto" => self.attribute(path, sides),
+            "TypeProto" => self.r#type(path, sides),
+            _ => self.fields(path, message, sides, |_| true),
+        }
+    }
+
+    /// Compares the fields that are `wanted`, field by field.
+    fn fields(
+        &mut self,
+        path: &str,
+        message: &'static Message,
+        sides: [&Bytes; 2],
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<(), Invalid> {
+        let sides = sides.map(|bytes| Fields::read(message, bytes));
+        for number in field::numbers(&sides) {
+            let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
+            match message.field(number) {
+                _ if left == right => {}
+                Some(field) if !wanted(field.name) => {}
+                Some(field @ Field { kind: Kind::Message(inner), .. }) => {
+                    self.items(path, message, field, inner, [left, right])?;
+                }
+                Some(field) => {
+                    let texts = [left, right].map(|values| field::text(field, values));
+                    self.add_change(path::field(path, field.name), texts);
+                }
+                None => {
+                    let texts = [left, right].map(field::unknown_text);
+                    self.add_change(path::field(path, &format!("field {number}")), texts);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares messages that stand in a field: one, or a list.
+    fn items(
+        &mut self,
+        path: &str,
+        message: &'static Message,
+        field: &'static Field,
+        inner: &'static Message,
+        sides: [&[Value]; 2],
+    ) -> Result<(), Invalid> {
+        let sides = sides.map(|values| values.iter().filter_map(Value::to_bytes).collect::<Vec<Bytes>>());
+        let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
+        let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
+        for pair in &pairs {
+            match *pair {
+                Pair::Both(left, right) => {
+                    let items = [&sides[0][left], &sides[1][right]];
+                    self.message(&path_of(left, items[0]), inner, items)?;
+                }
+                Pair::Left(index) => {
+                    let item = &sides[0][index];
+                    self.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
+                }
+                Pair::Right(index) => {
+                    let item = &sides[1][index];
+                    self.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
+                }
+            }
+        }
+        if let Some((left, right)) = pair::first_out_of_order(&pairs) {
+            let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, &sides[side][index])));
+            let path = path::field(path, field.name);
+            self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+        let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes));
+        let is_value = |name: &str| ATTRIBUTE_VALUE.contains(&name);
+        let mut values = ATTRIBUTE_PROTO.fields.iter().filter(|field| is_value(field.name));
+        if values.any(|field| left.values(field.number) != right.values(field.number)) {
+            let text = |bytes: &Bytes| AttributeProto::from_bytes(bytes.clone()).ok();
+            let texts = sides.map(|bytes| text(bytes).map(|attribute| text::print_attribute_value(&attribute)));
+            match texts[0] == texts[1] {
+                true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value)?,
+                false => self.add_change(path.to_owned(), texts),
+            }
+        }
+        self.fields(path, &ATTRIBUTE_PROTO, sides, |name| !is_value(name))
+    }
+
+    /// A type is one thing to people; what its text does not say is compared field by field.
+    fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+        let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| text::print_type(&proto)));
+        if texts[0] == texts[1] {
+            return self.fields(path, &TYPE_PROTO, sides, |_| true);
+        }
+        self.add_change(path.to_owned(), texts);
+        Ok(())
+    }
+
+    fn add_change(&mut self, path: String, texts: [Option<String>; 2]) {
+        let [left, right] = field::side_by_side(texts);
+        let kind = match (&left, &right) {
+            (Some(_), None) => DifferenceKind::Removed,
+            (None, _) => DifferenceKind::Added,
+            (Some(_), Some(_)) => DifferenceKind::Changed,
+        };
+        self.found.push(Difference { path, kind, left, right });
+    }
+}

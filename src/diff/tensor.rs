@@ -1,0 +1,138 @@
+//! Tensors, compared by type, shape and values.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::field::Fields;
+use super::{Difference, DifferenceKind, Walk};
+use crate::cast::{self, Cast, Rules};
+use crate::dtype::DType;
+use crate::error::Invalid;
+use crate::packed;
+use crate::tensor::{Reference, Tensor, Values, is_external};
+use crate::text;
+use crate::wire::DataFolder;
+use crate::wire::outline::{Field, TENSOR_PROTO};
+use crate::wire::schema::TensorProto;
+
+/// The fields that say what a tensor's values are, and where.
+const VALUES: &[&str] = &[
+    "dims",
+    "data_type",
+    "float_data",
+    "int32_data",
+    "string_data",
+    "int64_data",
+    "raw_data",
+    "external_data",
+    "data_location",
+    "double_data",
+    "uint64_data",
+];
+
+impl Walk<'_> {
+    pub(super) fn tensor(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+        let protos = sides.map(|bytes| TensorProto::from_bytes(bytes.clone()).unwrap_or_default());
+        let [Ok(left), Ok(right)] = [Tensor::read(&protos[0]), Tensor::read(&protos[1])] else {
+            // Of a type that is not known yet, for instance.
+            return self.fields(path, &TENSOR_PROTO, sides, |_| true);
+        };
+        self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name))?;
+        if (left.dtype(), left.dims()) != (right.dtype(), right.dims()) {
+            let texts = [&protos[0], &protos[1]].map(|proto| Some(text::print_tensor_type(proto)));
+            self.add_change(path.to_owned(), texts);
+            return Ok(());
+        }
+        let places = [0, 1].map(|side| place(&protos[side], sides[side]));
+        let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].path() == self.data[1].path();
+        let difference = match same_file {
+            true => None,
+            false => {
+                let at = |error| Invalid::at(path, error);
+                let left_values = values(&left, &protos[0], self.data[0]).map_err(at)?;
+                let right_values = values(&right, &protos[1], self.data[1]).map_err(at)?;
+                first_difference(&left, &left_values, &right_values)
+            }
+        };
+        match difference {
+            Some(texts) => self.add_change(path.to_owned(), texts.map(Some)),
+            None if places[0] != places[1] => {
+                let [left, right] = places.map(Some);
+                self.found.push(Difference { path: path.to_owned(), kind: DifferenceKind::Stored, left, right });
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Where a tensor's values are: the fields that hold them, and the keys that lead to them.
+fn place(proto: &TensorProto, bytes: &Bytes) -> String {
+    let fields = Fields::read(&TENSOR_PROTO, bytes);
+    let is_used = |field: &&Field| field.name.ends_with("_data") && !fields.values(field.number).is_empty();
+    let mut parts: Vec<String> = TENSOR_PROTO.fields.iter().filter(is_used).map(|field| field.name.to_owned()).collect();
+    parts.extend(proto.external_data.iter().map(|entry| format!("{}={}", entry.key(), entry.value())));
+    // The default, where it is written out.
+    parts.extend((proto.data_location.is_some() && !is_external(proto)).then(|| "data_location=DEFAULT".to_owned()));
+    if parts.is_empty() { "no field".to_owned() } else { parts.join(" ") }
+}
+
+fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Values, crate::tensor::BadTensor> {
+    match is_external(proto) {
+        true => Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(Values::Raw),
+        false => tensor.values(),
+    }
+}
+
+/// How many elements differ, and the first that does, on either side.
+fn first_difference(tensor: &Tensor, left: &Values, right: &Values) -> Option<[String; 2]> {
+    let mut differing =
+        (0..tensor.elements() as usize).filter(|&index| element(tensor, left, index) != element(tensor, right, index));
+    if left == right {
+        return None;
+    }
+    let first = differing.next()?;
+    let [left, right] = texts(tensor.dtype(), [left, right].map(|values| element(tensor, values, first)));
+    let count =
+        format!("{} of {} elements differ, the first at {}", 1 + differing.count(), tensor.elements(), place_text(tensor, first));
+    Some([format!("{left} ({count})"), right])
+}
+
+/// One element: its text, or its code in a whole number of bytes.
+fn element<'v>(tensor: &Tensor, values: &'v Values, index: usize) -> Cow<'v, [u8]> {
+    match values {
+        Values::Strings(strings) => Cow::Borrowed(&strings[index]),
+        Values::Raw(raw) => match tensor.dtype().bits() {
+            bits @ 0..8 => Cow::Owned(vec![packed::get(bits, raw, index) as u8]),
+            bits => Cow::Borrowed(&raw[index * bits / 8..][..bits / 8]),
+        },
+        // The caller has replaced references by what they lead to.
+        Values::External(_) => Cow::Borrowed(&[]),
+    }
+}
+
+/// Two elements as people write them; their codes, where that does not tell them apart.
+fn texts(dtype: DType, elements: [Cow<[u8]>; 2]) -> [String; 2] {
+    if dtype == DType::String {
+        return elements.map(|text| format!("{:?}", String::from_utf8_lossy(&text)));
+    }
+    if let Ok(cast) = Cast::new(dtype, DType::String, Rules::default()) {
+        let texts = elements.each_ref().map(|code| cast::format_strings(&cast, code, 1).0.remove(0));
+        if texts[0] != texts[1] {
+            return texts;
+        }
+    }
+    elements.map(|code| code.iter().rev().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// The place of an element in every dimension.
+fn place_text(tensor: &Tensor, mut index: usize) -> String {
+    let mut places = Vec::new();
+    for &dim in tensor.dims().iter().rev() {
+        places.push((index % dim as usize).to_string());
+        index /= dim as usize;
+    }
+    places.reverse();
+    format!("[{}]", places.join(", "))
+}

@@ -1,0 +1,52 @@
+//! What the schema says of each message, for code that treats all of them alike.
+
+/// A message.
+#[derive(Debug)]
+pub struct Message {
+    /// Its full name within the package: `TypeProto.Tensor`.
+    pub name: &'static str,
+    /// In the order of the schema.
+    pub fields: &'static [Field],
+}
+
+/// A field.
+#[derive(Debug)]
+pub struct Field {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is a list.
+    pub repeated: bool,
+    /// What it holds, or each of its items.
+    pub kind: Kind,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A signed or unsigned integer, as a varint.
+    Integer,
+    /// 32 bits.
+    Float,
+    /// 64 bits.
+    Double,
+    /// UTF-8.
+    Text,
+    /// Anything.
+    Bytes,
+    /// An integer with names.
+    Enum(&'static [(i32, &'static str)]),
+    /// Another message.
+    Message(&'static Message),
+}
+
+impl Message {
+    /// The field of this number, if the schema knows it.
+    #[must_use]
+    pub fn field(&self, number: u32) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.number == number)
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/outline.rs"));

@@ -1,0 +1,29 @@
+//! A fold of anything ends in a model that loads and has nothing more to fold, or in an error; and always in the same bytes.
+
+use onnx_recast::cast::Contested;
+use onnx_recast::graph::Model;
+use onnx_recast::passes::{self, Options, PASSES, PassError, Report};
+
+pub fn run(bytes: &[u8]) {
+    let everything = Options { fold_undefined: true, contested: Some(Contested::Runtime), max_growth: None };
+    let frugal = Options { max_growth: Some(0), ..Options::default() };
+    for options in [Options::default(), everything, frugal] {
+        let Some((file, report)) = super::model(bytes).and_then(|model| fold(model, &options)) else { continue };
+        let again = super::model(bytes).and_then(|model| fold(model, &options));
+        assert!(again == Some((file.clone(), report)), "a second fold of the same model gives something else");
+        let model = super::model(&file).expect("a folded model loads");
+        if options.max_growth.is_none() {
+            let (again, report) = fold(model, &options).expect("a folded model can be folded");
+            assert!(report.folded.is_empty(), "a folded model has more to fold: {:?}", report.folded);
+            assert!(again == file, "a fold of a folded model changes it");
+        }
+    }
+}
+
+fn fold(model: Model, options: &Options) -> Option<(Vec<u8>, Report)> {
+    match passes::run(model, PASSES, options) {
+        Ok((model, report)) => Some((super::written(model.proto()), report)),
+        Err(PassError::Invalid(_)) => None,
+        Err(refused @ PassError::Refused { .. }) => panic!("{refused}"),
+    }
+}

@@ -1,0 +1,19 @@
+//! Any bytes are a model, a tensor, or an error; and whatever was read can be looked at.
+
+use onnx_recast::cast_file;
+use onnx_recast::inspect::inspect;
+use onnx_recast::text;
+use onnx_recast::wire::{DataFolder, Input};
+
+pub fn run(bytes: &[u8]) {
+    let input = Input { name: "input".to_owned(), bytes: bytes.to_vec().into() };
+    if let Ok(array) = cast_file::read(&input, None, &DataFolder::default()) {
+        let _ = array.elements();
+    }
+    let Some(model) = super::model(bytes) else { return };
+    for node in model.nodes_in_order_of_use() {
+        let _ = model.node_path(*node);
+    }
+    let _ = inspect(&model);
+    let _ = (model.to_dot(), text::print(model.proto()));
+}
