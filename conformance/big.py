@@ -1,4 +1,4 @@
-"""Files beyond protobuf's 2 GiB: read, folded, written with external data, accepted by onnxruntime. And folds beside `cp`.
+"""Files beyond protobuf's 2 GiB: read, folded, written with external data, accepted by onnxruntime. Folds beside `cp`. Large arrays.
 
 Only with --all: it needs 16 GiB of disk. `cp` leaves its bytes to the system, `recast fold` returns when they are on the disk.
 """
@@ -7,8 +7,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from common import recast, run_model, scratch_folder, supports
-from measure import beside_cp
+from common import RECAST, recast, run_model, scratch_folder, supports
+from measure import beside_cp, run
 
 ROWS, COLUMNS = 4096, 8192
 CASES = [
@@ -34,6 +34,24 @@ def check(report):
     check_speed(report, "1 GiB cast to FLOAT16, inline", write_model, 8, 8, runs=7)
     check_speed(report, "1 GiB cast to FLOAT16, external", write_external, 8, 8, runs=7)
     check_speed(report, "6 GiB external, a tiny cast", write_external, 48, 0, runs=3)
+    for to in ("FLOAT16", "FLOAT8E4M3FN"):
+        check_array(report, to)
+
+
+def check_array(report, to):
+    """`recast cast` of a 4 GiB array needs hardly any memory of its own."""
+    rows = 1 << 10
+    with scratch_folder() as scratch:
+        array = np.lib.format.open_memmap(scratch / "in.npy", mode="w+", dtype=np.float32, shape=(rows, 1 << 20))
+        array[:] = (np.arange(1 << 20, dtype=np.float32) % 1021 - 500) / 3
+        array.flush()
+        code, seconds, memory = run([RECAST, "cast", scratch / "in.npy", "-o", scratch / "out.npy", "--to", to])
+        report.case(f"4 GiB array to {to}: exit code", code)
+        if to == "FLOAT16":
+            row = np.load(scratch / "out.npy", mmap_mode="r")[rows - 1]
+            report.case(f"4 GiB array to {to}: values", not np.array_equal(row, array[0].astype(np.float16)) and "the last row differs")
+    report.case(f"4 GiB array to {to}: memory", memory > MOST_ANONYMOUS and f"{memory:.0f} MiB")
+    report.details.append(f"4 GiB array to {to}: {seconds:.1f} s; {memory:.0f} MiB of memory")
 
 
 def check_speed(report, name, write, tensors, casts, runs):

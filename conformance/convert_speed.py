@@ -6,7 +6,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper, version_converter
 
-from common import RECAST, measured, scratch_folder
+from common import RECAST, scratch_folder
+from measure import measured
 
 NODES, FROM, TO = 20_000, 13, 21
 LARGEST_SHARE = 0.25  # Of the time of onnx.version_converter.

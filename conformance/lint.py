@@ -15,13 +15,13 @@ from common import (
     all_graphs,
     compare_outputs,
     copy_with_unique_names,
-    measured,
     passes_checker,
     recast,
     sample_inputs,
     scratch_folder,
     wheel_models,
 )
+from measure import measured
 
 FLOAT8 = ["FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"]
 

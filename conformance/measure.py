@@ -4,10 +4,33 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 from common import RECAST
+
+# A process counts the memory of the one that started it as its own until it runs a program: so a small one starts recast.
+MEASURE = """
+import os, resource, sys, time
+start = time.monotonic()
+with open(sys.argv[1], "wb") as out:
+    child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
+status, usage = os.wait4(child, 0)[1:]
+kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+seconds = time.monotonic() - start
+print(os.waitstatus_to_exitcode(status), seconds, usage.ru_utime + usage.ru_stime, kibibytes * 1024 / 1e6)
+"""
+
+Run = namedtuple("Run", "code seconds processor_seconds megabytes")
+
+
+def measured(command, output):
+    """Runs a command, its stdout into a file: exit code, seconds, and the most memory it held."""
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, output, *command], capture_output=True, text=True, check=True)
+    code, *figures = done.stdout.split()
+    return Run(int(code), *map(float, figures))
 
 
 def run(command):
