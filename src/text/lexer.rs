@@ -150,6 +150,17 @@ impl<'t> Lexer<'t> {
                 }
                 '\\' => match chars.next() {
                     Some((_, 'n')) => out.push('\n'),
+                    Some((_, 't')) => out.push('\t'),
+                    Some((_, 'r')) => out.push('\r'),
+                    Some((_, '0')) => out.push('\0'),
+                    Some((_, 'u')) => {
+                        let digits: String = chars.by_ref().map(|(_, c)| c).take_while(|&c| c != '}').collect();
+                        let code = digits.strip_prefix('{').and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                        match code.and_then(char::from_u32) {
+                            Some(c) => out.push(c),
+                            None => return Err(self.error(format!("'\\u{digits}' is no character; one is written as \\u{{7f}}"))),
+                        }
+                    }
                     Some((_, other)) => out.push(other),
                     None => break,
                 },

@@ -162,6 +162,15 @@ fn term(name: &str, terms: &HashMap<String, String>, constants: &HashMap<String,
     }
 }
 
+#[test]
+fn texts_of_any_characters_that_are_printed_read_back() {
+    for name in ["\0\u{1}\u{7f}", "\t\r\n", r#"\ "quoted" \n \u{7f}"#, "\u{feff}\u{301}\u{10ffff}", "it's"] {
+        let mut named = crate::support::model("<ir_version: 10, opset_import: [\"\": 21]> g () => () { y = Neg (x) }");
+        named.producer_name = Some(name.to_owned());
+        assert_eq!(text::parse(&text::print(&named)).unwrap().producer_name(), name);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
