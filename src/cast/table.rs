@@ -148,7 +148,8 @@ mod x86 {
         let (results, rest_of_target) = target.split_at_mut((source.len() - rest.len()) * 4);
         for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<256>().0) {
             let codes = _mm512_permutexvar_epi32(order, load(codes));
-            let bytes = planes.map(|plane| plane.look_up(codes));
+            // Written out: a function that takes a closure need not have the features that the look-up has.
+            let bytes = [planes[0].look_up(codes), planes[1].look_up(codes), planes[2].look_up(codes), planes[3].look_up(codes)];
             let (first, second) = (_mm512_unpacklo_epi8(bytes[0], bytes[1]), _mm512_unpackhi_epi8(bytes[0], bytes[1]));
             let (third, fourth) = (_mm512_unpacklo_epi8(bytes[2], bytes[3]), _mm512_unpackhi_epi8(bytes[2], bytes[3]));
             store::<0, 256>(result, _mm512_unpacklo_epi16(first, third));
