@@ -1,4 +1,4 @@
-//! Which kernels make up a cast: one decodes the source, one converts, one packs the target. Each may be missing.
+//! Which kernels make up a cast: one decodes the source, one converts. Each may be missing.
 
 use super::reference::integer_limit;
 use super::round::{Rounding, Scaling};
@@ -7,7 +7,7 @@ use super::table::Table;
 use super::{Cast, Contested};
 use crate::dtype::{Class, DType};
 
-/// The kernels of a cast, in order: one to three.
+/// The kernels of a cast, in order: one or two.
 pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
     let mut stages = Vec::new();
     if cast.from == cast.to && cast.from != DType::Bool && cast.is_always_defined() {
@@ -25,7 +25,6 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
             _ => stages.extend(to_float(cast, machine)),
         }
     }
-    stages.extend((cast.to.bits() < 8).then(|| Stage::Pack(cast.to.bits())));
     if stages.is_empty() { vec![Stage::Copy] } else { stages }
 }
 

@@ -1,21 +1,19 @@
-//! The chain of kernels that a cast is, run over chunks that fit the first two caches.
+//! The kernels that a cast is run over its elements; between two of them, over chunks that fit the first two caches.
 
 use rayon::prelude::*;
 
 use super::Cast;
 use super::chain::chain;
 use super::level::Level;
+use super::sink::{Spare, Target};
 use super::stage::Stage;
 use super::stream::{self, LINE};
 use crate::packed::{part, part_mut};
 
-/// The most elements that go through the chain at a time: so many that the pauses between the kernels, when nobody asks for memory,
+/// The most elements that stand between two kernels: so many that the pauses between the kernels, when nobody asks for memory,
 /// hardly count. This, and what a chunk of fewer has, is a multiple of eight, so that every chunk begins on a byte, and of what makes a
 /// cache line of the narrowest type.
 const CHUNK: usize = 4096;
-
-/// The most bytes that come out of the chain at a time: stores past the caches stand still when there are too many at once.
-const CHUNK_BYTES: usize = 4096;
 
 /// Elements that a thread takes at a time.
 const PART: usize = 64 * CHUNK;
@@ -29,11 +27,11 @@ pub struct Converter {
     cast: Cast,
     level: Level,
     stages: Vec<Stage>,
-    /// Elements that go through the chain at a time.
-    chunk: usize,
+    /// The width of what the last kernel gives a byte for.
+    packing: Option<usize>,
 }
 
-/// Room for a chunk between two kernels, where elements have four bytes at most, or a chunk of the result.
+/// Room for a chunk between two kernels, where elements have four bytes at most.
 #[repr(align(64))]
 struct Buffer([u8; CHUNK * 4]);
 
@@ -54,7 +52,9 @@ impl Converter {
     #[must_use]
     pub fn for_level(cast: Cast, level: Level) -> Converter {
         assert!(level.is_available(), "this machine does not have {level:?}");
-        Converter { cast, level, stages: chain(&cast), chunk: CHUNK.min(CHUNK_BYTES * 8 / cast.to.bits()) }
+        let stages = chain(&cast);
+        let packing = (cast.to.bits() < 8 && !matches!(stages.as_slice(), [Stage::Copy])).then_some(cast.to.bits());
+        Converter { cast, level, stages, packing }
     }
 
     /// What it converts.
@@ -90,13 +90,18 @@ impl Converter {
     }
 
     fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
-        let mut buffers = [const { Buffer([0; CHUNK * 4]) }; 2];
+        let (chunk, between) = match self.stages.as_slice() {
+            [first, _] => (CHUNK, first.bytes_out()),
+            _ => (elements, 0),
+        };
+        let (mut spare, mut buffer) = (Spare::new(), Buffer([0; CHUNK * 4]));
         let mut done = 0;
         while done < elements {
-            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { self.chunk }.min(elements - done);
-            let chunk = part(self.cast.from.bits(), source, done, count);
+            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { chunk }.min(elements - done);
+            let part = part(self.cast.from.bits(), source, done, count);
             let result = part_mut(self.cast.to.bits(), target, done, count);
-            self.convert_chunk(chunk, count, result, past_caches, &mut buffers);
+            let target = Target::new(result, &mut spare, self.packing, past_caches);
+            self.convert_chunk(part, target, &mut buffer.0[..count * between]);
             done += count;
         }
         let padding = target.len() * 8 - elements * self.cast.to.bits();
@@ -112,37 +117,20 @@ impl Converter {
     fn up_to_a_line(&self, target: &[u8]) -> usize {
         let before = target.as_ptr().align_offset(LINE);
         let bits = self.cast.to.bits();
-        (8..self.chunk)
+        (8..CHUNK)
             .step_by(4)
             .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
-            .unwrap_or(self.chunk)
+            .unwrap_or(CHUNK)
     }
 
-    fn convert_chunk(&self, chunk: &[u8], count: usize, result: &mut [u8], past_caches: bool, buffers: &mut [Buffer; 2]) {
-        let [Buffer(first), Buffer(second)] = buffers;
-        let run = |stage: &Stage, source: &[u8], target: &mut [u8]| stage.run(self.level, source, target);
-        let finish = |stage: &Stage, source: &[u8], spare: &mut [u8], result: &mut [u8]| match past_caches {
-            false => run(stage, source, result),
-            true => {
-                let spare = &mut spare[..result.len()];
-                run(stage, source, spare);
-                stream::copy(self.level, spare, result);
-            }
-        };
+    fn convert_chunk(&self, chunk: &[u8], target: Target, held: &mut [u8]) {
         match self.stages.as_slice() {
-            [last] => finish(last, chunk, first, result),
-            [one, last] => {
-                let held = &mut first[..count * one.bytes_out()];
-                run(one, chunk, held);
-                finish(last, held, second, result);
+            [last] => last.run(self.level, chunk, target),
+            [first, last] => {
+                first.run(self.level, chunk, Target::Near(held));
+                last.run(self.level, held, target);
             }
-            [one, two, last] => {
-                let (held, then_held) = (&mut first[..count * one.bytes_out()], &mut second[..count * two.bytes_out()]);
-                run(one, chunk, held);
-                run(two, held, then_held);
-                finish(last, then_held, first, result);
-            }
-            _ => unreachable!("a chain has three stages at most"),
+            _ => unreachable!("a chain has one stage or two"),
         }
     }
 }
@@ -161,6 +149,13 @@ mod tests {
             (DType::Float, DType::Float),
             (DType::Int8, DType::Double),
             (DType::Float, DType::Uint4),
+            (DType::Float, DType::Float8E5M2),
+            (DType::Float, DType::Float4E2M1),
+            (DType::Float, DType::Float6E2M3),
+            (DType::Int8, DType::Float16),
+            (DType::Int8, DType::Int4),
+            (DType::Uint8, DType::Int2),
+            (DType::Int64, DType::Bfloat16),
             (DType::Int2, DType::Float6E2M3),
             (DType::Float6E3M2, DType::Bfloat16),
         ];

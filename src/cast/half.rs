@@ -4,20 +4,21 @@
 use super::level::{Features, Level};
 use super::number::{map, quiet};
 use super::round::Rounding;
+use super::sink::Sink;
 #[cfg(target_arch = "x86_64")]
 use super::stream;
 
 /// Exactly; NaNs become quiet.
 #[inline(always)]
-pub(super) fn to_single<F: Features>(source: &[u8], target: &mut [u8]) {
+pub(super) fn to_single<F: Features>(source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
-        Level::Portable => map(source, target, single_from_half),
-        // SAFETY: the level has F16C.
+        Level::Portable => map(source, sink, single_from_half),
+        // SAFETY: the level has AVX2 and F16C.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86::avx2_to_single(source, target) },
+        Level::Avx2 => unsafe { x86::avx2_to_single(source, sink) },
         // SAFETY: the level has AVX-512F.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86::avx512_to_single(source, target) },
+        Level::Avx512 => unsafe { x86::avx512_to_single(source, sink) },
         #[cfg(not(target_arch = "x86_64"))]
         Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
     }
@@ -25,15 +26,15 @@ pub(super) fn to_single<F: Features>(source: &[u8], target: &mut [u8]) {
 
 /// To nearest; NaNs become quiet and keep their high payload bits.
 #[inline(always)]
-pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], target: &mut [u8]) {
+pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
-        Level::Portable => map(source, target, |number| half_from_single(rounding, number)),
-        // SAFETY: the level has F16C.
+        Level::Portable => map(source, sink, |number| half_from_single(rounding, number)),
+        // SAFETY: the level has AVX2 and F16C.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86::avx2_from_single(rounding, source, target) },
+        Level::Avx2 => unsafe { x86::avx2_from_single(rounding, source, sink) },
         // SAFETY: the level has AVX-512F.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86::avx512_from_single(rounding, source, target) },
+        Level::Avx512 => unsafe { x86::avx512_from_single(rounding, source, sink) },
         #[cfg(not(target_arch = "x86_64"))]
         Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
     }
@@ -56,60 +57,68 @@ fn half_from_single(rounding: &Rounding, number: u32) -> u16 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Rounding, half_from_single, map, single_from_half, stream};
+    use super::{Features, Rounding, Sink, half_from_single, map, single_from_half, stream};
     use std::arch::x86_64::*;
 
-    #[target_feature(enable = "avx,f16c")]
-    pub(super) fn avx2_to_single(source: &[u8], target: &mut [u8]) {
+    #[target_feature(enable = "avx2,f16c")]
+    pub(super) fn avx2_to_single<F: Features>(source: &[u8], sink: &mut Sink<F>) {
         let (halves, rest) = source.as_chunks::<16>();
-        let (singles, rest_of_target) = target.split_at_mut(halves.len() * 32);
-        for (half, single) in halves.iter().zip(singles.as_chunks_mut::<32>().0) {
+        for half in halves {
+            let mut single = [0_u8; 32];
             stream::fetch_ahead(half);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe { _mm256_storeu_ps(single.as_mut_ptr().cast(), _mm256_cvtph_ps(_mm_loadu_si128(half.as_ptr().cast()))) };
+            sink.put(&single);
         }
-        map(rest, rest_of_target, single_from_half);
+        map(rest, sink, single_from_half);
     }
 
-    #[target_feature(enable = "avx,f16c")]
-    pub(super) fn avx2_from_single(rounding: &Rounding, source: &[u8], target: &mut [u8]) {
-        let (singles, rest) = source.as_chunks::<32>();
-        let (halves, rest_of_target) = target.split_at_mut(singles.len() * 16);
-        for (single, half) in singles.iter().zip(halves.as_chunks_mut::<16>().0) {
-            stream::fetch_ahead(single);
-            // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
-            unsafe {
-                let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(single.as_ptr().cast()));
-                _mm_storeu_si128(half.as_mut_ptr().cast(), rounded);
+    #[target_feature(enable = "avx2,f16c")]
+    pub(super) fn avx2_from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
+        let (singles, rest) = source.as_chunks::<64>();
+        for singles in singles {
+            stream::fetch_ahead(singles);
+            let mut halves = [0_u8; 32];
+            for (single, half) in singles.as_chunks::<32>().0.iter().zip(halves.as_chunks_mut::<16>().0) {
+                // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
+                unsafe {
+                    let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(single.as_ptr().cast()));
+                    _mm_storeu_si128(half.as_mut_ptr().cast(), rounded);
+                }
             }
+            sink.put(&halves);
         }
-        map(rest, rest_of_target, |number| half_from_single(rounding, number));
+        map(rest, sink, |number| half_from_single(rounding, number));
     }
 
     #[target_feature(enable = "avx512f")]
-    pub(super) fn avx512_to_single(source: &[u8], target: &mut [u8]) {
+    pub(super) fn avx512_to_single<F: Features>(source: &[u8], sink: &mut Sink<F>) {
         let (halves, rest) = source.as_chunks::<32>();
-        let (singles, rest_of_target) = target.split_at_mut(halves.len() * 64);
-        for (half, single) in halves.iter().zip(singles.as_chunks_mut::<64>().0) {
+        for half in halves {
+            let mut single = [0_u8; 64];
             stream::fetch_ahead(half);
             // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
             unsafe { _mm512_storeu_ps(single.as_mut_ptr().cast(), _mm512_cvtph_ps(_mm256_loadu_si256(half.as_ptr().cast()))) };
+            sink.put(&single);
         }
-        map(rest, rest_of_target, single_from_half);
+        map(rest, sink, single_from_half);
     }
 
     #[target_feature(enable = "avx512f")]
-    pub(super) fn avx512_from_single(rounding: &Rounding, source: &[u8], target: &mut [u8]) {
-        let (singles, rest) = source.as_chunks::<64>();
-        let (halves, rest_of_target) = target.split_at_mut(singles.len() * 32);
-        for (single, half) in singles.iter().zip(halves.as_chunks_mut::<32>().0) {
-            stream::fetch_ahead(single);
-            // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
-            unsafe {
-                let rounded = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(single.as_ptr().cast()));
-                _mm256_storeu_si256(half.as_mut_ptr().cast(), rounded);
+    pub(super) fn avx512_from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
+        let (singles, rest) = source.as_chunks::<128>();
+        for singles in singles {
+            stream::fetch_ahead(singles);
+            let mut halves = [0_u8; 64];
+            for (single, half) in singles.as_chunks::<64>().0.iter().zip(halves.as_chunks_mut::<32>().0) {
+                // SAFETY: both arrays have the size that is read or written; neither instruction asks for alignment.
+                unsafe {
+                    let rounded = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(single.as_ptr().cast()));
+                    _mm256_storeu_si256(half.as_mut_ptr().cast(), rounded);
+                }
             }
+            sink.put(&halves);
         }
-        map(rest, rest_of_target, |number| half_from_single(rounding, number));
+        map(rest, sink, |number| half_from_single(rounding, number));
     }
 }

@@ -22,6 +22,7 @@ mod level;
 mod number;
 mod reference;
 mod round;
+mod sink;
 mod small;
 mod stage;
 mod stream;

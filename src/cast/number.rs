@@ -5,6 +5,8 @@
 //! way, to a mantissa at least two bits shorter gives what rounding the exact number gives.
 #![allow(unsafe_code)]
 
+use super::level::Features;
+use super::sink::{PIECE, Sink};
 use super::stream;
 
 /// A number as it stands in memory.
@@ -40,7 +42,14 @@ pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element
 
 /// Applies a function to each element.
 #[inline(always)]
-pub(super) fn map<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
+pub(super) fn map<From: Lane, To: Lane, F: Features>(source: &[u8], sink: &mut Sink<F>, function: impl Fn(From) -> To) {
+    for piece in source.chunks(PIECE * From::BYTES) {
+        sink.fill(piece.len() / From::BYTES * To::BYTES, |results| map_piece(piece, results, &function));
+    }
+}
+
+#[inline(always)]
+fn map_piece<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
     const BLOCK: usize = 64;
     let each = |source: &[u8], target: &mut [u8]| {
         for (target, source) in target.chunks_exact_mut(To::BYTES).zip(source.chunks_exact(From::BYTES)) {

@@ -4,27 +4,29 @@
 use super::level::{Features, Level};
 use super::number::map;
 use super::round::Rounding;
+use super::sink::Sink;
 
 /// To nearest, as the rounding says; a code a byte.
 #[inline(always)]
-pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], target: &mut [u8]) {
+pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
         // SAFETY: the level has all of AVX-512 that this asks for.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe {
             match (rounding.zero_sign, rounding.nan_sign) {
-                (0, _) => x86::from_single::<false, false>(rounding, source, target),
-                (_, 0) => x86::from_single::<true, false>(rounding, source, target),
-                (_, _) => x86::from_single::<true, true>(rounding, source, target),
+                (0, _) => x86::from_single::<false, false, F>(rounding, source, sink),
+                (_, 0) => x86::from_single::<true, false, F>(rounding, source, sink),
+                (_, _) => x86::from_single::<true, true, F>(rounding, source, sink),
             }
         },
-        _ => map(source, target, |number: u32| rounding.round(number) as u8),
+        _ => map(source, sink, |number: u32| rounding.round(number) as u8),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Rounding, map};
+    use super::{Features, Rounding, Sink, map};
+    use crate::cast::sink::BLOCK;
     use crate::cast::stream;
     use std::arch::x86_64::*;
 
@@ -35,9 +37,12 @@ mod x86 {
         lowest: __m512i,
         lost: __m512i,
         addend: __m512i,
+        /// Whether infinities become NaN too.
+        infinite: bool,
         nan: __m512i,
         sign: __m512i,
-        sign_shift: __m512i,
+        low_bytes: __m512i,
+        high_bytes: __m512i,
     }
 
     impl Lanes {
@@ -53,70 +58,103 @@ mod x86 {
                 lowest: all(rounding.lowest),
                 lost: all(lost),
                 addend: all(rounding.lost + correction),
-                nan: all(rounding.nan),
-                sign: all(rounding.sign),
-                sign_shift: all(rounding.sign.leading_zeros()),
+                infinite: rounding.special == 0x7F80_0000,
+                nan: _mm512_set1_epi8(rounding.nan as i8),
+                sign: _mm512_set1_epi8(rounding.sign as i8),
+                low_bytes: bytes(0),
+                high_bytes: bytes(3),
             }
         }
 
-        /// The codes of sixteen numbers, in the low bytes; other bytes mean nothing. `special` tells which numbers become NaN.
+        /// The codes of sixteen magnitudes, in the low bytes; other bytes mean nothing.
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-        fn round<const SIGNED_ZERO: bool, const SIGNED_NAN: bool>(self, numbers: __m512i, special: __mmask16) -> __m512i {
+        #[target_feature(enable = "avx512f,avx512dq")]
+        fn round(self, numbers: __m512i) -> __m512i {
             // The smaller magnitude, without a sign.
             let cut = _mm512_range_ps::<0b1010>(_mm512_castsi512_ps(numbers), self.limit);
             let exponent = _mm512_and_si512(_mm512_castps_si512(cut), _mm512_set1_epi32(0x7F80_0000));
             let exponent = _mm512_max_epu32(exponent, self.lowest);
             let power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, self.addend));
             let steps = _mm512_castps_si512(_mm512_add_ps(cut, power));
-            let code = _mm512_add_epi32(steps, _mm512_srlv_epi32(exponent, self.lost));
-            let sign = _mm512_and_si512(_mm512_srlv_epi32(numbers, self.sign_shift), self.sign);
-            let is_signed = if SIGNED_ZERO { u16::MAX } else { _mm512_test_epi32_mask(code, _mm512_set1_epi32(0xFF)) };
+            _mm512_add_epi32(steps, _mm512_srlv_epi32(exponent, self.lost))
+        }
+
+        /// The codes of 64 numbers.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi")]
+        fn codes<const SIGNED_ZERO: bool, const SIGNED_NAN: bool>(self, numbers: &[u8; 256]) -> __m512i {
+            let (vectors, _) = numbers.as_chunks::<64>();
+            // SAFETY: the arrays have the size that is read; the loads do not ask for alignment.
+            let load = |index: usize| unsafe { _mm512_loadu_si512(vectors[index].as_ptr().cast()) };
+            let numbers = [load(0), load(1), load(2), load(3)];
+            let special = if self.infinite { self.classify::<0x99>(numbers) } else { self.classify::<0x81>(numbers) };
+            // Written out: a function that takes a closure need not have the features that this one has.
+            let codes = [self.round(numbers[0]), self.round(numbers[1]), self.round(numbers[2]), self.round(numbers[3])];
+            let code = self.gather(self.low_bytes, codes);
+            let negative = _mm512_movepi8_mask(self.gather(self.high_bytes, numbers));
+            let signed = if SIGNED_ZERO { negative } else { negative & _mm512_test_epi8_mask(code, code) };
             match SIGNED_NAN {
                 // A NaN has the sign, or the other one.
-                true => _mm512_mask_xor_epi32(code, is_signed, _mm512_mask_mov_epi32(code, special, self.nan), sign),
+                true => {
+                    let code = _mm512_mask_mov_epi8(code, special, self.nan);
+                    _mm512_mask_blend_epi8(signed, code, _mm512_xor_si512(code, self.sign))
+                }
                 // Overflow may have the code that a sign alone would have.
-                false => _mm512_mask_mov_epi32(_mm512_mask_or_epi32(code, is_signed, code, sign), special, self.nan),
+                false => {
+                    let code = _mm512_mask_blend_epi8(signed, code, _mm512_or_si512(code, self.sign));
+                    _mm512_mask_mov_epi8(code, special, self.nan)
+                }
             }
+        }
+
+        /// Which of 64 numbers are of these classes.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+        fn classify<const CLASSES: i32>(self, [first, second, third, fourth]: [__m512i; 4]) -> __mmask64 {
+            let first = _mm512_fpclass_ps_mask::<CLASSES>(_mm512_castsi512_ps(first));
+            let second = _mm512_fpclass_ps_mask::<CLASSES>(_mm512_castsi512_ps(second));
+            let third = _mm512_fpclass_ps_mask::<CLASSES>(_mm512_castsi512_ps(third));
+            let fourth = _mm512_fpclass_ps_mask::<CLASSES>(_mm512_castsi512_ps(fourth));
+            let (low, high) = (_mm512_kunpackw(second.into(), first.into()), _mm512_kunpackw(fourth.into(), third.into()));
+            _mm512_kunpackd(high.into(), low.into())
+        }
+
+        /// One byte of each of 64 lanes.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512vbmi")]
+        fn gather(self, bytes: __m512i, lanes: [__m512i; 4]) -> __m512i {
+            let low = _mm512_permutex2var_epi8(lanes[0], bytes, lanes[1]);
+            let high = _mm512_permutex2var_epi8(lanes[2], bytes, lanes[3]);
+            _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high))
         }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi")]
-    pub(super) fn from_single<const SIGNED_ZERO: bool, const SIGNED_NAN: bool>(
+    pub(super) fn from_single<const SIGNED_ZERO: bool, const SIGNED_NAN: bool, F: Features>(
         rounding: &Rounding,
         source: &[u8],
-        target: &mut [u8],
+        sink: &mut Sink<F>,
     ) {
         let lanes = Lanes::new(rounding);
-        let low_bytes = low_bytes();
-        let (numbers, rest) = source.as_chunks::<256>();
-        let (codes, rest_of_target) = target.split_at_mut(numbers.len() * 64);
-        for (numbers, codes) in numbers.iter().zip(codes.as_chunks_mut::<64>().0) {
-            stream::fetch_ahead(numbers);
-            let (vectors, _) = numbers.as_chunks::<64>();
-            let round = |index: usize| {
-                // SAFETY: the array has the size that is read; the load does not ask for alignment.
-                let numbers = unsafe { _mm512_loadu_si512(vectors[index].as_ptr().cast()) };
-                let special = match rounding.special {
-                    0x7F80_0000 => _mm512_fpclass_ps_mask::<0x99>(_mm512_castsi512_ps(numbers)),
-                    _ => _mm512_fpclass_ps_mask::<0x81>(_mm512_castsi512_ps(numbers)),
-                };
-                lanes.round::<SIGNED_ZERO, SIGNED_NAN>(numbers, special)
-            };
-            let pairs =
-                [_mm512_permutex2var_epi8(round(0), low_bytes, round(1)), _mm512_permutex2var_epi8(round(2), low_bytes, round(3))];
-            let all = _mm512_inserti64x4::<1>(pairs[0], _mm512_castsi512_si256(pairs[1]));
-            // SAFETY: the array has the size that is written; the store does not ask for alignment.
-            unsafe { _mm512_storeu_si512(codes.as_mut_ptr().cast(), all) };
+        let (blocks, rest) = source.as_chunks::<{ BLOCK * 4 }>();
+        for block in blocks {
+            let mut codes = [0_u8; BLOCK];
+            for (codes, numbers) in codes.as_chunks_mut::<64>().0.iter_mut().zip(block.as_chunks::<256>().0) {
+                stream::fetch_ahead(numbers);
+                let all = lanes.codes::<SIGNED_ZERO, SIGNED_NAN>(numbers);
+                // SAFETY: the array has the size that is written; the store does not ask for alignment.
+                unsafe { _mm512_storeu_si512(codes.as_mut_ptr().cast(), all) };
+            }
+            sink.put(&codes);
         }
-        map(rest, rest_of_target, |number: u32| rounding.round(number) as u8);
+        map(rest, sink, |number: u32| rounding.round(number) as u8);
     }
 
-    /// Where the low bytes of the 32 lanes of two vectors are.
+    /// Where one byte of each of the 32 lanes of two vectors is.
     #[target_feature(enable = "avx512f")]
-    fn low_bytes() -> __m512i {
+    fn bytes(byte: u8) -> __m512i {
         let mut bytes = [0_u8; 64];
-        bytes.iter_mut().zip(0..).for_each(|(byte, index): (&mut u8, u8)| *byte = index % 32 * 4);
+        bytes.iter_mut().zip(0..).for_each(|(place, index): (&mut u8, u8)| *place = index % 32 * 4 + byte);
         // SAFETY: the array has the size that is read; the load does not ask for alignment.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }

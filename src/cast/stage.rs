@@ -6,6 +6,7 @@ use super::half;
 use super::level::{Features, Kernel, Level};
 use super::number::*;
 use super::round::{Rounding, Scaling, brain_from_single};
+use super::sink::{Sink, Target};
 use super::small;
 use super::table::Table;
 use crate::dtype::DType;
@@ -71,8 +72,6 @@ pub(super) enum Stage {
     Copy,
     /// Elements of 2, 4 or 6 bits to a byte each.
     Unpack(usize),
-    /// The low 2, 4 or 6 bits of bytes to packed elements.
-    Pack(usize),
     /// Codes of a byte to what a table says.
     Table(Box<Table>),
     /// As Rust's `as` does it, which is ONNX's rule: integers keep their low bits, floats are truncated (and saturated, which
@@ -102,10 +101,10 @@ pub(super) enum Stage {
 
 /// One loop for each pair of machine numbers.
 macro_rules! each_pair {
-    ($pair:expr, $source:expr, $target:expr; $($from:ident $read:ty: $($to:ident $write:ty),*;)*) => {
+    ($pair:expr, $source:expr, $sink:expr; $($from:ident $read:ty: $($to:ident $write:ty),*;)*) => {
         match $pair {
             $($((Machine::$from, Machine::$to) => {
-                map($source, $target, |number: $read| -> $write { each_pair!(@ $from $to number) });
+                map($source, $sink, |number: $read| -> $write { each_pair!(@ $from $to number) });
             })*)*
             pair => unreachable!("no cast needs {pair:?}"),
         }
@@ -135,7 +134,7 @@ impl Stage {
     }
 
     /// Runs over all of `source`.
-    pub(super) fn run(&self, level: Level, source: &[u8], target: &mut [u8]) {
+    pub(super) fn run(&self, level: Level, source: &[u8], target: Target) {
         level.run(Run { stage: self, source, target });
     }
 }
@@ -144,7 +143,7 @@ impl Stage {
 struct Run<'a> {
     stage: &'a Stage,
     source: &'a [u8],
-    target: &'a mut [u8],
+    target: Target<'a>,
 }
 
 impl Kernel for Run<'_> {
@@ -153,12 +152,12 @@ impl Kernel for Run<'_> {
     #[inline(always)]
     fn run<F: Features>(self) {
         let Run { stage, source, target } = self;
+        let sink = &mut Sink::<F>::new(target);
         match stage {
-            Stage::Copy => target.copy_from_slice(source),
-            Stage::Unpack(bits) => packed::unpack(*bits, source, target),
-            Stage::Pack(bits) => packed::pack(*bits, source, target),
-            Stage::Table(table) => table.look_up::<F>(source, target),
-            Stage::As(from, to) => each_pair! { (*from, *to), source, target;
+            Stage::Copy => map(source, sink, |byte: u8| byte),
+            Stage::Unpack(bits) => packed::unpack(*bits, source, sink.between()),
+            Stage::Table(table) => table.look_up::<F>(source, sink),
+            Stage::As(from, to) => each_pair! { (*from, *to), source, sink;
                 U16 u16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
                 I16 i16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
                 U32 u32: U8 u8, U16 u16, U64 u64, F32 f32, F64 f64;
@@ -168,33 +167,33 @@ impl Kernel for Run<'_> {
                 F32 f32: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F64 f64;
                 F64 f64: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32;
             },
-            Stage::IsNotZero(Machine::F32) => map(source, target, |number: f32| u8::from(number != 0.0)),
-            Stage::IsNotZero(Machine::F64) => map(source, target, |number: f64| u8::from(number != 0.0)),
+            Stage::IsNotZero(Machine::F32) => map(source, sink, |number: f32| u8::from(number != 0.0)),
+            Stage::IsNotZero(Machine::F64) => map(source, sink, |number: f64| u8::from(number != 0.0)),
             Stage::IsNotZero(machine) => match machine.bytes() {
-                1 => map(source, target, |number: u8| u8::from(number != 0)),
-                2 => map(source, target, |number: u16| u8::from(number != 0)),
-                4 => map(source, target, |number: u32| u8::from(number != 0)),
-                _ => map(source, target, |number: u64| u8::from(number != 0)),
+                1 => map(source, sink, |number: u8| u8::from(number != 0)),
+                2 => map(source, sink, |number: u16| u8::from(number != 0)),
+                4 => map(source, sink, |number: u32| u8::from(number != 0)),
+                _ => map(source, sink, |number: u64| u8::from(number != 0)),
             },
-            Stage::Odd(Machine::F64) => map(source, target, odd_from_double),
-            Stage::Odd(Machine::I32) => map(source, target, |number: i32| odd_from_double(f64::from(number))),
-            Stage::Odd(Machine::U32) => map(source, target, |number: u32| odd_from_double(f64::from(number))),
-            Stage::Odd(Machine::I64) => map(source, target, |number: i64| odd_from_double(double_with_sticky(number))),
-            Stage::Odd(Machine::U64) => map(source, target, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
+            Stage::Odd(Machine::F64) => map(source, sink, odd_from_double),
+            Stage::Odd(Machine::I32) => map(source, sink, |number: i32| odd_from_double(f64::from(number))),
+            Stage::Odd(Machine::U32) => map(source, sink, |number: u32| odd_from_double(f64::from(number))),
+            Stage::Odd(Machine::I64) => map(source, sink, |number: i64| odd_from_double(double_with_sticky(number))),
+            Stage::Odd(Machine::U64) => map(source, sink, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
             Stage::Odd(machine) => unreachable!("{machine:?} is exact in f32"),
-            Stage::FromHalf => half::to_single::<F>(source, target),
-            Stage::FromBrain => map(source, target, |code: u16| quiet(u32::from(code) << 16)),
-            Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, target),
-            Stage::ToBrain => map(source, target, brain_from_single),
-            Stage::Round(rounding) => small::from_single::<F>(rounding, source, target),
-            Stage::Scale(scaling) => map(source, target, |number: u32| scaling.round(number)),
-            Stage::TruncatedByte(Machine::F32) => map(source, target, f32::low_byte),
-            Stage::TruncatedByte(_) => map(source, target, f64::low_byte),
+            Stage::FromHalf => half::to_single::<F>(source, sink),
+            Stage::FromBrain => map(source, sink, |code: u16| quiet(u32::from(code) << 16)),
+            Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, sink),
+            Stage::ToBrain => map(source, sink, brain_from_single),
+            Stage::Round(rounding) => small::from_single::<F>(rounding, source, sink),
+            Stage::Scale(scaling) => map(source, sink, |number: u32| scaling.round(number)),
+            Stage::TruncatedByte(Machine::F32) => map(source, sink, f32::low_byte),
+            Stage::TruncatedByte(_) => map(source, sink, f64::low_byte),
             Stage::NearestByte { from: Machine::F32, above, below } => {
-                map(source, target, |number: f32| number.nearest_between(*above, *below).low_byte());
+                map(source, sink, |number: f32| number.nearest_between(*above, *below).low_byte());
             }
             Stage::NearestByte { above, below, .. } => {
-                map(source, target, |number: f64| number.nearest_between(*above, *below).low_byte());
+                map(source, sink, |number: f64| number.nearest_between(*above, *below).low_byte());
             }
         }
     }

@@ -8,6 +8,7 @@ use super::chain::{decode, to_single};
 use super::level::{Features, Kernel, Level};
 use super::number::lanes;
 use super::reference::convert_element;
+use super::sink::Target;
 use super::stage::{Machine, Stage};
 use super::table::Table;
 use super::{Cast, Summary, Tally, Verdict};
@@ -77,13 +78,13 @@ impl Survey {
             [] => chunk,
             [only] => {
                 let held = &mut first[..count * only.bytes_out()];
-                only.run(self.level, chunk, held);
+                only.run(self.level, chunk, Target::Near(held));
                 held
             }
             [one, two] => {
                 let (held, judged) = (&mut first[..count * one.bytes_out()], &mut second[..count * two.bytes_out()]);
-                one.run(self.level, chunk, held);
-                two.run(self.level, held, judged);
+                one.run(self.level, chunk, Target::Near(held));
+                two.run(self.level, held, Target::Near(judged));
                 judged
             }
             _ => unreachable!("there are two stages at most"),

@@ -4,6 +4,8 @@
 use super::level::Features;
 #[cfg(target_arch = "x86_64")]
 use super::level::Level;
+use super::number::map;
+use super::sink::Sink;
 use super::{Cast, convert_element};
 use crate::packed::mask;
 
@@ -46,35 +48,35 @@ impl Table {
 
     /// Looks every byte of `source` up.
     #[inline(always)]
-    pub(super) fn look_up<F: Features>(&self, source: &[u8], target: &mut [u8]) {
+    pub(super) fn look_up<F: Features>(&self, source: &[u8], sink: &mut Sink<F>) {
         match (F::LEVEL, self.bytes) {
             // SAFETY: the level has AVX-512 with byte permutes.
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, 1) => unsafe { x86::look_up_1(self, source, target) },
+            (Level::Avx512, 1) => unsafe { x86::look_up_1(self, source, sink) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, 2) => unsafe { x86::look_up_2(self, source, target) },
+            (Level::Avx512, 2) => unsafe { x86::look_up_2(self, source, sink) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, 4) => unsafe { x86::look_up_4(self, source, target) },
-            (_, 1) => self.look_each_up::<1>(source, target),
-            (_, 2) => self.look_each_up::<2>(source, target),
-            (_, 4) => self.look_each_up::<4>(source, target),
-            (_, _) => self.look_each_up::<8>(source, target),
+            (Level::Avx512, 4) => unsafe { x86::look_up_4(self, source, sink) },
+            (_, 1) => map(source, sink, |code| self.entry(code) as u8),
+            (_, 2) => map(source, sink, |code| self.entry(code) as u16),
+            (_, 4) => map(source, sink, |code| self.entry(code) as u32),
+            (_, _) => map(source, sink, |code| self.entry(code)),
         }
     }
 
     #[inline(always)]
-    fn look_each_up<const BYTES: usize>(&self, source: &[u8], target: &mut [u8]) {
-        for (target, &code) in target.as_chunks_mut::<BYTES>().0.iter_mut().zip(source) {
-            target.copy_from_slice(&self.entries[usize::from(code)].to_le_bytes()[..BYTES]);
-        }
+    fn entry(&self, code: u8) -> u64 {
+        self.entries[usize::from(code)]
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Table;
+    use super::{Features, Sink, Table, map};
+    use crate::cast::sink::BLOCK;
+    use crate::cast::stream;
     use std::arch::x86_64::*;
 
     /// One byte of each of the 256 entries.
@@ -114,49 +116,57 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn look_up_1(table: &Table, source: &[u8], target: &mut [u8]) {
+    pub(super) fn look_up_1<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
         let plane = Plane::new(table, 0);
-        let (blocks, rest) = source.as_chunks::<64>();
-        let (results, rest_of_target) = target.split_at_mut(source.len() - rest.len());
-        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<64>().0) {
-            store::<0, 64>(result, plane.look_up(load(codes)));
+        let (blocks, rest) = source.as_chunks::<BLOCK>();
+        for codes in blocks {
+            stream::fetch_ahead(codes);
+            let mut result = [0; BLOCK];
+            for (codes, result) in codes.as_chunks().0.iter().zip(result.as_chunks_mut::<64>().0) {
+                store::<0, 64>(result, plane.look_up(load(codes)));
+            }
+            sink.put(&result);
         }
-        table.look_each_up::<1>(rest, rest_of_target);
+        map(rest, sink, |code| table.entry(code) as u8);
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn look_up_2(table: &Table, source: &[u8], target: &mut [u8]) {
+    pub(super) fn look_up_2<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
         let planes = [Plane::new(table, 0), Plane::new(table, 1)];
         // Interleaving works within 16 bytes; this order of the codes makes the results come out in order.
         let order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
         let (blocks, rest) = source.as_chunks::<64>();
-        let (results, rest_of_target) = target.split_at_mut((source.len() - rest.len()) * 2);
-        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<128>().0) {
+        for codes in blocks {
+            stream::fetch_ahead(codes);
+            let mut result = [0; 128];
             let codes = _mm512_permutexvar_epi64(order, load(codes));
             let (low, high) = (planes[0].look_up(codes), planes[1].look_up(codes));
-            store::<0, 128>(result, _mm512_unpacklo_epi8(low, high));
-            store::<1, 128>(result, _mm512_unpackhi_epi8(low, high));
+            store::<0, 128>(&mut result, _mm512_unpacklo_epi8(low, high));
+            store::<1, 128>(&mut result, _mm512_unpackhi_epi8(low, high));
+            sink.put(&result);
         }
-        table.look_each_up::<2>(rest, rest_of_target);
+        map(rest, sink, |code| table.entry(code) as u16);
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn look_up_4(table: &Table, source: &[u8], target: &mut [u8]) {
+    pub(super) fn look_up_4<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
         let planes = [Plane::new(table, 0), Plane::new(table, 1), Plane::new(table, 2), Plane::new(table, 3)];
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         let (blocks, rest) = source.as_chunks::<64>();
-        let (results, rest_of_target) = target.split_at_mut((source.len() - rest.len()) * 4);
-        for (codes, result) in blocks.iter().zip(results.as_chunks_mut::<256>().0) {
+        for codes in blocks {
+            stream::fetch_ahead(codes);
+            let mut result = [0; 256];
             let codes = _mm512_permutexvar_epi32(order, load(codes));
             // Written out: a function that takes a closure need not have the features that the look-up has.
             let bytes = [planes[0].look_up(codes), planes[1].look_up(codes), planes[2].look_up(codes), planes[3].look_up(codes)];
             let (first, second) = (_mm512_unpacklo_epi8(bytes[0], bytes[1]), _mm512_unpackhi_epi8(bytes[0], bytes[1]));
             let (third, fourth) = (_mm512_unpacklo_epi8(bytes[2], bytes[3]), _mm512_unpackhi_epi8(bytes[2], bytes[3]));
-            store::<0, 256>(result, _mm512_unpacklo_epi16(first, third));
-            store::<1, 256>(result, _mm512_unpackhi_epi16(first, third));
-            store::<2, 256>(result, _mm512_unpacklo_epi16(second, fourth));
-            store::<3, 256>(result, _mm512_unpackhi_epi16(second, fourth));
+            store::<0, 256>(&mut result, _mm512_unpacklo_epi16(first, third));
+            store::<1, 256>(&mut result, _mm512_unpackhi_epi16(first, third));
+            store::<2, 256>(&mut result, _mm512_unpacklo_epi16(second, fourth));
+            store::<3, 256>(&mut result, _mm512_unpackhi_epi16(second, fourth));
+            sink.put(&result);
         }
-        table.look_each_up::<4>(rest, rest_of_target);
+        map(rest, sink, |code| table.entry(code) as u32);
     }
 }

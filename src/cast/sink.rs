@@ -1,0 +1,120 @@
+//! Where the results of a kernel go: piece by piece, packed if elements have less than a byte, past the caches if they are many.
+
+use super::level::Features;
+use super::stream;
+use crate::packed;
+use std::marker::PhantomData;
+
+/// The results that loops write at a time.
+pub(super) const PIECE: usize = 1024;
+
+/// Codes that a kernel writes at a time: whole cache lines of them when they are packed, however narrow they are.
+pub(super) const BLOCK: usize = 256;
+
+/// The most bytes that a loop writes at a time.
+const PIECE_BYTES: usize = PIECE * 8;
+
+/// Room for a piece that is not written at once: as the kernel gives it, and packed.
+#[repr(align(64))]
+pub(super) struct Spare {
+    results: [u8; PIECE_BYTES],
+    packed: [u8; PIECE],
+}
+
+impl Spare {
+    pub(super) fn new() -> Spare {
+        Spare { results: [0; PIECE_BYTES], packed: [0; PIECE] }
+    }
+}
+
+/// What a kernel has to fill.
+pub(super) enum Target<'a> {
+    /// With results as the kernel gives them.
+    Near(&'a mut [u8]),
+    /// With results on their way out.
+    Far { results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool },
+}
+
+impl<'a> Target<'a> {
+    /// A place for results that are packed to this width, if at all, and stored past the caches, or not.
+    pub(super) fn new(results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool) -> Target<'a> {
+        match (packing, past_caches) {
+            (None, false) => Target::Near(results),
+            _ => Target::Far { results, spare, packing, past_caches },
+        }
+    }
+}
+
+/// Fills a target from the first byte on.
+pub(super) struct Sink<'a, F> {
+    target: Target<'a>,
+    features: PhantomData<F>,
+}
+
+impl<'a, F: Features> Sink<'a, F> {
+    pub(super) fn new(target: Target<'a>) -> Self {
+        Sink { target, features: PhantomData }
+    }
+
+    /// All of a target between two kernels.
+    pub(super) fn between(&mut self) -> &mut [u8] {
+        match &mut self.target {
+            Target::Near(results) => results,
+            Target::Far { .. } => unreachable!("the last kernel writes piece by piece"),
+        }
+    }
+
+    /// Writes what `fill` makes: so many bytes, at most those of a piece.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8])) {
+        fill(match &mut self.target {
+            Target::Near(results) => take(results, bytes),
+            Target::Far { spare, .. } => &mut spare.results[..bytes],
+        });
+        let Target::Far { results, spare, packing, past_caches } = &mut self.target else { return };
+        match *packing {
+            None => write::<F>(&spare.results[..bytes], results, *past_caches),
+            Some(bits) => {
+                let packed = &mut spare.packed[..(bytes * bits).div_ceil(8)];
+                packed::pack(bits, &spare.results[..bytes], packed);
+                write::<F>(packed, results, *past_caches);
+            }
+        }
+    }
+
+    /// Writes a block. If elements are packed, it is of [`BLOCK`] codes.
+    #[inline(always)]
+    pub(super) fn put<const BYTES: usize>(&mut self, block: &[u8; BYTES]) {
+        let (results, packing, past_caches) = match &mut self.target {
+            Target::Near(results) => (results, None, false),
+            Target::Far { results, packing, past_caches, .. } => (results, *packing, *past_caches),
+        };
+        let pack = |bits: usize, results: &mut &mut [u8]| {
+            let mut packed = [0; BYTES];
+            let packed = &mut packed[..BYTES * bits / 8];
+            packed::pack(bits, block, packed);
+            write::<F>(packed, results, past_caches);
+        };
+        // Each width has its own copy of the loop.
+        match packing {
+            None => write::<F>(block, results, past_caches),
+            Some(2) => pack(2, results),
+            Some(4) => pack(4, results),
+            Some(_) => pack(6, results),
+        }
+    }
+}
+
+#[inline(always)]
+fn write<F: Features>(bytes: &[u8], results: &mut &mut [u8], past_caches: bool) {
+    let results = take(results, bytes.len());
+    match past_caches {
+        true => stream::store::<F>(bytes, results),
+        false => results.copy_from_slice(bytes),
+    }
+}
+
+#[inline(always)]
+fn take<'a>(results: &mut &'a mut [u8], bytes: usize) -> &'a mut [u8] {
+    results.split_off_mut(..bytes).expect("a kernel has no more results than there is room for")
+}
