@@ -89,7 +89,7 @@ impl Convert {
 
     /// The report, and what is to be written.
     fn convert(&self, path: &Path, target: Option<Target>) -> anyhow::Result<(ConvertedModel, Option<Plan>)> {
-        let (input, model) = self.external_data.open_model(path)?;
+        let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let options = Options {
             opset: self.opset,
             ir_version: self.ir_version,

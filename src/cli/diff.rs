@@ -39,6 +39,8 @@ pub struct Diff {
     /// Leave differences of these kinds out
     #[arg(long, value_name = "KINDS", value_delimiter = ',', hide_possible_values = true)]
     ignore: Vec<KindName>,
+    #[command(flatten)]
+    folders: files::DataFolders,
     /// What is printed
     #[arg(long, default_value = "text")]
     format: Format,
@@ -70,8 +72,8 @@ impl Diff {
         if self.left == self.right && files::is_stdin(&self.left) {
             bail!("standard input can be one of the models only");
         }
-        let (left, left_model) = files::open_model(&self.left)?;
-        let (right, right_model) = files::open_model(&self.right)?;
+        let (left, left_model) = files::open_model(&self.left, &self.folders)?;
+        let (right, right_model) = files::open_model(&self.right, &self.folders)?;
         let sides =
             [(&left, &left_model), (&right, &right_model)].map(|(input, model)| Side { model: &input.bytes, data: model.data() });
         let [left_side, right_side] = sides;

@@ -98,17 +98,19 @@ pub struct ExternalData {
     /// Tensors smaller than this are not moved to a data file; K, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
     external_threshold: u64,
+    #[command(flatten)]
+    pub folders: DataFolders,
+}
+
+/// Where data files may be.
+#[derive(Args, Clone, Default)]
+pub struct DataFolders {
     /// Read data files from this folder too; without it only from the model's own
     #[arg(long, value_name = "DIR")]
     allow_data_dir: Vec<PathBuf>,
 }
 
 impl ExternalData {
-    /// Opens a model whose data files may be in the allowed folders too; `-` is standard input.
-    pub fn open_model(&self, path: &Path) -> anyhow::Result<(Input, Model)> {
-        open_model_with(path, &self.allow_data_dir)
-    }
-
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
         let options = external::Options { placement: self.external_data.clone(), threshold: self.external_threshold };
@@ -172,11 +174,7 @@ pub fn target_name(target: &Target) -> String {
 }
 
 /// Opens a model; `-` is standard input.
-pub fn open_model(path: &Path) -> anyhow::Result<(Input, Model)> {
-    open_model_with(path, &[])
-}
-
-fn open_model_with(path: &Path, allowed: &[PathBuf]) -> anyhow::Result<(Input, Model)> {
+pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, Model)> {
     let name = || path.display().to_string();
     let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
     if input.bytes.is_empty() {
@@ -184,7 +182,7 @@ fn open_model_with(path: &Path, allowed: &[PathBuf]) -> anyhow::Result<(Input, M
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
     let mut data = if is_stdin(path) { DataFolder::default() } else { DataFolder::of_model(path) };
-    for folder in allowed {
+    for folder in &folders.allow_data_dir {
         data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
     }
     let model = Model::new(proto).with_context(name)?.with_data(data);

@@ -78,7 +78,7 @@ impl Fold {
 
     /// The report, and what is to be written.
     fn fold(&self, path: PathBuf, target: Option<Target>) -> anyhow::Result<(FoldedModel, Option<Plan>)> {
-        let (input, model) = self.external_data.open_model(&path)?;
+        let (input, model) = files::open_model(&path, &self.external_data.folders)?;
         let options = passes::Options {
             fold_undefined: self.undefined == Undefined::Fold,
             contested: self.contested.choice(),

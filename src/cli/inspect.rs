@@ -47,7 +47,7 @@ impl Inspect {
         let mut dots = String::new();
         progress::of_models(messages, self.models.len(), |done| {
             for path in &self.models {
-                let (input, model) = files::open_model(path)?;
+                let (input, model) = files::open_model(path, &files::DataFolders::default())?;
                 if self.format == InspectFormat::Dot {
                     dots.push_str(&model.to_dot());
                 } else {

@@ -19,7 +19,7 @@ impl Fields {
     /// Reads a message, one level deep. Numbers of a list stand by themselves even if they are packed; of a field that is no list,
     /// the last value counts, and parts of a message are one message.
     pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
-        // A model is decoded before it is compared, so that this cannot fail for what its schema knows.
+        // Models are decoded before they are compared, so that this cannot fail for what the schema knows.
         let fields = wire::Field::read_all(bytes.clone()).unwrap_or_default();
         let mut values: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
         for wire::Field { tag, value } in fields {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::error::Invalid;
 use crate::text;
 use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
-use crate::wire::schema::{AttributeProto, TypeProto};
+use crate::wire::schema::{AttributeProto, ModelProto, TypeProto};
 use crate::wire::{DataFolder, Value};
 use field::Fields;
 use pair::Pair;
@@ -61,8 +61,11 @@ pub enum DifferenceKind {
 /// All differences of two models, in the order of the left one.
 ///
 /// # Errors
-/// Where a tensor's values cannot be read.
+/// Where one of them is no model, or a tensor's values cannot be read.
 pub fn diff(left: Side, right: Side) -> Result<Vec<Difference>, Invalid> {
+    for (name, side) in [("the left model", left), ("the right model", right)] {
+        ModelProto::from_bytes(side.model.clone()).map_err(|error| Invalid::at(name, error))?;
+    }
     let mut walk = Walk { data: [left.data, right.data], found: Vec::new() };
     walk.message("", &MODEL_PROTO, [left.model, right.model])?;
     Ok(walk.found)

@@ -31,6 +31,18 @@ fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
     diff::diff(left, right).unwrap()
 }
 
+#[test]
+fn what_is_no_model_is_an_error_that_says_which() {
+    let whole = model(MODEL).encode_to_vec();
+    let data = DataFolder::default();
+    let (whole, cut) = (Bytes::copy_from_slice(&whole), Bytes::copy_from_slice(&whole[..whole.len() - 1]));
+    let error = |left, right| {
+        let [left, right] = [left, right].map(|model| Side { model, data: &data });
+        diff::diff(left, right).unwrap_err().place
+    };
+    assert_eq!([error(&cut, &whole), error(&whole, &cut)], ["the left model", "the right model"]);
+}
+
 /// The differences as lines of a path, a kind and both sides.
 fn lines(left: &str, right: &str) -> Vec<String> {
     let [left, right] = [left, right].map(|text| model(text).encode_to_vec());

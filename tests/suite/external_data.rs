@@ -465,11 +465,17 @@ fn folders_can_be_allowed_and_a_linked_model_has_two() {
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("w"), [0; 40]).unwrap();
     let out = folder.path().join("out.onnx");
+    let beside = write_model(outside.join("m.onnx"), &with_keys(&[("location", "w")]));
     for location in ["../outside/w".to_owned(), outside.join("w").display().to_string()] {
         let input = write_model(inside.join("m.onnx"), &with_keys(&[("location", &location)]));
         refused(&[text(&input), "-o", text(&out)]);
         fold(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&outside)]);
         refused(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&inside)]);
+        let code = |arguments: &[&str]| recast(arguments).status.code();
+        let (lint, diff) = (["lint", text(&input), "--isolated", "--select", "RC207"], ["diff", text(&input), text(&beside)]);
+        let allow = ["--allow-data-dir", text(&outside)];
+        assert_eq!([code(&lint), code(&[&lint[..], &allow].concat())], [Some(1), Some(0)], "lint of {location}");
+        assert_eq!([code(&diff), code(&[&diff[..], &allow].concat())], [Some(2), Some(1)], "diff of {location}");
     }
     let message = refused(&[text(&inside.join("m.onnx")), "-o", text(&out), "--allow-data-dir", "missing"]);
     assert!(message.contains("--allow-data-dir missing"), "{message}");

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use prost::encoding::{decode_varint, encode_varint};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
 
@@ -47,14 +48,14 @@ impl Schema {
     pub fn read(&self, message: &str, mut bytes: &[u8]) -> Tree {
         let mut fields = Vec::new();
         while !bytes.is_empty() {
-            let key = varint(&mut bytes);
+            let key = decode_varint(&mut bytes).expect("a whole varint");
             let number = (key >> 3) as u32;
             let value = match key & 7 {
-                0 => Node::Varint(varint(&mut bytes)),
+                0 => Node::Varint(decode_varint(&mut bytes).expect("a whole varint")),
                 1 => Node::Fixed64(take(&mut bytes, 8).try_into().unwrap()),
                 5 => Node::Fixed32(take(&mut bytes, 4).try_into().unwrap()),
                 2 => {
-                    let length = varint(&mut bytes) as usize;
+                    let length = decode_varint(&mut bytes).expect("a whole varint") as usize;
                     let value = take(&mut bytes, length);
                     match self.field(message, number) {
                         Some(field) if field.r#type() == Type::Message => Node::Message(self.read(field.type_name(), value)),
@@ -130,11 +131,11 @@ impl Tree {
     pub fn write(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (number, value) in &self.0 {
-            let mut key = |wire_type: u64| put_varint(u64::from(*number) << 3 | wire_type, &mut out);
+            let mut key = |wire_type: u64| encode_varint(u64::from(*number) << 3 | wire_type, &mut out);
             match value {
                 Node::Varint(value) => {
                     key(0);
-                    put_varint(*value, &mut out);
+                    encode_varint(*value, &mut out);
                 }
                 Node::Fixed64(bytes) => {
                     key(1);
@@ -146,7 +147,7 @@ impl Tree {
                 }
                 Node::Bytes(bytes) => {
                     key(2);
-                    put_varint(bytes.len() as u64, &mut out);
+                    encode_varint(bytes.len() as u64, &mut out);
                     out.extend(bytes);
                 }
                 Node::Group(bytes) => {
@@ -157,7 +158,7 @@ impl Tree {
                 Node::Message(tree) => {
                     key(2);
                     let bytes = tree.write();
-                    put_varint(bytes.len() as u64, &mut out);
+                    encode_varint(bytes.len() as u64, &mut out);
                     out.extend(bytes);
                 }
             }
@@ -199,28 +200,8 @@ impl Tree {
 
 fn group_end(number: u32) -> [u8; 2] {
     let mut out = Vec::new();
-    put_varint(u64::from(number) << 3 | 4, &mut out);
+    encode_varint(u64::from(number) << 3 | 4, &mut out);
     out.try_into().expect("numbers of groups in these tests take two bytes")
-}
-
-fn varint(bytes: &mut &[u8]) -> u64 {
-    let mut value = 0;
-    for shift in (0..).step_by(7) {
-        let byte = take(bytes, 1)[0];
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    value
-}
-
-fn put_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::cli::files;
+use crate::cli::files::{self, DataFolders};
 use crate::external::{self, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Diagnostic, Fixed, Job, Noqa, Safety, Selection};
@@ -45,8 +45,8 @@ pub(super) struct Judged {
 }
 
 /// Judges a file.
-pub(super) fn judge(task: &Task, mode: Mode) -> Result<Judged, Unjudged> {
-    try_judge(task, mode).map_err(|error| unjudged(&task.path, &error))
+pub(super) fn judge(task: &Task, mode: Mode, folders: &DataFolders) -> Result<Judged, Unjudged> {
+    try_judge(task, mode, folders).map_err(|error| unjudged(&task.path, &error))
 }
 
 /// Why a file was not judged; the path is not said twice.
@@ -56,8 +56,8 @@ pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
     Unjudged { path, message }
 }
 
-fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judged> {
-    let (input, model) = files::open_model(path)?;
+fn try_judge(Task { path, selection }: &Task, mode: Mode, folders: &DataFolders) -> anyhow::Result<Judged> {
+    let (input, model) = files::open_model(path, folders)?;
     let job = Job { path: &input.name, selection, noqa: mode.noqa };
     match mode.action {
         Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
@@ -69,15 +69,15 @@ fn try_judge(Task { path, selection }: &Task, mode: Mode) -> anyhow::Result<Judg
         }
         Action::Fix => {
             let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed)?;
-            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model)? };
+            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
             Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
         }
     }
 }
 
 /// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model) -> anyhow::Result<Model> {
+fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> anyhow::Result<Model> {
     let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
     plan.write().with_context(|| path.display().to_string())?;
-    Ok(files::open_model(path)?.1)
+    Ok(files::open_model(path, folders)?.1)
 }

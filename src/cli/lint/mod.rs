@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, progress};
+use super::{Messages, files, progress};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -100,6 +100,8 @@ pub struct Lint {
     /// Apply fixes too that change the graph's shape or guess what was meant
     #[arg(long)]
     unsafe_fixes: bool,
+    #[command(flatten)]
+    folders: files::DataFolders,
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     format: LintFormat,
@@ -135,7 +137,7 @@ impl Lint {
         let tasks = self.tasks(&mut settings, &mut run)?;
         let mode = self.mode();
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
-            tasks.par_iter().map(|task| judge(task, mode)).inspect(|_| done.count()).collect()
+            tasks.par_iter().map(|task| judge(task, mode, &self.folders)).inspect(|_| done.count()).collect()
         });
         let mut diff = String::new();
         for one in judged {
@@ -160,7 +162,7 @@ impl Lint {
         for path in paths::expand(&self.named_paths()?) {
             match path {
                 Ok(found) if found.in_folder && settings.is_excluded(&found.path)? => {}
-                Ok(found) if found.path == Path::new("-") && self.fix => {
+                Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
                 }
                 Ok(found) => tasks.push(Task { selection: settings.selection(&found.path)?, path: found.path }),

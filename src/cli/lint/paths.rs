@@ -8,11 +8,13 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, anyhow};
 use glob::MatchOptions;
 
+use crate::cli::files;
+
 /// The paths that a list names, one a line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let name = || format!("--file-list {}", list.display());
     let reader: Box<dyn BufRead> = match list {
-        list if list == Path::new("-") => Box::new(io::stdin().lock()),
+        list if files::is_stdin(list) => Box::new(io::stdin().lock()),
         list => Box::new(BufReader::new(fs::File::open(list).with_context(name)?)),
     };
     let lines = reader.lines().collect::<io::Result<Vec<String>>>().with_context(name)?;
@@ -44,7 +46,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Unfound>> {
 
 fn expand_one(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
     match fs::metadata(path) {
-        _ if path == Path::new("-") => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
+        _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
         Ok(metadata) if metadata.is_dir() => walk(path, all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {

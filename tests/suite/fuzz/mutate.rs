@@ -1,5 +1,7 @@
 //! Changes of inputs that keep the lengths of protobuf messages right: a change of single bytes mostly breaks them.
 
+use prost::encoding::{decode_varint, encode_varint};
+
 /// A protobuf message, or whatever looks like one.
 type Tree = Vec<Field>;
 
@@ -49,13 +51,13 @@ pub fn mutate(bytes: &[u8], seed: u64) -> Vec<u8> {
 fn read(mut bytes: &[u8]) -> Option<Tree> {
     let mut tree = Vec::new();
     while !bytes.is_empty() {
-        let key = take_varint(&mut bytes)?;
+        let key = decode_varint(&mut bytes).ok()?;
         let value = match key & 7 {
-            0 => Value::Varint(take_varint(&mut bytes)?),
+            0 => Value::Varint(decode_varint(&mut bytes).ok()?),
             1 => Value::Fixed(bytes.split_off(..8)?.to_vec()),
             5 => Value::Fixed(bytes.split_off(..4)?.to_vec()),
             2 => {
-                let length = usize::try_from(take_varint(&mut bytes)?).ok()?;
+                let length = usize::try_from(decode_varint(&mut bytes).ok()?).ok()?;
                 let inside = bytes.split_off(..length)?;
                 match read(inside).filter(|tree| !tree.is_empty()) {
                     Some(tree) => Value::Message(tree),
@@ -72,7 +74,7 @@ fn read(mut bytes: &[u8]) -> Option<Tree> {
 fn write(tree: &Tree, out: &mut Vec<u8>) {
     for Field { number, is_long, value } in tree {
         let mut key = |wire_type| {
-            put_varint(number << 3 | wire_type, out);
+            encode_varint(number << 3 | wire_type, out);
             if *is_long && let Some(last) = out.last_mut() {
                 *last |= 0x80;
                 out.push(0);
@@ -81,7 +83,7 @@ fn write(tree: &Tree, out: &mut Vec<u8>) {
         match value {
             Value::Varint(value) => {
                 key(0);
-                put_varint(*value, out);
+                encode_varint(*value, out);
             }
             Value::Fixed(bytes) => {
                 key(if bytes.len() == 8 { 1 } else { 5 });
@@ -89,14 +91,14 @@ fn write(tree: &Tree, out: &mut Vec<u8>) {
             }
             Value::Bytes(bytes) => {
                 key(2);
-                put_varint(bytes.len() as u64, out);
+                encode_varint(bytes.len() as u64, out);
                 out.extend(bytes);
             }
             Value::Message(tree) => {
                 key(2);
                 let mut inside = Vec::new();
                 write(tree, &mut inside);
-                put_varint(inside.len() as u64, out);
+                encode_varint(inside.len() as u64, out);
                 out.extend(inside);
             }
         }
@@ -188,26 +190,6 @@ fn change_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
         (_, Some(byte)) => *byte = random.next() as u8,
         (_, None) => bytes.extend_from_within(..at.min(16)),
     }
-}
-
-fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.split_off_first()?;
-        value |= u64::from(byte & 0x7F) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn put_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// xorshift: the same numbers everywhere and always.
