@@ -92,12 +92,25 @@ impl<'t> Lexer<'t> {
         if self.take(sign)? { Ok(()) } else { Err(self.expected(&format!("'{sign}'"))) }
     }
 
+    /// A word that has a meaning in the text.
     pub fn name(&mut self) -> Result<&'t str, SyntaxError> {
         match self.peek()? {
             Token::Name(name) => {
                 self.next()?;
                 Ok(name)
             }
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    /// The name of something in a model, in quotes or not.
+    pub fn word(&mut self) -> Result<String, SyntaxError> {
+        match self.peek()? {
+            Token::Name(word) | Token::Number(word) => {
+                self.next()?;
+                Ok(word.to_owned())
+            }
+            Token::Quoted(_) => self.string(),
             _ => Err(self.expected("a name")),
         }
     }

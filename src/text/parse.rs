@@ -102,7 +102,7 @@ impl<'t> Parser<'t> {
                 Ok(())
             })?;
         }
-        function.name = Some(self.lexer.name()?.to_owned());
+        function.name = Some(self.lexer.word()?);
         if self.lexer.take("<")? {
             self.list(">", |parser| {
                 let attribute = parser.attribute()?;
@@ -130,7 +130,7 @@ impl<'t> Parser<'t> {
     }
 
     fn graph(&mut self) -> Parsed<GraphProto> {
-        let mut graph = raw::GraphProto { name: Some(self.lexer.name()?.to_owned()), ..Default::default() };
+        let mut graph = raw::GraphProto { name: Some(self.lexer.word()?), ..Default::default() };
         self.lexer.expect("(")?;
         self.list(")", |parser| {
             graph.input.push(parser.value_info()?);
@@ -170,17 +170,17 @@ impl<'t> Parser<'t> {
     fn node(&mut self) -> Parsed<NodeProto> {
         let mut node = raw::NodeProto::default();
         if self.lexer.take("[")? {
-            node.name = Some(self.lexer.name()?.to_owned());
+            node.name = Some(self.lexer.word()?);
             self.lexer.expect("]")?;
         }
         node.output = self.names("=")?;
-        let operator = self.lexer.name()?;
+        let operator = self.lexer.word()?;
         match operator.rsplit_once('.') {
             Some((domain, op_type)) => (node.domain, node.op_type) = (Some(domain.to_owned()), Some(op_type.to_owned())),
-            None => node.op_type = Some(operator.to_owned()),
+            None => node.op_type = Some(operator),
         }
         if self.lexer.take(":")? {
-            node.overload = Some(self.lexer.name()?.to_owned());
+            node.overload = Some(self.lexer.word()?);
         }
         self.attributes(&mut node.attribute)?;
         self.lexer.expect("(")?;
@@ -203,24 +203,14 @@ impl<'t> Parser<'t> {
     fn names(&mut self, close: &str) -> Parsed<Vec<String>> {
         let mut names = Vec::new();
         self.list(close, |parser| {
-            let name = match parser.lexer.peek()? {
-                Token::Name(_) => parser.lexer.name()?.to_owned(),
-                Token::Number(number) => {
-                    parser.lexer.next()?;
-                    number.to_owned()
-                }
-                Token::Quoted(_) => parser.lexer.string()?,
-                Token::Sign(",") => String::new(),
-                _ => return Err(parser.lexer.expected("a name")),
-            };
-            names.push(name);
+            names.push(if parser.lexer.peek()? == Token::Sign(",") { String::new() } else { parser.lexer.word()? });
             Ok(())
         })?;
         Ok(names)
     }
 
     fn attribute(&mut self) -> Parsed<AttributeProto> {
-        let mut attribute = raw::AttributeProto { name: Some(self.lexer.name()?.to_owned()), ..Default::default() };
+        let mut attribute = raw::AttributeProto { name: Some(self.lexer.word()?), ..Default::default() };
         let stated = if self.lexer.take(":")? { Some(self.lexer.name()?) } else { None };
         if let Some(stated) = stated {
             let kind = AttributeType::from_str_name(&stated.to_uppercase());
@@ -230,7 +220,7 @@ impl<'t> Parser<'t> {
             return Ok(attribute.into());
         }
         if self.lexer.take("@")? {
-            attribute.ref_attr_name = Some(self.lexer.name()?.to_owned());
+            attribute.ref_attr_name = Some(self.lexer.word()?);
             return Ok(attribute.into());
         }
         let kind = self.attribute_value(&mut attribute)?;
@@ -241,6 +231,7 @@ impl<'t> Parser<'t> {
     fn attribute_value(&mut self, attribute: &mut raw::AttributeProto) -> Parsed<AttributeType> {
         match self.lexer.peek()? {
             Token::Sign("[") => self.attribute_list(attribute),
+            _ if attribute.r#type() == AttributeType::Graph => self.attribute_graph(attribute),
             Token::Quoted(_) => {
                 attribute.s = Some(self.lexer.string()?.into());
                 Ok(AttributeType::String)
@@ -255,8 +246,7 @@ impl<'t> Parser<'t> {
                     Ok(AttributeType::Float)
                 }
             },
-            Token::Name(word) if attribute.r#type() == AttributeType::TypeProto => {
-                let _ = word;
+            Token::Name(_) if attribute.r#type() == AttributeType::TypeProto => {
                 attribute.tp = Some(self.type_proto()?);
                 Ok(AttributeType::TypeProto)
             }
@@ -265,12 +255,14 @@ impl<'t> Parser<'t> {
                 attribute.t = Some(self.tensor(Some(&tensor_type), None)?);
                 Ok(AttributeType::Tensor)
             }
-            Token::Name(_) => {
-                attribute.g = Some(self.inner(Self::graph)?);
-                Ok(AttributeType::Graph)
-            }
+            Token::Name(_) => self.attribute_graph(attribute),
             _ => Err(self.lexer.expected("the value of an attribute")),
         }
+    }
+
+    fn attribute_graph(&mut self, attribute: &mut raw::AttributeProto) -> Parsed<AttributeType> {
+        attribute.g = Some(self.inner(Self::graph)?);
+        Ok(AttributeType::Graph)
     }
 
     fn attribute_list(&mut self, attribute: &mut raw::AttributeProto) -> Parsed<AttributeType> {
@@ -279,6 +271,7 @@ impl<'t> Parser<'t> {
         let (mut strings, mut graphs): (Vec<Bytes>, Vec<GraphProto>) = (Vec::new(), Vec::new());
         self.list("]", |parser| {
             match parser.lexer.peek()? {
+                _ if attribute.r#type() == AttributeType::Graphs => graphs.push(parser.inner(Self::graph)?),
                 Token::Quoted(_) => strings.push(parser.lexer.string()?.into()),
                 Token::Number(_) => numbers.push(parser.number()?),
                 _ => graphs.push(parser.inner(Self::graph)?),
@@ -361,14 +354,7 @@ impl<'t> Parser<'t> {
     fn value_info(&mut self) -> Parsed<ValueInfoProto> {
         let typed = matches!(self.lexer.peek()?, Token::Name(word) if word.parse::<TypeName>().is_ok());
         let r#type = if typed { Some(self.type_proto()?) } else { None };
-        let name = match self.lexer.peek()? {
-            Token::Number(number) => {
-                self.lexer.next()?;
-                number
-            }
-            _ => self.lexer.name()?,
-        };
-        Ok(raw::ValueInfoProto { name: Some(name.to_owned()), r#type, ..Default::default() }.into())
+        Ok(raw::ValueInfoProto { name: Some(self.lexer.word()?), r#type, ..Default::default() }.into())
     }
 
     fn type_proto(&mut self) -> Parsed<TypeProto> {
@@ -414,7 +400,7 @@ impl<'t> Parser<'t> {
                     parser.lexer.next()?;
                     None
                 }
-                _ => Some(Value::DimParam(parser.lexer.name()?.to_owned())),
+                _ => Some(Value::DimParam(parser.lexer.word()?)),
             };
             shape.dim.push(raw::tensor_shape_proto::Dimension { value, denotation: None }.into());
             Ok(())
@@ -479,7 +465,7 @@ impl Number {
 }
 
 /// The first word of a type.
-enum TypeName {
+pub(super) enum TypeName {
     Element(DType),
     Seq,
     Optional,

@@ -1,7 +1,10 @@
 //! From a model to text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::lexer::{Lexer, Token};
+use super::parse::TypeName;
 use super::values;
 use crate::dtype::DType;
 use crate::tensor::{Tensor, Values, is_external};
@@ -69,13 +72,13 @@ fn write_function(text: &mut String, function: &FunctionProto) {
     let mut header = vec![format!("domain: {:?}", function.domain()), format!("opset_import: {}", imports(&function.opset_import))];
     header.extend(function.overload.as_ref().map(|overload| format!("overload: {overload:?}")));
     header.extend(properties(&function.metadata_props));
-    write!(text, "<{}>\n{}", header.join(", "), function.name()).ok();
+    write!(text, "<{}>\n{}", header.join(", "), word(function.name())).ok();
     let defaults = function.attribute_proto.iter().map(|attribute| attribute_text(attribute, ""));
-    let attributes: Vec<String> = function.attribute.iter().cloned().chain(defaults).collect();
+    let attributes: Vec<String> = function.attribute.iter().map(|name| word(name).into_owned()).chain(defaults).collect();
     if !attributes.is_empty() {
         write!(text, " <{}>", attributes.join(", ")).ok();
     }
-    write!(text, " ({}) => ({})", function.input.join(", "), function.output.join(", ")).ok();
+    write!(text, " ({}) => ({})", words(&function.input), words(&function.output)).ok();
     write_nodes(text, &function.node, "");
     text.push('\n');
 }
@@ -83,9 +86,9 @@ fn write_function(text: &mut String, function: &FunctionProto) {
 fn write_graph(text: &mut String, graph: &GraphProto, indent: &str) {
     let infos = |list: &[ValueInfoProto]| list.iter().map(value_info).collect::<Vec<_>>().join(", ");
     let name = if graph.name().is_empty() { "graph" } else { graph.name() };
-    write!(text, "{name} ({}) => ({})", infos(&graph.input), infos(&graph.output)).ok();
+    write!(text, "{} ({}) => ({})", word(name), infos(&graph.input), infos(&graph.output)).ok();
     let initializers =
-        graph.initializer.iter().map(|tensor| format!("{} = {}", tensor_type(tensor, tensor.name()), elements(tensor)));
+        graph.initializer.iter().map(|tensor| format!("{} = {}", tensor_type(tensor, &word(tensor.name())), elements(tensor)));
     let stated: Vec<String> = initializers.chain(graph.value_info.iter().map(value_info)).collect();
     if !stated.is_empty() {
         let separator = format!(",\n{indent}  ");
@@ -105,32 +108,29 @@ fn write_nodes(text: &mut String, nodes: &[NodeProto], indent: &str) {
 fn node_text(node: &NodeProto, indent: &str) -> String {
     let mut text = String::new();
     if !node.name().is_empty() {
-        write!(text, "[{}] ", node.name()).ok();
+        write!(text, "[{}] ", word(node.name())).ok();
     }
-    let names = |names: &[String]| {
-        let quoted = names.iter().map(|name| if name.is_empty() { "\"\"" } else { name });
-        quoted.collect::<Vec<_>>().join(", ")
-    };
     let domain = if node.domain().is_empty() { String::new() } else { format!("{}.", node.domain()) };
-    let overload = if node.overload().is_empty() { String::new() } else { format!(":{}", node.overload()) };
-    write!(text, "{} = {domain}{}{overload} ", names(&node.output), node.op_type()).ok();
+    let operator = format!("{domain}{}", node.op_type());
+    let overload = if node.overload().is_empty() { String::new() } else { format!(":{}", word(node.overload())) };
+    write!(text, "{} = {}{overload} ", words(&node.output), word(&operator)).ok();
     if !node.attribute.is_empty() {
         let attributes = node.attribute.iter().map(|attribute| attribute_text(attribute, indent));
         write!(text, "<{}> ", attributes.collect::<Vec<_>>().join(", ")).ok();
     }
-    write!(text, "({})", names(&node.input)).ok();
+    write!(text, "({})", words(&node.input)).ok();
     text
 }
 
 fn attribute_text(attribute: &AttributeProto, indent: &str) -> String {
-    format!("{}: {}", attribute.name(), attribute_value(attribute, indent))
+    format!("{}: {}", word(attribute.name()), attribute_value(attribute, indent))
 }
 
 fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
     let kind = attribute.r#type();
     let mut text = kind.as_str_name().to_lowercase();
     if !attribute.ref_attr_name().is_empty() {
-        write!(text, " = @{}", attribute.ref_attr_name()).ok();
+        write!(text, " = @{}", word(attribute.ref_attr_name())).ok();
         return text;
     }
     let list = |items: Vec<String>| format!("[{}]", items.join(", "));
@@ -162,8 +162,8 @@ fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
 
 fn value_info(info: &ValueInfoProto) -> String {
     match &info.r#type {
-        Some(r#type) => format!("{} {}", type_text(r#type), info.name()),
-        None => info.name().to_owned(),
+        Some(r#type) => format!("{} {}", type_text(r#type), word(info.name())),
+        None => word(info.name()).into_owned(),
     }
 }
 
@@ -176,7 +176,8 @@ fn type_text(proto: &TypeProto) -> String {
             let dims = tensor.shape.as_ref().map(|shape| {
                 shape.dim.iter().map(|dim| match &dim.value {
                     Some(Dim::DimValue(size)) => size.to_string(),
-                    Some(Dim::DimParam(name)) => name.clone(),
+                    Some(Dim::DimParam(name)) if is_name(name) => name.clone(),
+                    Some(Dim::DimParam(name)) => format!("{name:?}"),
                     None => "?".to_owned(),
                 })
             });
@@ -222,6 +223,21 @@ fn elements(tensor: &TensorProto) -> String {
         texts.push("...".to_owned());
     }
     format!("{{{}}}", texts.join(", "))
+}
+
+/// A name as it reads back: in quotes, where it would be something else without them.
+fn word(name: &str) -> Cow<'_, str> {
+    let is_number = matches!(Lexer::new(name).next(), Ok(Token::Number(word)) if word == name);
+    if is_number || is_name(name) { Cow::Borrowed(name) } else { Cow::Owned(format!("{name:?}")) }
+}
+
+fn words(names: &[String]) -> String {
+    names.iter().map(|name| word(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the parser takes it for a name wherever it stands.
+fn is_name(word: &str) -> bool {
+    matches!(Lexer::new(word).next(), Ok(Token::Name(name)) if name == word && name.parse::<TypeName>().is_err())
 }
 
 fn imports(imports: &[OperatorSetIdProto]) -> String {

@@ -13,7 +13,7 @@ use onnx_recast::wire::{Field, Kept, Value};
 use proptest::prelude::*;
 use prost::Message;
 
-use crate::support::{fold, model};
+use crate::support::{expect_no_failures, fold, model};
 
 /// A node of a random model: an operator, and the values it uses, as numbers of values that are there.
 #[derive(Clone, Debug)]
@@ -169,6 +169,36 @@ fn texts_of_any_characters_that_are_printed_read_back() {
         named.producer_name = Some(name.to_owned());
         assert_eq!(text::parse(&text::print(&named)).unwrap().producer_name(), name);
     }
+}
+
+#[test]
+fn names_of_any_characters_that_are_printed_read_back() {
+    let template = r#"
+<ir_version: 10, opset_import: ["": 21, "d": 1]>
+NAME (float[NAME, 2] NAME) => (float NAME) <float NAME = {1}, NAME> {
+  [NAME] NAME, NAME = "d.OPERATOR":NAME <NAME: int = 1> (NAME, "", NAME)
+  y = If (NAME) <then_branch: graph = NAME () => (NAME) { NAME = Neg (NAME) }, NAME: graphs = [NAME () => () {}]>
+}
+<domain: "d", opset_import: ["": 21]> NAME <NAME> (NAME) => (NAME) { NAME = Op <to: int = @NAME> (NAME) }
+"#;
+    let mut failures = Vec::new();
+    for name in ["", " ", "a b", "42", "-", "4/2", "1e-5x", "inf", "float", "seq", "x:0", "[", "=>", "\"", "#", "?", "é", "a\nb"] {
+        let quoted = format!("{name:?}");
+        let text = template.replace("\"d.OPERATOR\"", &format!("{:?}", format!("d.{name}"))).replace("NAME", &quoted);
+        let model = text::parse(&text).unwrap();
+        let printed = text::print(&model);
+        let graph = model.graph.as_ref().unwrap();
+        assert_eq!([graph.name(), graph.input[0].name(), graph.node[0].op_type(), &graph.node[1].input[0]], [name; 4]);
+        let again = text::parse(&printed).map(|again| text::print(&again));
+        if again.as_ref() != Ok(&printed) {
+            failures.push(format!("{name:?}: {again:?}, printed as {printed}"));
+        }
+        let same = text::parse(&printed).is_ok_and(|again| again.encode_to_vec() == model.encode_to_vec());
+        if !same && !name.is_empty() {
+            failures.push(format!("{name:?} is lost in {printed}"));
+        }
+    }
+    expect_no_failures(failures);
 }
 
 proptest! {
