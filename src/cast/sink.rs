@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 pub(super) const PIECE: usize = 1024;
 
 /// Codes that a kernel writes at a time: whole cache lines of them when they are packed, however narrow they are.
+#[cfg(target_arch = "x86_64")]
 pub(super) const BLOCK: usize = 256;
 
 /// The most bytes that a loop writes at a time.
@@ -83,6 +84,7 @@ impl<'a, F: Features> Sink<'a, F> {
     }
 
     /// Writes a block. If elements are packed, it is of [`BLOCK`] codes.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn put<const BYTES: usize>(&mut self, block: &[u8; BYTES]) {
         let (results, packing, past_caches) = match &mut self.target {

@@ -1,7 +1,9 @@
 //! Floats of 8 bits and fewer from `f32`: by the arithmetic of [`Rounding::round`], which AVX-512 can do in fewer steps.
 #![allow(unsafe_code)]
 
-use super::level::{Features, Level};
+use super::level::Features;
+#[cfg(target_arch = "x86_64")]
+use super::level::Level;
 use super::number::map;
 use super::round::Rounding;
 use super::sink::Sink;

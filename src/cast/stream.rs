@@ -2,24 +2,24 @@
 //! replaces is not read first. Loads are asked for early: by themselves they would wait at every page and after every pause.
 #![allow(unsafe_code)]
 
-use super::level::{Features, Level};
+use super::level::Features;
+#[cfg(target_arch = "x86_64")]
+use super::level::Level;
 
 /// The size and alignment of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Pages that are asked for in turns.
-const PAGES: usize = 4;
-
 /// Asks for the memory that a loop over long runs of bytes will read some iterations after these: for the second cache one group of
 /// pages ahead, its pages in turns, which keeps more requests under way than page after page; from there soon before it is needed.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn fetch_ahead(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+    const PAGE: usize = 4 << 10;
+    const PAGES: usize = 4;
+    const GROUP: usize = PAGES * PAGE;
+    const NEAR: usize = 1 << 10;
     for lines in bytes.chunks(PAGES * LINE) {
-        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        const PAGE: usize = 4 << 10;
-        const GROUP: usize = PAGES * PAGE;
-        const NEAR: usize = 1 << 10;
         let address = lines.as_ptr().addr();
         let first = lines.as_ptr().wrapping_add(GROUP - address % GROUP + address % GROUP / (PAGES * LINE) * LINE);
         // Of fewer lines than there are pages, each stands for the page that it would stand for among all.
@@ -32,9 +32,12 @@ pub(super) fn fetch_ahead(bytes: &[u8]) {
             }
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
 }
+
+/// Leaves it to the machine.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(super) fn fetch_ahead(_bytes: &[u8]) {}
 
 /// Stores past the caches where the level can and the target begins on a line.
 #[inline(always)]
