@@ -142,10 +142,10 @@ fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
     let string = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
     let value = match kind {
         AttributeType::Int => attribute.i().to_string(),
-        AttributeType::Float => attribute.f().to_string(),
+        AttributeType::Float => float(attribute.f()),
         AttributeType::String => string(attribute.s()),
         AttributeType::Ints => list(attribute.ints.iter().map(ToString::to_string).collect()),
-        AttributeType::Floats => list(attribute.floats.iter().map(ToString::to_string).collect()),
+        AttributeType::Floats => list(attribute.floats.iter().copied().map(float).collect()),
         AttributeType::Strings => list(attribute.strings.iter().map(|text| string(text)).collect()),
         AttributeType::Tensor => attribute
             .t
@@ -223,6 +223,16 @@ fn elements(tensor: &TensorProto) -> String {
         texts.push("...".to_owned());
     }
     format!("{{{}}}", texts.join(", "))
+}
+
+/// A number as it reads back.
+fn float(number: f32) -> String {
+    match number {
+        _ if number.is_nan() => "nan".to_owned(),
+        // An integer has one zero.
+        0.0 if number.is_sign_negative() => "-0.0".to_owned(),
+        _ => number.to_string(),
+    }
 }
 
 /// A name as it reads back: in quotes, where it would be something else without them.

@@ -172,6 +172,14 @@ fn texts_of_any_characters_that_are_printed_read_back() {
 }
 
 #[test]
+fn floats_that_are_no_numbers_read_back() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => () { y = Op <a = nan, b = -inf, c = [nan, inf, -0.0]> () }"#;
+    let model = text::parse(text).unwrap();
+    let again = text::parse(&text::print(&model)).unwrap();
+    assert_eq!(again.encode_to_vec(), model.encode_to_vec());
+}
+
+#[test]
 fn names_of_any_characters_that_are_printed_read_back() {
     let template = r#"
 <ir_version: 10, opset_import: ["": 21, "d": 1]>
