@@ -4,6 +4,7 @@
 //! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
 
 mod data_folder;
+mod direct;
 mod field;
 mod kept;
 mod layout;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::direct::{self, Direct};
 use super::layout::{Layout, Piece};
 use super::memory;
 use super::recipe::GRAIN;
 use super::signals::RemovedOnSignal;
 use super::temporary::Temporary;
 
-/// Bytes that one thread computes and writes at a time.
+/// Bytes that one thread computes or copies, and writes, at a time.
 const CHUNK: usize = 2730 * GRAIN;
 
 /// Where a file goes.
@@ -121,7 +122,7 @@ impl Written {
 /// Writes from the first byte to the last: for pipes.
 fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    for Chunk { piece, start, bytes, place: _ } in chunks(&layout.pieces()) {
+    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces()) {
         match piece {
             Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
             Piece::Made(recipe) => {
@@ -139,18 +140,23 @@ fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
 fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
 
+    let direct = Direct::to(file);
     chunks(&layout.pieces()).into_par_iter().try_for_each_init(
         || vec![0; CHUNK],
-        |buffer, Chunk { piece, start, bytes, place }| {
-            match piece {
-                Piece::Bytes(all) => file.write_all_at(&all[start..start + bytes], place).map_err(explained)?,
-                Piece::Made(recipe) => {
-                    recipe.fill(start, &mut buffer[..bytes]);
-                    file.write_all_at(&buffer[..bytes], place)?;
-                }
+        |buffer, Chunk { piece, start, bytes, place, straight }| {
+            let end = start + bytes;
+            let moved = match piece {
+                Piece::Bytes(all) if straight => direct.write(&all[start..end], place).map_err(explained)?,
+                _ => 0,
+            };
+            for part in (start + moved..end).step_by(CHUNK) {
+                let buffer = &mut buffer[..CHUNK.min(end - part)];
+                let place = place + (part - start) as u64;
+                piece.fill(part, buffer);
+                file.write_all_at(buffer, place)?;
+                memory::start_flushing(file, place, buffer.len());
             }
-            memory::start_flushing(file, place, bytes);
-            memory::release(piece.source(start..start + bytes));
+            memory::release(piece.source(start..end));
             layout.count_written(bytes);
             Ok(())
         },
@@ -179,15 +185,19 @@ struct Chunk<'p> {
     bytes: usize,
     /// Where it begins in the file.
     place: u64,
+    /// Whether its bytes may go to the disk as they are.
+    straight: bool,
 }
 
 fn chunks(pieces: &[Piece]) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut place = 0;
     for piece in pieces {
-        for start in (0..piece.bytes()).step_by(CHUNK) {
-            let bytes = CHUNK.min(piece.bytes() - start);
-            chunks.push(Chunk { piece, start, bytes, place });
+        let straight = matches!(piece, Piece::Bytes(bytes) if direct::suits(bytes, place));
+        let step = if straight { direct::MOST } else { CHUNK };
+        for start in (0..piece.bytes()).step_by(step) {
+            let bytes = step.min(piece.bytes() - start);
+            chunks.push(Chunk { piece, start, bytes, place, straight });
             place += bytes as u64;
         }
     }
@@ -200,10 +210,16 @@ impl Layout {
     pub fn is_content_of(&self, found: &[u8]) -> bool {
         let pieces = self.pieces();
         self.bytes() == found.len() as u64
-            && chunks(&pieces).into_par_iter().all(|Chunk { piece, start, bytes, place }| {
-                let mut buffer = vec![0; bytes];
-                piece.fill(start, &mut buffer);
-                found[place as usize..].starts_with(&buffer)
+            && chunks(&pieces).into_par_iter().all(|Chunk { piece, start, bytes, place, .. }| {
+                let found = &found[place as usize..];
+                match piece {
+                    Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),
+                    Piece::Made(recipe) => {
+                        let mut buffer = vec![0; bytes];
+                        recipe.fill(start, &mut buffer);
+                        found.starts_with(&buffer)
+                    }
+                }
             })
     }
 }

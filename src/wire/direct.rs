@@ -1,0 +1,62 @@
+//! Writes that go from memory to the disk, without a copy in the system's cache.
+//!
+//! Bytes of a data file that are only moved take hardly any processor time that way, and the cache keeps what it has. Where there are
+//! no such writes, as the system or the file system has none, the caller writes as usual.
+
+use std::fs::File;
+use std::io;
+
+/// What the memory, the place and the number of the bytes have to be multiples of: the block size of disks, or a multiple.
+const BLOCK: usize = 4096;
+
+/// Fewer bytes are not worth a request of their own to the disk.
+const LEAST: usize = 1 << 20;
+
+/// Bytes to write at a time.
+pub(super) const MOST: usize = 8 << 20;
+
+/// Whether bytes can go to a place in a file this way, but for a last part of a block.
+pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
+    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(BLOCK as u64)
+}
+
+/// A second handle of a file, for such writes; none if there cannot be any.
+#[derive(Debug)]
+pub(super) struct Direct(Option<File>);
+
+impl Direct {
+    #[cfg(target_os = "linux")]
+    pub(super) fn to(file: &File) -> Direct {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::OpenOptionsExt;
+
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Direct(File::options().write(true).custom_flags(libc::O_DIRECT).open(path).ok())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn to(_file: &File) -> Direct {
+        Direct(None)
+    }
+
+    /// Writes the whole blocks of bytes that begin with a block, as their place does. Returns how many bytes that are: none, if the
+    /// file takes no such writes.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    #[cfg(unix)]
+    pub(super) fn write(&self, bytes: &[u8], place: u64) -> io::Result<usize> {
+        use std::os::unix::fs::FileExt;
+
+        let Some(file) = &self.0 else {
+            return Ok(0);
+        };
+        let blocks = &bytes[..bytes.len() / BLOCK * BLOCK];
+        match file.write_all_at(blocks, place) {
+            Ok(()) => Ok(blocks.len()),
+            // Not an error of the file, but an answer: these bytes cannot go this way.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+}
