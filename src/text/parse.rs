@@ -224,8 +224,18 @@ impl<'t> Parser<'t> {
             return Ok(attribute.into());
         }
         let kind = self.attribute_value(&mut attribute)?;
-        attribute.r#type.get_or_insert(kind.into());
-        Ok(attribute.into())
+        match attribute.r#type {
+            Some(stated) if stated != i32::from(kind) => Err(self.lexer.error(format!(
+                "attribute '{}' is stated as {}, but has a value of kind {}",
+                attribute.name(),
+                attribute.r#type().as_str_name(),
+                kind.as_str_name()
+            ))),
+            _ => {
+                attribute.r#type = Some(kind.into());
+                Ok(attribute.into())
+            }
+        }
     }
 
     fn attribute_value(&mut self, attribute: &mut raw::AttributeProto) -> Parsed<AttributeType> {
@@ -278,11 +288,14 @@ impl<'t> Parser<'t> {
             }
             Ok(())
         })?;
+        if [numbers.is_empty(), strings.is_empty(), graphs.is_empty()].iter().filter(|&&is_empty| !is_empty).count() > 1 {
+            return Err(self.lexer.error("a list has values of one kind".to_owned()));
+        }
         if !strings.is_empty() || attribute.r#type() == AttributeType::Strings {
             attribute.strings = strings;
             return Ok(AttributeType::Strings);
         }
-        if !graphs.is_empty() {
+        if !graphs.is_empty() || attribute.r#type() == AttributeType::Graphs {
             attribute.graphs = graphs;
             return Ok(AttributeType::Graphs);
         }

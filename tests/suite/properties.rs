@@ -180,6 +180,26 @@ fn floats_that_are_no_numbers_read_back() {
 }
 
 #[test]
+fn an_attribute_of_another_kind_than_it_says_is_no_text() {
+    let of = |attribute: &str| format!(r#"<ir_version: 10, opset_import: ["": 21]> g () => () {{ y = Op <{attribute}> () }}"#);
+    let mut failures = Vec::new();
+    for attribute in
+        ["a: tensor = h () => () {}", "a: string = 1", "a: int = \"1\"", "a: ints = [\"1\"]", "a = [1, \"1\"]", "a: graph = 1"]
+    {
+        if text::parse(&of(attribute)).is_ok() {
+            failures.push(attribute.to_owned());
+        }
+    }
+    for attribute in ["a: ints = []", "a: floats = []", "a: strings = []", "a: graphs = []", "a: float = 1"] {
+        let again = text::parse(&of(attribute)).map(|model| text::print(&model)).and_then(|printed| text::parse(&printed));
+        if again.as_ref().ok().map(Message::encode_to_vec) != text::parse(&of(attribute)).ok().map(|model| model.encode_to_vec()) {
+            failures.push(format!("{attribute}: {again:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
 fn names_of_any_characters_that_are_printed_read_back() {
     let template = r#"
 <ir_version: 10, opset_import: ["": 21, "d": 1]>
