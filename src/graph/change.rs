@@ -94,7 +94,11 @@ impl BodyMut<'_> {
             (TensorPlace::Sparse(_, index, part), BodyMut::Graph(graph)) => {
                 sparse_part(graph.sparse_initializer.get_mut(index as usize)?, part)
             }
-            (_, BodyMut::Function(_)) => None,
+            (TensorPlace::Default(_, index, part), BodyMut::Function(function)) => {
+                attribute_part(function.attribute_proto.get_mut(index as usize)?, part)
+            }
+            (TensorPlace::Initializer(..) | TensorPlace::Sparse(..), BodyMut::Function(_))
+            | (TensorPlace::Default(..), BodyMut::Graph(_)) => None,
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum TensorPlace {
     Sparse(ScopeId, u32, SparsePart),
     /// A tensor in an attribute of a node, by the attribute's index.
     Attribute(NodeId, u32, AttributePart),
+    /// A tensor in the default of an attribute of a function, by the default's index in `attribute_proto`.
+    Default(ScopeId, u32, AttributePart),
 }
 
 /// A half of a sparse tensor.
@@ -42,19 +44,20 @@ impl TensorPlace {
     #[must_use]
     pub fn scope(self) -> ScopeId {
         match self {
-            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => scope,
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) | TensorPlace::Default(scope, ..) => scope,
             TensorPlace::Attribute(node, ..) => node.scope,
         }
     }
 }
 
 impl Model {
-    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes; in all scopes.
+    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes and
+    /// in their defaults; in all scopes.
     pub fn tensors(&self) -> impl Iterator<Item = (TensorPlace, &TensorProto)> {
         self.scopes().flat_map(|scope| {
-            let (dense, sparse): (&[TensorProto], &[SparseTensorProto]) = match self.body(scope) {
-                Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer),
-                Body::Function(_) => (&[], &[]),
+            let (dense, sparse, defaults): (&[TensorProto], &[SparseTensorProto], &[AttributeProto]) = match self.body(scope) {
+                Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer, &[]),
+                Body::Function(function) => (&[], &[], &function.attribute_proto),
             };
             let dense = (0..).zip(dense).map(move |(index, tensor)| (TensorPlace::Initializer(scope, index), tensor));
             let sparse = (0..).zip(sparse).flat_map(move |(index, sparse)| {
@@ -65,7 +68,10 @@ impl Model {
                     of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Attribute(id, index, part), tensor))
                 })
             });
-            dense.chain(sparse).chain(attributes)
+            let defaults = (0..).zip(defaults).flat_map(move |(index, attribute)| {
+                of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Default(scope, index, part), tensor))
+            });
+            dense.chain(sparse).chain(attributes).chain(defaults)
         })
     }
 
@@ -81,7 +87,11 @@ impl Model {
             (TensorPlace::Attribute(node, index, _), _) => {
                 format!("{}.{}", self.node_path(node), self.node(node).attribute[index as usize].name())
             }
-            (_, Body::Function(_)) => named(""),
+            (TensorPlace::Default(_, index, _), Body::Function(function)) => named(function.attribute_proto[index as usize].name()),
+            (TensorPlace::Initializer(..) | TensorPlace::Sparse(..), Body::Function(_))
+            | (TensorPlace::Default(..), Body::Graph(_)) => {
+                unreachable!("a function has no initializers, and a graph no defaults")
+            }
         }
     }
 }

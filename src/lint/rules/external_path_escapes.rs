@@ -49,6 +49,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
                 None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
             },
             TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
+            TensorPlace::Default(..) => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
         })
     });
     findings.collect()
