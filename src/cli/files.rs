@@ -64,10 +64,12 @@ impl Output {
         let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
         let mut seen = HashSet::new();
         for target in &targets {
-            if let Target::File(path) = target
-                && !seen.insert(path)
-            {
+            let Target::File(path) = target else { continue };
+            if !seen.insert(wire::identity(path)) {
                 bail!("two models would be written to {}", path.display());
+            }
+            if path.is_dir() {
+                bail!("{}: is a folder, not a file", path.display());
             }
         }
         Ok(targets)
@@ -125,16 +127,12 @@ impl ExternalData {
 pub fn write_all(plans: Vec<Plan>, messages: Messages) -> anyhow::Result<Vec<Vec<PathBuf>>> {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
-        if !seen.insert(path) {
+        if !seen.insert(wire::identity(path)) {
             bail!("two models would write {}; give them different data files", path.display());
         }
     }
-    let write = |plan: Plan| {
-        let name = target_name(plan.target());
-        plan.write().with_context(|| name)
-    };
     let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
-    progress::of_files(messages, &files, || plans.into_iter().map(write).collect())
+    progress::of_files(messages, &files, || Ok(plans.into_iter().map(Plan::write).collect::<io::Result<_>>()?))
 }
 
 fn parse_placement(text: &str) -> Result<Placement, String> {

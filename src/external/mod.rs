@@ -23,8 +23,9 @@ use std::path::{Path, PathBuf};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{Layout, Piece, Progress, Target, is_stream, save, save_together};
+use crate::wire::{Layout, Piece, Progress, Target, at, is_stream, save, save_together};
 use arrange::arrange;
+use neighbours::Neighbours;
 use place::Place;
 
 /// protobuf counts the bytes of a message in 31 bits.
@@ -81,6 +82,9 @@ pub enum Unplaceable {
     /// The name of a data file leads out of the folder.
     #[error("--external-data '{0}': is no path of a data file inside the output's folder")]
     BadName(String),
+    /// The new data file would take the place of a model.
+    #[error("--external-data '{0}': is a model; use another name")]
+    OverModel(String),
     /// The new data file would take the place of one that is needed.
     #[error("--external-data '{name}': {} keeps tensors in this file; use another name", .by.display())]
     InUse {
@@ -129,6 +133,9 @@ impl Plan {
     /// # Errors
     /// Where a data file cannot be read or may not be written, or the model would be too large for the file it should be in.
     pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
+        if let Placement::File(name) = &options.placement {
+            name::location(name)?;
+        }
         let place = Place::of(&model, input, target);
         let is_unchanged = model.proto().source().is_some();
         let mut plan = Plan {
@@ -214,21 +221,28 @@ impl Plan {
     /// returns their paths.
     ///
     /// # Errors
-    /// Those of the operating system. The model that was there, if any, is then as it was.
+    /// Those of the operating system, with the path. The model that was there, if any, is then as it was.
     pub fn write(self) -> io::Result<Vec<PathBuf>> {
         match self.target {
             _ if self.is_there => return Ok(Vec::new()),
             Target::File(path) if !is_stream(&path) => {
                 for folder in self.data.iter().filter_map(|(path, _)| path.parent()).filter(|folder| *folder != Path::new("")) {
-                    fs::create_dir_all(folder)?;
+                    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
                 }
                 let mut files = self.data;
                 files.push((path, self.model));
                 save_together(files)?;
             }
-            target => save(&self.model, &target)?,
+            target => {
+                let path = if let Target::File(path) = &target { path } else { Path::new("-") };
+                save(&self.model, &target).map_err(|error| at(path, error))?;
+            }
         }
-        let is_removed = |path: &PathBuf| neighbours::referring(path, &self.folder).is_empty() && fs::remove_file(path).is_ok();
+        if self.left.is_empty() {
+            return Ok(self.left);
+        }
+        let neighbours = Neighbours::of(&self.folder, self.left.iter().map(PathBuf::as_path));
+        let is_removed = |path: &PathBuf| neighbours.referring(path).next().is_none() && fs::remove_file(path).is_ok();
         Ok(self.left.into_iter().filter(is_removed).collect())
     }
 }

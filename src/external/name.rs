@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::neighbours::{self, Neighbours};
 use super::place::Place;
-use super::{Options, Placement, Unplaceable, neighbours};
+use super::{Options, Placement, Unplaceable};
 use crate::wire::{DataFolder, Layout, folder_of};
 
 /// A path for a new data file.
@@ -17,23 +18,25 @@ pub(super) struct Chosen {
 }
 
 /// The name that the user wants, or else the output's name with `.data`. A file of other content is not replaced if a model may refer
-/// to it: a number is then put before the ending, and a name that the user wants is refused.
+/// to it: a number is then put before the ending, and a name that the user wants is refused, as it is where a model stands.
 pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Result<Chosen, Unplaceable> {
     let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
     let found = DataFolder::of_model(output);
     let is_there = |location: &str| found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes));
     if let Placement::File(name) = &options.placement {
-        let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
-        let location = location.ok_or_else(|| Unplaceable::BadName(name.clone()))?;
+        let location = location(name)?;
         let path = place.folder.join(&location);
         if path.is_dir() || path.is_symlink() || place.is_output(&path) || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
         let is_there = is_there(&location);
         if !is_there && path.exists() {
-            let others = neighbours::referring(&path, &place.folder).into_iter();
-            if let Some(by) = others.into_iter().find(|by| place.is_in_place || !place.is_output(by)) {
-                return Err(Unplaceable::InUse { name: name.clone(), by });
+            if neighbours::is_model(&path) {
+                return Err(Unplaceable::OverModel(name.clone()));
+            }
+            let neighbours = Neighbours::of(&place.folder, [path.as_path()]);
+            if let Some(by) = neighbours.referring(&path).find(|by| place.is_in_place || !place.is_output(by)) {
+                return Err(Unplaceable::InUse { name: name.clone(), by: by.to_owned() });
             }
         }
         return Ok(Chosen { path, location, is_there });
@@ -44,6 +47,12 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     let path = same.or_else(|| own_names(output).find(|path| path.symlink_metadata().is_err()));
     path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, is_there }))
         .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
+}
+
+/// The path that a user gave, as a model says it.
+pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
+    let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
+    location.ok_or_else(|| Unplaceable::BadName(name.to_owned()))
 }
 
 /// The names that this program gives to the data file of an output, in order.

@@ -1,4 +1,4 @@
-//! Which models refer to a data file.
+//! The models around data files, and which of these they refer to.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,35 +9,77 @@ use crate::tensor::{Reference, is_external};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
 
-/// The models of `folder` and of the data file's own folder that refer to the data file. A file that is called a model and cannot be
-/// read counts: it may refer to anything.
-pub(super) fn referring(data: &Path, folder: &Path) -> Vec<PathBuf> {
-    let folders = BTreeSet::from([folder.to_owned(), folder_of(data)]);
-    let entries = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let files: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-    files.into_iter().filter(|file| refers(file, data)).collect()
+/// The models from which some data files can be reached.
+pub(super) struct Neighbours(Vec<Neighbour>);
+
+struct Neighbour {
+    path: PathBuf,
+    /// The files that it refers to, resolved. None if it is called a model and cannot be read: it may refer to anything.
+    data: Option<BTreeSet<PathBuf>>,
 }
 
-/// Whether a file is a model that refers to a data file.
-pub(super) fn refers(file: &Path, data: &Path) -> bool {
-    let Ok(data) = fs::canonicalize(data) else {
-        return false;
-    };
-    if fs::canonicalize(file).is_ok_and(|file| file == data) {
-        return false;
+impl Neighbours {
+    /// Looks at every file of `folder` and of the folders of the data files, and at every `.onnx` file of the folders around these,
+    /// from which a location leads down to them.
+    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+        let near: BTreeSet<PathBuf> = data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(resolved).collect();
+        let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
+        let around =
+            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(files).filter(|path| is_called_model(path));
+        let files: BTreeSet<PathBuf> = near.iter().flat_map(|folder| files(folder)).chain(around).collect();
+        Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
     }
-    match locations(file) {
-        Some(locations) => {
-            let folder = DataFolder::of_model(file);
-            locations.iter().any(|location| folder.path_of(location).is_ok_and(|path| path == data))
-        }
-        None => file.extension().is_some_and(|extension| extension == "onnx"),
+
+    /// The models that refer to a data file.
+    pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
+        let data = fs::canonicalize(data).ok();
+        let refers = move |neighbour: &&Neighbour| data.as_ref().is_some_and(|data| neighbour.refers(data));
+        self.0.iter().filter(refers).map(|neighbour| neighbour.path.as_path())
     }
+}
+
+impl Neighbour {
+    fn read(path: PathBuf) -> Option<Neighbour> {
+        let data = locations(&path).map(|locations| {
+            let folder = DataFolder::of_model(&path);
+            locations.iter().filter_map(|location| folder.path_of(location).ok()).collect()
+        });
+        (data.is_some() || is_called_model(&path)).then_some(Neighbour { path, data })
+    }
+
+    fn refers(&self, data: &PathBuf) -> bool {
+        fs::canonicalize(&self.path).is_ok_and(|path| path != *data) && self.data.as_ref().is_none_or(|all| all.contains(data))
+    }
+}
+
+/// The data files that a model refers to, resolved; all of those given, if the file is called a model and cannot be read.
+pub(super) fn refers(model: &Path, data: &Path) -> bool {
+    let data = fs::canonicalize(data);
+    Neighbour::read(model.to_owned()).is_some_and(|model| data.is_ok_and(|data| model.refers(&data)))
+}
+
+/// Whether a file is a model, or called one.
+pub(super) fn is_model(path: &Path) -> bool {
+    is_called_model(path) || locations(path).is_some()
+}
+
+fn is_called_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "onnx")
+}
+
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_file())
+}
+
+fn resolved(folder: PathBuf) -> Option<PathBuf> {
+    fs::canonicalize(folder).ok()
 }
 
 /// The locations that a model names; none if the file is no model.
 fn locations(file: &Path) -> Option<BTreeSet<String>> {
     let proto = ModelProto::from_bytes(wire::open(file).ok()?.bytes).ok()?;
+    proto.graph.as_ref()?;
     let model = Model::new(proto).ok()?;
     let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
     Some(external.filter_map(|(_, tensor)| Reference::read(tensor).ok()).map(|reference| reference.location).collect())

@@ -9,9 +9,9 @@ use prost::Message;
 use super::place::Place;
 use super::{LARGEST_MODEL, Options, Placement, Unplaceable};
 use crate::graph::{Model, TensorPlace};
-use crate::tensor::{Reference, Tensor, is_external};
-use crate::wire::Piece;
+use crate::tensor::{Reference, Tensor, Values, is_external};
 use crate::wire::schema::TensorProto;
+use crate::wire::{BadLocation, Piece};
 
 /// The tensors of a model that do not stay where they are.
 #[derive(Default)]
@@ -50,7 +50,8 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
     for (at, proto) in model.tensors() {
         let is_initializer = matches!(at, TensorPlace::Initializer(..));
         if !is_external(proto) {
-            let Some(piece) = is_initializer.then(|| Tensor::read(proto).ok()?.piece()).flatten() else {
+            let tensor = Tensor::read(proto).ok().filter(|_| is_initializer);
+            let Some(piece) = tensor.and_then(|tensor| tensor.piece().or_else(|| moves_large.then(|| decoded(&tensor))?)) else {
                 continue;
             };
             let bytes = piece.bytes() as u64;
@@ -67,6 +68,9 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
         }
         if keeps && place.output.is_none() {
             return Err(Unplaceable::Stream);
+        }
+        if keeps && place.is_in_place && is_missing(proto, place) {
+            continue; // What stays as it is need not be there: others may fetch it later.
         }
         let read = || {
             let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
@@ -90,4 +94,18 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
         }
     }
     Ok(sorted)
+}
+
+/// The values of a tensor that is stored as protobuf numbers.
+fn decoded(tensor: &Tensor) -> Option<Piece> {
+    match tensor.values() {
+        Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
+        _ => None,
+    }
+}
+
+/// Whether there is no file where a tensor's values should be. A path that may not be looked at is another matter.
+fn is_missing(tensor: &TensorProto, place: &Place) -> bool {
+    let location = Reference::read(tensor).map(|reference| reference.location);
+    location.is_ok_and(|location| matches!(place.data.open(&location), Err(BadLocation::Unreadable(..))))
 }

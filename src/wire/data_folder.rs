@@ -183,6 +183,16 @@ pub fn folder_of(file: &Path) -> PathBuf {
     }
 }
 
+/// A path by which a file is known however it was spelled: the part of it that exists, with links resolved, and the rest.
+#[must_use]
+pub fn identity(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|ancestor| {
+        let here = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+        Some(fs::canonicalize(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
+    });
+    resolved.unwrap_or_else(|| path.to_owned())
+}
+
 /// Maps a regular file at a resolved path. Should it have become something else by now, that is found out without following a
 /// link and without waiting for a pipe.
 fn open_regular(path: &Path) -> io::Result<Bytes> {

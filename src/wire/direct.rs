@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 
-/// What the memory, the place and the number of the bytes have to be multiples of: the block size of disks, or a multiple.
+/// What the address of the bytes has to be a multiple of: the block size of disks, or a multiple.
 const BLOCK: usize = 4096;
 
 /// Fewer bytes are not worth a request of their own to the disk.
@@ -15,9 +15,21 @@ const LEAST: usize = 1 << 20;
 /// Bytes to write at a time.
 pub(super) const MOST: usize = 8 << 20;
 
-/// Whether bytes can go to a place in a file this way, but for a last part of a block.
+/// What the place and the number of the bytes are multiples of: no page of the file is then written both ways at once, which the
+/// system does not keep apart.
+#[cfg(target_os = "linux")]
+fn page() -> usize {
+    rustix::param::page_size().max(BLOCK)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn page() -> usize {
+    BLOCK
+}
+
+/// Whether bytes can go to a place in a file this way, but for a last part of a page.
 pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
-    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(BLOCK as u64)
+    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(page() as u64)
 }
 
 /// A second handle of a file, for such writes; none if there cannot be any.
@@ -39,8 +51,7 @@ impl Direct {
         Direct(None)
     }
 
-    /// Writes the whole blocks of bytes that begin with a block, as their place does. Returns how many bytes that are: none, if the
-    /// file takes no such writes.
+    /// Writes the whole pages of bytes that suit their place. Returns how many bytes that are: none, if the file takes no such writes.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -51,9 +62,9 @@ impl Direct {
         let Some(file) = &self.0 else {
             return Ok(0);
         };
-        let blocks = &bytes[..bytes.len() / BLOCK * BLOCK];
-        match file.write_all_at(blocks, place) {
-            Ok(()) => Ok(blocks.len()),
+        let pages = &bytes[..bytes.len() / page() * page()];
+        match file.write_all_at(pages, place) {
+            Ok(()) => Ok(pages.len()),
             // Not an error of the file, but an answer: these bytes cannot go this way.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(0),
             Err(error) => Err(error),

@@ -17,16 +17,18 @@ mod recipe;
 mod save;
 mod signals;
 mod temporary;
+mod together;
 
-pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of};
+pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of, identity};
 pub use field::{Field, Value};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
 pub use open::{Input, open, read_stdin};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
-pub use save::{Target, Written, is_stream, save, save_together};
+pub use save::{Target, is_stream, save};
 pub use signals::install_signal_handlers;
+pub use together::{at, save_together};
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

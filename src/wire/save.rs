@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::data_folder::folder_of;
 use super::direct::{self, Direct};
 use super::layout::{Layout, Piece};
 use super::memory;
 use super::recipe::GRAIN;
-use super::signals::RemovedOnSignal;
-use super::temporary::Temporary;
+use super::temporary::{Temporary, sync_folder};
 
 /// Bytes that one thread computes or copies, and writes, at a time.
 const CHUNK: usize = 2730 * GRAIN;
@@ -29,7 +29,7 @@ pub enum Target {
 /// target's permissions and then its name.
 ///
 /// # Errors
-/// Those of the operating system; the target is then as it was. Refuses to write to a terminal.
+/// Those of the operating system; the target is then as it was, unless it is the folder that cannot be flushed. Refuses to write to a terminal.
 pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
     match target {
         Target::Stdout if io::stdout().is_terminal() => {
@@ -37,42 +37,13 @@ pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
         }
         Target::Stdout => write_in_order(layout, &mut io::stdout().lock()),
         Target::File(path) if is_stream(path) => write_in_order(layout, &mut File::options().write(true).open(path)?),
-        Target::File(path) => Written::beside(layout, path)?.persist(),
-    }
-}
-
-/// Writes files that belong together, the last of which refers to the others. All are complete and flushed before the first gets its
-/// name, and the last gets its name last. Should another than the last take an old file's place, then the old version of the last,
-/// which may refer to it, goes before: there is no moment at which a file refers to what was not meant for it.
-///
-/// # Errors
-/// Those of the operating system, with the path. The last file is then as it was, and nothing new is left.
-pub fn save_together(files: Vec<(PathBuf, Layout)>) -> io::Result<()> {
-    let at = |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    let write = |(path, layout): (PathBuf, Layout)| match Written::beside(&layout, &path) {
-        Ok(written) => Ok((path, written)),
-        Err(error) => Err(at(&path, error)),
-    };
-    let written = files.into_iter().map(write).collect::<io::Result<Vec<_>>>()?;
-    if let Some(((last, _), others)) = written.split_last()
-        && others.iter().any(|(path, _)| path.exists())
-        && last.exists()
-    {
-        fs::remove_file(last)?;
-    }
-    let mut new = Vec::new();
-    for (path, file) in written {
-        if !path.exists() {
-            new.push((RemovedOnSignal::new(&path), path.clone()));
-        }
-        if let Err(error) = file.persist() {
-            for (_, path) in new {
-                fs::remove_file(path).ok();
-            }
-            return Err(at(&path, error));
+        Target::File(path) => {
+            let written = Written::beside(layout, path)?;
+            let folder = folder_of(written.path());
+            written.name()?;
+            sync_folder(&folder)
         }
     }
-    Ok(())
 }
 
 /// Whether there is something at a path that cannot be replaced by a file: a device, a pipe.
@@ -81,19 +52,16 @@ pub fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// A file that is complete and flushed, but does not have its name yet. Without [`Written::persist`] nothing is left of it.
+/// A file that is complete and flushed, but does not have its name yet. Without [`Written::name`] nothing is left of it.
 #[derive(Debug)]
-pub struct Written {
+pub(super) struct Written {
     file: Temporary,
     path: PathBuf,
 }
 
 impl Written {
     /// Writes a file in the folder where it will stand.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    pub fn beside(layout: &Layout, path: &Path) -> io::Result<Written> {
+    pub(super) fn beside(layout: &Layout, path: &Path) -> io::Result<Written> {
         // A link stays a link: what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let permissions = match fs::metadata(&path) {
@@ -110,12 +78,14 @@ impl Written {
         Ok(Written { file, path })
     }
 
+    /// Where it will stand: the path that was given, with links resolved.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Gives the file its name, in one step, over what may be there.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    pub fn persist(self) -> io::Result<()> {
-        self.file.persist(&self.path)
+    pub(super) fn name(self) -> io::Result<()> {
+        self.file.name(&self.path)
     }
 }
 

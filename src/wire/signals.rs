@@ -1,8 +1,8 @@
-//! What a signal leaves behind: no temporary file, and a message where the cause is a file that became shorter while it was read.
+//! What a signal leaves behind: no temporary file, no names half changed, and a message where the cause is a file that became shorter while it was read.
 #![allow(unsafe_code)]
 
 use std::path::Path;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
 /// Temporary files that exist at the same time; one a model that is being written.
 const SLOTS: usize = 64;
@@ -33,6 +33,35 @@ impl Drop for RemovedOnSignal {
     fn drop(&mut self) {
         if let Some(slot) = self.0 {
             slot.store(std::ptr::null_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// How many [`Hold`]s there are.
+static HOLDS: AtomicUsize = AtomicUsize::new(0);
+/// The signal that came meanwhile; 0 if none did.
+static WAITING: AtomicI32 = AtomicI32::new(0);
+
+/// While it lives, a signal that would end the process waits.
+pub(super) struct Hold(());
+
+/// For a few quick steps between which nothing may end.
+pub(super) fn hold() -> Hold {
+    HOLDS.fetch_add(1, Ordering::SeqCst);
+    Hold(())
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if HOLDS.fetch_sub(1, Ordering::SeqCst) == 1 {
+            let signal = WAITING.swap(0, Ordering::SeqCst);
+            if signal != 0 {
+                // SAFETY: the call takes no pointer; the signal is one that came.
+                #[cfg(unix)]
+                unsafe {
+                    libc::raise(signal);
+                }
+            }
         }
     }
 }
@@ -78,6 +107,10 @@ unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: l
 
 #[cfg(unix)]
 extern "C" fn on_end(signal: libc::c_int) {
+    if HOLDS.load(Ordering::SeqCst) > 0 {
+        WAITING.store(signal, Ordering::SeqCst);
+        return;
+    }
     remove_files();
     // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and comes as soon as this returns.
     unsafe {
@@ -153,6 +186,22 @@ mod tests {
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["done"]);
+    }
+
+    #[test]
+    fn a_signal_waits_until_it_is_let_through() {
+        if is_child() {
+            install_signal_handlers();
+            let held = hold();
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
+            fs::write("finished", "a model").unwrap();
+            drop(held);
+            unreachable!("the signal ends the process");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let output = in_a_child("a_signal_waits_until_it_is_let_through", folder.path());
+        assert_eq!(output.status.signal(), Some(libc::SIGTERM));
+        assert!(folder.path().join("finished").exists());
     }
 
     #[test]

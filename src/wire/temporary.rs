@@ -46,15 +46,23 @@ impl Temporary {
     }
 
     /// Gives the file its name, in one step, over what may be there.
-    pub(super) fn persist(self, path: &Path) -> io::Result<()> {
+    pub(super) fn name(self, path: &Path) -> io::Result<()> {
         let name = match self.name {
             Some(named) => named.path,
-            None if link(&self.file, path).is_ok() => return sync_folder(&self.folder),
+            None if link(&self.file, path).is_ok() => return Ok(()),
             None => named(&self.folder, |path| link(&self.file, path))?.1,
         };
-        name.persist(path).map_err(|error| error.error)?;
-        sync_folder(&self.folder)
+        name.persist(path).map_err(|error| error.error)
     }
+}
+
+/// A name in a folder that no file has.
+pub(super) fn free_name(folder: &Path) -> io::Result<PathBuf> {
+    let is_free = |path: &Path| match path.symlink_metadata() {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => Ok(()),
+    };
+    Ok(named(folder, is_free)?.1.keep().map_err(|error| error.error)?.1)
 }
 
 /// Makes something under a name that is free.
@@ -98,13 +106,17 @@ fn link(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes a new name last through a power failure.
+/// Makes new names in a folder last through a power failure, if this user may read it.
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder) {
+        Ok(folder) => folder.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -224,6 +224,34 @@ fn a_full_disk_and_a_folder_that_nobody_may_write_to_end_a_run_with_a_message() 
 }
 
 #[test]
+fn names_that_cannot_change_all_change_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let (external, data) = external_weights();
+    let (model, other) = (external.encode_to_vec(), b"other".to_vec());
+    for (name, bytes) in [("m.onnx", &model), ("w.data", &data), ("new.data", &other), ("mounted", &other)] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    // A file on which another is mounted cannot be renamed: found out only once both new files are written. 97: no mounting here.
+    let script = format!(
+        "mount --bind mounted new.data 2>/dev/null || exit 97
+         '{}' fold m.onnx --in-place --external-data new.data; echo code $?",
+        env!("CARGO_BIN_EXE_recast")
+    );
+    let mut command = Command::new("unshare");
+    let command = command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).current_dir(folder.path());
+    let Ok(output) = command.output() else { return };
+    let message = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(97) || message.starts_with("unshare: ") {
+        return;
+    }
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "code 2\n", "{message}");
+    assert!(message.contains("new.data: Device or resource busy"), "{message}");
+    assert_eq!(names(folder.path()), ["m.onnx", "mounted", "new.data", "w.data"]);
+    assert_eq!(fs::read(folder.path().join("m.onnx")).unwrap(), model);
+    assert_eq!(fs::read(folder.path().join("w.data")).unwrap(), data);
+}
+
+#[test]
 fn an_input_that_becomes_shorter_ends_the_run_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let (mut model, data) = external_weights();

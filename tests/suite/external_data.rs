@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::command::recast;
 use crate::support::{expect_no_failures, model};
+use crate::wire_tree::{Node, Tree};
 
 /// Two weights that are cast, a large and a small one, and one that is not.
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2000] x) => (float[2000] y, float16[2] z)
@@ -314,6 +315,126 @@ fn an_output_that_is_written_again_never_mixes_old_and_new() {
     assert_eq!(initializers(&output)["b"], ("out.onnx.1.data".to_owned(), folded_values()["b"].clone()));
     let message = refused(&[text(&output), "--in-place", "--external-data", "out.onnx.1.data", "--external-threshold", "0"]);
     assert!(message.contains("out.onnx keeps tensors in this file"), "{message}");
+}
+
+#[test]
+fn a_data_file_takes_the_place_of_no_model_and_of_no_other_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = write_model(folder.path().join("first.onnx"), &numbered(MODEL));
+    let second = write_model(folder.path().join("second.onnx"), &numbered(&MODEL.replace("-2", "4")));
+    fs::copy(&second, folder.path().join("unnamed")).unwrap();
+    let before = [&first, &second].map(|path| fs::read(path).unwrap());
+    let output = folder.path().join("out.onnx");
+    for name in ["first.onnx", "second.onnx", "unnamed"] {
+        let message = refused(&[text(&first), "-o", text(&output), "--external-data", name]);
+        assert!(message.contains(&format!("'{name}': is a model")), "{message}");
+    }
+    // However the two are spelled.
+    let other = folder.path().join(".").join("second.onnx");
+    for inputs in [[text(&first), text(&other)], [text(&second), text(&other)]] {
+        let message = refused(&[&inputs[..], &["--in-place", "--external-data", "w"]].concat());
+        assert!(message.contains("two models would"), "{message}");
+    }
+    // A name that cannot be is an error whether there is something to move or not.
+    let message = refused(&[text(&first), "-o", text(&output), "--external-data", "../w", "--external-threshold", "1G"]);
+    assert!(message.contains("'../w': is no path of a data file"), "{message}");
+    assert_eq!([&first, &second].map(|path| fs::read(path).unwrap()), before);
+    assert_eq!(files(folder.path()), ["first.onnx", "second.onnx", "unnamed"]);
+}
+
+#[test]
+fn data_that_a_model_in_a_folder_above_needs_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let all_cast = MODEL.replace("Add (b, kept)", "Add (b, k) ").replace("b = Cast", "k = Cast <to = 10> (kept) b = Cast");
+    let inner = folder.path().join("above/inner");
+    let input = write_external(&inner, "m.onnx", &numbered(&all_cast));
+    let mut proto = read_model(&input);
+    for tensor in &mut proto.graph.as_mut().unwrap().initializer {
+        let reference = Reference::read(tensor).unwrap();
+        *tensor = moved_to_file(tensor, &Reference { location: "inner/weights.data".to_owned(), ..reference });
+    }
+    let above = write_model(folder.path().join("above/above.onnx"), &proto);
+    let before = initializers(&above);
+    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
+    assert_eq!(initializers(&above), before);
+    fs::remove_file(&above).unwrap();
+    fs::write(inner.join("m.onnx"), fs::read(write_external(&inner, "m.onnx", &numbered(&all_cast))).unwrap()).unwrap();
+    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
+    assert_eq!(files(&inner), ["m.onnx"]);
+}
+
+#[test]
+fn the_default_of_an_attribute_of_a_function_may_be_in_a_data_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = numbered(&format!(
+        r#"{} <domain: "d", opset_import: ["": 21]> f <v: tensor = float[2] {{5, 6}}> () => (c) {{ c = Constant <value: tensor = @v> () }}"#,
+        MODEL.replace("[\"\": 21]", "[\"\": 21, \"d\": 1]")
+    ));
+    let input = write_external(folder.path(), "m.onnx", &model);
+    let default = |model: &mut ModelProto| model.functions[0].attribute_proto[0].t.clone().unwrap();
+    let tensor = default(&mut model);
+    let moved = moved_to_file(&tensor, &Reference { location: "weights.data".to_owned(), offset: 0, length: Some(8) });
+    let mut proto = read_model(&input);
+    proto.functions[0].attribute_proto[0].t = Some(moved);
+    write_model(input.clone(), &proto);
+    let expected = fs::read(folder.path().join("weights.data")).unwrap()[..8].to_vec();
+    // Elsewhere it follows; where it is, its file stays; inline it is in the model.
+    let elsewhere = folder.path().join("elsewhere.d/m.onnx");
+    fs::create_dir(elsewhere.parent().unwrap()).unwrap();
+    fold(&[text(&input), "-o", text(&elsewhere)]);
+    let Reference { location, offset, .. } = Reference::read(&default(&mut read_model(&elsewhere))).unwrap();
+    assert_eq!(fs::read(elsewhere.with_file_name(location)).unwrap()[offset as usize..][..8], expected);
+    fold(&[text(&input), "--in-place"]);
+    assert!(files(folder.path()).contains(&"weights.data".to_owned()), "the default is still there");
+    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
+    assert!(!files(folder.path()).contains(&"weights.data".to_owned()));
+    let Values::Raw(raw) = Tensor::read(&default(&mut read_model(&input))).unwrap().values().unwrap() else { panic!("no numbers") };
+    assert_eq!(raw, expected);
+}
+
+#[test]
+fn all_large_initializers_move_however_they_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    // Type, field and bytes of an element of 300 numbers that are stored one by one.
+    let typed = [("int32", 6, 5, 4), ("int8", 3, 5, 1), ("float16", 10, 5, 2), ("int64", 7, 7, 8), ("uint64", 13, 11, 8)];
+    let mut proto = model(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] y) <float[1] x = {1}> { y = Neg (x) }"#);
+    for (name, dtype, field, _) in typed {
+        let numbers = (0..300_u64).map(|number| (field, Node::Varint(number % 100)));
+        let head = [(1, Node::Varint(300)), (2, Node::Varint(dtype)), (8, Node::Bytes(name.into()))];
+        let tensor = Tree(head.into_iter().chain(numbers).collect()).write();
+        proto.graph.as_mut().unwrap().initializer.push(TensorProto::decode(tensor.as_slice()).unwrap());
+    }
+    let input = write_model(folder.path().join("m.onnx"), &proto);
+    let output = folder.path().join("out.onnx");
+    fold(&[text(&input), "-o", text(&output), "--external-data", "w", "--external-threshold", "300"]);
+    let found = initializers(&output);
+    let mut failures = Vec::new();
+    for (name, _, _, bytes) in typed {
+        let raw = (0..300_u64).flat_map(|number| match name {
+            "float16" => ((number % 100) as u16).to_le_bytes().to_vec(),
+            _ => (number % 100).to_le_bytes()[..bytes].to_vec(),
+        });
+        if found[name] != ("w".to_owned(), raw.collect::<Vec<u8>>()) {
+            failures.push(format!("{name} is in {}, or has other values", found[name].0));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn data_that_stays_as_it_is_need_not_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = write_external(folder.path(), "m.onnx", &numbered(&MODEL.replace("a = Cast <to = 10> (large)", "a = Neg (large)")));
+    let mut proto = read_model(&input);
+    let small = &mut proto.graph.as_mut().unwrap().initializer[1];
+    *small = onnx_recast::tensor::moved_to_model(small, Bytes::from(vec![0; 8]));
+    write_model(input.clone(), &proto);
+    fs::remove_file(folder.path().join("weights.data")).unwrap();
+    let message = refused(&[text(&input), "-o", text(&folder.path().join("out.onnx"))]);
+    assert!(message.contains("No such file"), "{message}");
+    let report = fold(&[text(&input), "--in-place"]);
+    assert!(report.contains("folded"), "{report}");
+    assert!(is_external(&read_model(&input).graph.as_ref().unwrap().initializer[0]));
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
 use crate::cli::files::{self, DataFolders};
 use crate::external::{self, Plan};
 use crate::graph::Model;
@@ -78,6 +76,6 @@ fn try_judge(Task { path, selection }: &Task, mode: Mode, folders: &DataFolders)
 /// The file as it is now: what is left is reported with its places there.
 fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> anyhow::Result<Model> {
     let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
-    plan.write().with_context(|| path.display().to_string())?;
+    plan.write()?;
     Ok(files::open_model(path, folders)?.1)
 }

@@ -129,12 +129,12 @@ impl World {
         plan.write().ok().map(|_| values)
     }
 
-    /// By name: the values of all initializers.
+    /// By name: the values of all initializers, or why they cannot be read: what an in-place run leaves as it is need not be there.
     fn values(&self, model: &Model) -> BTreeMap<String, Bytes> {
         let read = |proto: &TensorProto| match Tensor::read(proto).and_then(|tensor| Ok((tensor, tensor.values()?))) {
             Ok((_, Values::Raw(raw))) => raw,
             Ok((tensor, Values::External(reference))) => {
-                reference.bytes(tensor.raw_bytes(), model.data()).unwrap_or_else(|error| panic!("{error}"))
+                reference.bytes(tensor.raw_bytes(), model.data()).unwrap_or_else(|error| error.to_string().into())
             }
             other => panic!("{other:?}"),
         };
