@@ -18,6 +18,10 @@ const PROTO: &str = "proto/onnx.proto";
 /// fields: so a mapped file's weights are neither copied nor unpacked before someone reads them.
 const TENSOR_VALUES: [&str; 6] = ["float_data", "int32_data", "int64_data", "raw_data", "double_data", "uint64_data"];
 
+/// The field for what people write, which old exporters did in whatever encoding they used: bytes here, so that such a model loads. On
+/// the wire texts and bytes are the same.
+const FREE_TEXT: &str = "doc_string";
+
 /// Fields through which a message contains itself without a list in between.
 const RECURSIVE: [&str; 3] =
     [".onnx.TypeProto.Sequence.elem_type", ".onnx.TypeProto.Map.value_type", ".onnx.TypeProto.Optional.elem_type"];
@@ -32,6 +36,7 @@ pub fn generate(out_dir: &Path) {
     }
     write_file(out_dir, "outline.rs", &outline);
     leave_tensor_values_encoded(&mut files);
+    files.file[0].message_type.iter_mut().for_each(leave_free_text_undecoded);
     let mut known = String::new();
     let mut aliases = String::new();
     for message in &files.file[0].message_type {
@@ -65,6 +70,13 @@ fn leave_tensor_values_encoded(files: &mut FileDescriptorSet) {
     let before = tensor.field.len();
     tensor.field.retain(|field| !TENSOR_VALUES.contains(&field.name()));
     assert_eq!(before - tensor.field.len(), TENSOR_VALUES.len(), "a value field of TensorProto has another name");
+}
+
+fn leave_free_text_undecoded(message: &mut DescriptorProto) {
+    for field in message.field.iter_mut().filter(|field| field.name() == FREE_TEXT) {
+        field.set_type(Type::Bytes);
+    }
+    message.nested_type.iter_mut().for_each(leave_free_text_undecoded);
 }
 
 /// What prost-build is told of the `Kept` alias of a message: that there is such a type, in another crate, and (for the float

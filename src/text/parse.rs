@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
             "producer_name" => model.producer_name = Some(self.lexer.string()?),
             "producer_version" => model.producer_version = Some(self.lexer.string()?),
             "domain" => model.domain = Some(self.lexer.string()?),
-            "doc_string" => model.doc_string = Some(self.lexer.string()?),
+            "doc_string" => model.doc_string = Some(self.lexer.string()?.into()),
             "metadata_props" => model.metadata_props = self.properties()?,
             _ => return Err(self.lexer.error(format!("a model has no property '{key}'"))),
         }
@@ -94,7 +94,7 @@ impl<'t> Parser<'t> {
                 match key {
                     "domain" => function.domain = Some(parser.lexer.string()?),
                     "overload" => function.overload = Some(parser.lexer.string()?),
-                    "doc_string" => function.doc_string = Some(parser.lexer.string()?),
+                    "doc_string" => function.doc_string = Some(parser.lexer.string()?.into()),
                     "opset_import" => function.opset_import = parser.opset_import()?,
                     "metadata_props" => function.metadata_props = parser.properties()?,
                     _ => return Err(parser.lexer.error(format!("a function has no property '{key}'"))),

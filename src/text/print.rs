@@ -49,12 +49,12 @@ pub fn print(model: &ModelProto) -> String {
     header.extend(model.ir_version.map(|version| format!("ir_version: {version}")));
     header.push(format!("opset_import: {}", imports(&model.opset_import)));
     let texts = [
-        ("producer_name", &model.producer_name),
-        ("producer_version", &model.producer_version),
-        ("domain", &model.domain),
-        ("doc_string", &model.doc_string),
+        ("producer_name", model.producer_name.as_deref().map(Cow::from)),
+        ("producer_version", model.producer_version.as_deref().map(Cow::from)),
+        ("domain", model.domain.as_deref().map(Cow::from)),
+        ("doc_string", model.doc_string.as_deref().map(String::from_utf8_lossy)),
     ];
-    header.extend(texts.into_iter().filter_map(|(key, text)| text.as_ref().map(|text| format!("{key}: {text:?}"))));
+    header.extend(texts.into_iter().filter_map(|(key, text)| text.map(|text| format!("{key}: {text:?}"))));
     header.extend(model.model_version.map(|version| format!("model_version: {version}")));
     header.extend(properties(&model.metadata_props));
     let mut text = format!("<\n  {}\n>\n", header.join(",\n  "));

@@ -203,12 +203,12 @@ fn what_cannot_be_cast_is_an_error_that_says_why() {
 fn a_tensor_proto_keeps_its_name_and_what_the_schema_does_not_know() {
     let mut tensor = TensorProto::decode(proto(1, 1, &singles(&[1.0])).as_slice()).unwrap();
     tensor.name = Some("weights".to_owned());
-    tensor.doc_string = Some("words".to_owned());
+    tensor.doc_string = Some("words".into());
     tensor.rest_mut().push(Field { tag: 4000, value: Value::Varint(7) });
     let (folder, done) = run(("in.pb", &tensor.encode_to_vec()), &["--to", "float16", "-o", "DIR/out.pb"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let cast = TensorProto::decode(fs::read(folder.path().join("out.pb")).unwrap().as_slice()).unwrap();
-    assert_eq!((cast.name(), cast.doc_string(), cast.data_type), ("weights", "words", Some(10)));
+    assert_eq!((cast.name(), cast.doc_string(), cast.data_type), ("weights", &b"words"[..], Some(10)));
     assert_eq!(cast.undecoded(4000), Some(&Value::Varint(7)));
     assert_eq!(cast.undecoded(9), Some(&Value::Len(vec![0x00, 0x3C].into())));
 }

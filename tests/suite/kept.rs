@@ -101,3 +101,23 @@ fn an_edited_model_keeps_unknown_fields_everywhere() {
     // Gone are, with the Constant in the function, its node and attribute; with the cast there, its attribute.
     assert_eq!(messages(&after), count_before - 3);
 }
+
+#[test]
+fn a_description_in_another_encoding_than_utf8_is_none_of_our_business() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("m.onnx"), folder.path().join("out.onnx"));
+    let mut latin = crate::support::model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {1}> { h = Cast <to = 10> (w) }"#,
+    );
+    let described = bytes::Bytes::from_static(b"d\xe9crit");
+    latin.doc_string = Some(described.clone());
+    latin.graph.as_mut().unwrap().doc_string = Some(described.clone());
+    std::fs::write(&input, latin.encode_to_vec()).unwrap();
+    for arguments in [&["fold", input.to_str().unwrap(), "-o", output.to_str().unwrap()][..], &["inspect", input.to_str().unwrap()]]
+    {
+        let done = crate::command::recast(arguments);
+        assert_eq!(done.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let folded = onnx_recast::wire::schema::ModelProto::decode(std::fs::read(&output).unwrap().as_slice()).unwrap();
+    assert_eq!([&folded.doc_string, &folded.graph.as_ref().unwrap().doc_string], [&Some(described.clone()), &Some(described)]);
+}

@@ -98,7 +98,7 @@ fn build(sketch: &Sketch) -> ModelProto {
         None => &mut model.graph.as_mut().unwrap().node,
     };
     for node in body {
-        node.doc_string = Some(format!("about {}", node.output[0]));
+        node.doc_string = Some(format!("about {}", node.output[0]).into());
         node.rest_mut().push(Field { tag: 300, value: Value::Varint(7) });
     }
     model

@@ -52,7 +52,7 @@ fn decorated() -> ModelProto {
     decorate_graph(model.training_info[0].algorithm.as_mut().unwrap());
     for function in &mut model.functions {
         let function: &mut raw::FunctionProto = function;
-        function.doc_string = Some(format!("function {:?}", function.name));
+        function.doc_string = Some(format!("function {:?}", function.name).into());
         function.metadata_props.push(entry("function", "kept"));
         function.value_info = function.node.iter().map(|node| info_of(&node.output[0])).collect();
         function.node.iter_mut().for_each(decorate_node);
@@ -65,21 +65,21 @@ fn entry(key: &str, value: &str) -> StringStringEntryProto {
 }
 
 fn info_of(name: &str) -> ValueInfoProto {
-    let mut info = raw::ValueInfoProto { name: Some(name.to_owned()), doc_string: Some("value".to_owned()), ..Default::default() };
+    let mut info = raw::ValueInfoProto { name: Some(name.to_owned()), doc_string: Some("value".into()), ..Default::default() };
     info.metadata_props.push(entry("value", name));
     info.into()
 }
 
 fn decorate_graph(graph: &mut GraphProto) {
     let graph: &mut raw::GraphProto = graph;
-    graph.doc_string = Some(format!("graph {:?}", graph.name));
+    graph.doc_string = Some(format!("graph {:?}", graph.name).into());
     graph.metadata_props.push(entry("graph", "kept"));
     for info in graph.input.iter_mut().chain(&mut graph.output) {
-        info.doc_string = Some("interface".to_owned());
+        info.doc_string = Some("interface".into());
         info.metadata_props.push(entry("interface", "kept"));
     }
     for tensor in &mut graph.initializer {
-        tensor.doc_string = Some("tensor".to_owned());
+        tensor.doc_string = Some("tensor".into());
         tensor.metadata_props.push(entry("tensor", "kept"));
     }
     graph.value_info = graph.node.iter().map(|node| info_of(&node.output[0])).collect();
@@ -87,11 +87,11 @@ fn decorate_graph(graph: &mut GraphProto) {
 }
 
 fn decorate_node(node: &mut NodeProto) {
-    node.doc_string = Some(format!("node {:?}", node.output));
+    node.doc_string = Some(format!("node {:?}", node.output).into());
     node.metadata_props.push(entry("node", "kept"));
     node.device_configurations.push(Default::default());
     for attribute in &mut node.attribute {
-        attribute.doc_string = Some("attribute".to_owned());
+        attribute.doc_string = Some("attribute".into());
         if let Some(graph) = &mut attribute.g {
             decorate_graph(graph);
         }
@@ -194,13 +194,13 @@ fn new_names_are_those_of_the_result_with_a_word_and_no_one_elses() {
 fn an_attribute_that_gets_another_value_keeps_the_rest() {
     let mut before =
         model(r#"<ir_version: 3, opset_import: ["": 5]> g (float[2] x) => (float16[2] y) { y = Cast <to = "FLOAT16"> (x) }"#);
-    before.graph.as_mut().unwrap().node[0].attribute[0].doc_string = Some("why".to_owned());
+    before.graph.as_mut().unwrap().node[0].attribute[0].doc_string = Some("why".into());
     let schema = Schema::load();
     let mut tree = schema.read(".onnx.ModelProto", &before.encode_to_vec());
     let messages = tree.append_everywhere(&unknown_fields());
     let before = ModelProto::from_bytes(tree.write().into()).unwrap();
     let after = convert::convert(Model::new(before).unwrap(), &Options::to(6)).unwrap().model.into_proto();
     let attribute = &after.graph.as_ref().unwrap().node[0].attribute[0];
-    assert_eq!((attribute.i, attribute.doc_string()), (Some(10), "why"));
+    assert_eq!((attribute.i, attribute.doc_string()), (Some(10), &b"why"[..]));
     assert_eq!(schema.read(".onnx.ModelProto", &written(&after)).count_with(&unknown_fields()), messages);
 }
