@@ -11,7 +11,7 @@ use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::model;
+use crate::support::{expect_no_failures, model};
 
 /// Two casts of constants and one of an input.
 const THREE_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16 y) <float w = {2}, float v = {1.5}>
@@ -191,6 +191,46 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     {
         assert!(dot.contains(part), "{part} in {dot}");
     }
+}
+
+/// Whoever made the model wants a word with the terminal, and with the reader of a list of findings.
+#[test]
+fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
+    const NAME: &str = "a\x1b[31m\n~ graph/forged: RC101\u{202e}";
+    let text = r#"<ir_version: 9, opset_import: ["": 19]> g (float x) => (float8e4m3fn y) { [cast] y = Cast <to = 17> (x) }"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (left, right) = (path("left.onnx"), path("right.onnx"));
+    let mut proto = model(text);
+    proto.producer_name = Some(NAME.to_owned());
+    let node = &mut proto.graph.as_mut().unwrap().node[0];
+    (node.name, node.op_type) = (Some(NAME.to_owned()), Some("Cast".to_owned()));
+    fs::write(&left, proto.encode_to_vec()).unwrap();
+    proto.graph.as_mut().unwrap().node[0].attribute[0].i = Some(18);
+    fs::write(&right, proto.encode_to_vec()).unwrap();
+    let commands: [&[&str]; 8] = [
+        &["lint", &left, "--format", "concise"],
+        &["lint", &left],
+        &["lint", &left, "--diff"],
+        &["inspect", &left],
+        &["fold", &left, "--dry-run", "--verbose"],
+        &["convert", &left, "--opset", "18", "--dry-run"],
+        &["convert", &left, "--opset", "24", "--dry-run", "--verbose"],
+        &["diff", &left, &right],
+    ];
+    let mut failures = Vec::new();
+    for arguments in commands {
+        let output = recast(arguments);
+        let printed = stdout(&output) + &stderr(&output);
+        let speaks = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+        let is_forged = printed.lines().any(|line| line.starts_with("~ graph/forged"));
+        if printed.contains(speaks) || is_forged || !printed.contains("graph/forged") {
+            failures.push(format!("{arguments:?}: {printed}"));
+        }
+    }
+    expect_no_failures(failures);
+    let json: Value = serde_json::from_str(&stdout(&recast(&["lint", &left, "--format", "json"]))).unwrap();
+    assert_eq!(json["findings"][0]["node"], format!("graph/{NAME}"), "scripts get the name as it is");
 }
 
 #[test]
