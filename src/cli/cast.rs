@@ -1,6 +1,5 @@
 //! `recast cast`
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,7 +7,7 @@ use anyhow::Context;
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Messages, files, progress};
+use super::{EXIT_CODES, Messages, files, print, progress, say};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
@@ -99,7 +98,7 @@ impl CastFile {
                 input.name,
                 files::target_name(&target)
             );
-            io::stdout().write_all(report.as_bytes())?;
+            print(&report)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -135,7 +134,7 @@ impl CastFile {
         for (kind, tally, allowed, option) in questions {
             let Tally { count, first: Some(first), why } = tally else { continue };
             if !allowed {
-                eprintln!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count));
+                say(format!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count)));
                 accepts = false;
             }
         }

@@ -1,12 +1,11 @@
 //! `recast completions`
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, ValueEnum};
-use clap_complete::Shell;
+use clap_complete::{Shell, generate};
 
-use super::Cli;
+use super::{Cli, print};
 
 /// Print a completion script for a shell, or the manual page
 #[derive(Args)]
@@ -31,21 +30,17 @@ enum Page {
 impl Completions {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let mut command = Cli::command();
-        let shell = match self.shell {
-            Page::Bash => Shell::Bash,
-            Page::Elvish => Shell::Elvish,
-            Page::Fish => Shell::Fish,
-            Page::Powershell => Shell::PowerShell,
-            Page::Zsh => Shell::Zsh,
-            Page::Man => {
-                clap_mangen::Man::new(command).render(&mut io::stdout())?;
-                return Ok(ExitCode::SUCCESS);
-            }
-        };
-        // Into memory first: the generator would panic if the reader of a pipe went away.
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut command, "recast", &mut script);
-        io::stdout().write_all(&script)?;
+        // Into memory first: the generators would panic if the reader of a pipe went away.
+        let mut page = Vec::new();
+        match self.shell {
+            Page::Bash => generate(Shell::Bash, &mut command, "recast", &mut page),
+            Page::Elvish => generate(Shell::Elvish, &mut command, "recast", &mut page),
+            Page::Fish => generate(Shell::Fish, &mut command, "recast", &mut page),
+            Page::Powershell => generate(Shell::PowerShell, &mut command, "recast", &mut page),
+            Page::Zsh => generate(Shell::Zsh, &mut command, "recast", &mut page),
+            Page::Man => clap_mangen::Man::new(command).render(&mut page)?,
+        }
+        print(&String::from_utf8(page)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,13 +1,12 @@
 //! `recast diff`
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Format, Messages, files};
+use super::{EXIT_CODES, Format, Messages, files, print};
 use crate::diff::{DifferenceKind, Side, diff};
 use crate::report::{self, ComparedModels};
 
@@ -86,7 +85,7 @@ impl Diff {
                 Format::Text => report::diff_text(&compared),
                 Format::Json => report::json(&compared) + "\n",
             };
-            io::stdout().write_all(text.as_bytes())?;
+            print(&text)?;
         }
         Ok(answer)
     }

@@ -191,5 +191,5 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, 
 
 /// Prints a report: to standard output, unless models go there.
 pub fn print(report: &str, output: &Output) -> io::Result<()> {
-    if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) }
+    if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { super::print(report) }
 }

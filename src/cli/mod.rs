@@ -12,9 +12,13 @@ mod open_results;
 mod progress;
 mod rule;
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::error::shown;
 
 /// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
 #[derive(Parser)]
@@ -78,4 +82,18 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }
+}
+
+/// Prints a result to standard output, to its last byte.
+fn print(result: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(result.as_bytes())?;
+    stdout.flush()
+}
+
+/// Says something that is no result, on standard error. Lines after the first stand further in: what a name drags along with a line
+/// break does not pass for a message. Where standard error is full or gone, nobody is there to be told.
+pub fn say(message: impl Display) {
+    let message = message.to_string().split('\n').map(shown).collect::<Vec<_>>().join("\n  ");
+    writeln!(io::stderr(), "{message}").ok();
 }

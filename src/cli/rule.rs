@@ -1,12 +1,11 @@
 //! `recast rule`
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 
-use super::{EXIT_CODES, Format};
+use super::{EXIT_CODES, Format, print};
 use crate::lint::RULES;
 use crate::report;
 
@@ -40,7 +39,7 @@ impl ExplainRule {
                 if format == Format::Text { report::rule_text(rule) } else { report::rule_json(rule) }
             }
         };
-        io::stdout().write_all(text.as_bytes())?;
+        print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -233,6 +233,43 @@ fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
     assert_eq!(json["findings"][0]["node"], format!("graph/{NAME}"), "scripts get the name as it is");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
+    let (_folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let run = |arguments: &str, redirection: &str| {
+        let script = format!("'{}' {arguments} {redirection}", env!("CARGO_BIN_EXE_recast"));
+        Command::new("sh").args(["-c", &script]).output().unwrap()
+    };
+    let mut failures = Vec::new();
+    for (arguments, code) in [
+        (format!("lint {input} --select ALL --fail-on info"), 1),
+        (format!("lint {input} --select ALL --exit-zero"), 0),
+        ("lint missing.onnx".to_owned(), 2),
+        (format!("fold {input}"), 2),
+        ("cast missing.npy -o - --to FLOAT16".to_owned(), 2),
+    ] {
+        for redirection in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | head -c 0"] {
+            let found = run(&arguments, redirection).status.code();
+            // Of a pipe the shell knows only how its reader ended.
+            if found != Some(if redirection.ends_with("head -c 0") { 0 } else { code }) {
+                failures.push(format!("{arguments} {redirection}: {found:?}"));
+            }
+        }
+    }
+    for arguments in ["--help", "rule", "completions man", "completions bash", &format!("inspect {input}")] {
+        let output = run(arguments, "| head -c 1");
+        if output.stdout.len() != 1 || !output.stderr.is_empty() {
+            failures.push(format!("{arguments} into a pipe: {}", stderr(&output)));
+        }
+        let output = run(arguments, ">/dev/full");
+        if output.status.code() == Some(101) {
+            failures.push(format!("{arguments} to a full disk: {}", stderr(&output)));
+        }
+    }
+    expect_no_failures(failures);
+}
+
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
     for command in ["fold", "inspect"] {

@@ -5,7 +5,7 @@ mod paths;
 mod settings;
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, files, progress};
+use super::{Messages, files, print, progress, say};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -170,7 +170,7 @@ impl Lint {
             }
         }
         if tasks.is_empty() && run.errors.is_empty() {
-            eprintln!("recast: no model found");
+            say("recast: no model found");
         }
         Ok(tasks)
     }
@@ -211,7 +211,7 @@ impl Lint {
             let text = Baseline::of(&run.findings, folder).to_text();
             save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
             if !messages.quiet {
-                eprintln!("{} written to {}", plural(run.findings.len(), "finding"), name());
+                say(format!("{} written to {}", plural(run.findings.len(), "finding"), name()));
             }
             run.findings.clear();
             return Ok(());
@@ -221,7 +221,7 @@ impl Lint {
         run.findings = new;
         if gone > 0 && !messages.quiet {
             let are = if gone == 1 { "is" } else { "are" };
-            eprintln!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name());
+            say(format!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name()));
         }
         Ok(())
     }
@@ -234,14 +234,14 @@ impl Lint {
             (false, true) => String::new(),
             (false, false) => self.format.render(run, self.paint()),
         };
-        io::stdout().write_all(document.as_bytes())?;
+        print(&document)?;
         for error in &run.errors {
-            eprintln!("recast: {}: {}", error.path, error.message);
+            say(format!("recast: {}: {}", error.path, error.message));
         }
         let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
         if (for_people || self.diff) && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
-            eprintln!("{summary}");
+            say(summary);
         }
         Ok(())
     }
