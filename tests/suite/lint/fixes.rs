@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Diagnostic, Fixed, RULES, Safety};
+use onnx_recast::lint::{self, Baseline, Diagnostic, Fixed, RULES, Safety};
 use onnx_recast::text;
 use onnx_recast::wire::schema::{ModelProto, NodeProto};
 use prost::Message;
@@ -35,7 +35,8 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
 }
 
 fn fix(proto: ModelProto, allowed: Safety) -> (ModelProto, Vec<Diagnostic>) {
-    let Fixed { model, fixed } = lint::fix(Model::new(proto).unwrap(), &job(&selecting("ALL")), allowed).unwrap();
+    let Fixed { model, fixed } =
+        lint::fix(Model::new(proto).unwrap(), &job(&selecting("ALL")), allowed, &Baseline::default()).unwrap();
     (model.into_proto(), fixed)
 }
 
@@ -231,7 +232,7 @@ fn fixes_do_what_they_say() {
     let mut failures = Vec::new();
     for Case { name, codes, allowed, before, after } in cases {
         let before = Model::new(model(before)).unwrap();
-        let fixed = lint::fix(before, &job(&selecting(codes)), allowed).unwrap();
+        let fixed = lint::fix(before, &job(&selecting(codes)), allowed, &Baseline::default()).unwrap();
         failures.extend(crate::support::difference(name, &model(after), &fixed.model.into_proto()));
     }
     expect_no_failures(failures);
