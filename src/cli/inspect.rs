@@ -61,6 +61,7 @@ impl Inspect {
             (InspectFormat::Dot, _) => dots,
             (InspectFormat::Json, [one]) => report::json(one) + "\n",
             (InspectFormat::Json, all) => report::json(&serde_json::json!({ "models": all })) + "\n",
+            (InspectFormat::Text, _) if messages.quiet => String::new(),
             (InspectFormat::Text, all) => all.iter().map(report::inspect_text).collect(),
         };
         print(&text)?;

@@ -45,7 +45,7 @@ enum Command {
 /// How much a run says.
 #[derive(Args, Clone, Copy)]
 struct Messages {
-    /// Print no report and no progress, only errors
+    /// Print no progress and nothing for people but errors; JSON and other formats for scripts are printed all the same
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Print every node, not only sums
@@ -75,7 +75,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
         Command::Lint(lint) => lint.run(cli.messages),
-        Command::Rule(rule) => rule.run(),
+        Command::Rule(rule) => rule.run(cli.messages),
         Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
         Command::Diff(diff) => diff.run(cli.messages),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-use super::{EXIT_CODES, Format, print};
+use super::{EXIT_CODES, Format, Messages, print};
 use crate::lint::RULES;
 use crate::report;
 
@@ -27,7 +27,7 @@ pub struct ExplainRule {
 }
 
 impl ExplainRule {
-    pub fn run(&self) -> anyhow::Result<ExitCode> {
+    pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
         let text = match (&self.rule, self.format) {
             (None, Format::Text) => report::rules_text(),
             (None, Format::Json) => report::rules_json(),
@@ -39,7 +39,9 @@ impl ExplainRule {
                 if format == Format::Text { report::rule_text(rule) } else { report::rule_json(rule) }
             }
         };
-        print(&text)?;
+        if self.format == Format::Json || !messages.quiet {
+            print(&text)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -133,7 +133,8 @@ fn many_models_go_into_a_folder() {
 fn wrong_usage_says_what_to_do_and_exits_with_2() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let folder = folder.path().to_str().unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
+        (&["lint", &input, "--diff", "--format", "json"], "cannot be used with"),
         (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
@@ -289,4 +290,36 @@ fn completions_and_manual_page_are_printed() {
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains(part), "{shell}");
     }
+}
+
+#[test]
+fn quiet_means_nothing_for_people_and_all_that_scripts_ask_for() {
+    let (folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let output = folder.path().join("out.onnx").to_str().unwrap().to_owned();
+    fs::copy(&input, folder.path().join("n.onnx")).unwrap();
+    let other = folder.path().join("n.onnx").to_str().unwrap().to_owned();
+    let commands: [(&[&str], Option<&str>); 9] = [
+        (&["fold", &input, "-o", &output], Some("json")),
+        (&["convert", &input, "--opset", "22", "-o", &output], Some("json")),
+        (&["convert", &input, "--opset", "8", "-o", &output], Some("json")),
+        (&["lint", &input, "--select", "ALL"], Some("json")),
+        (&["lint", &input, "--select", "ALL"], Some("github")),
+        (&["rule", "RC101"], Some("json")),
+        (&["inspect", &input], Some("json")),
+        (&["diff", &input, &other], Some("json")),
+        (&["lint", &input, "--select", "ALL", "--diff", "--unsafe-fixes"], None),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, format) in commands {
+        let quiet = recast(&[arguments, &["-q"]].concat());
+        if !(quiet.stdout.is_empty() && quiet.stderr.is_empty()) {
+            failures.push(format!("{arguments:?} says {}{}", stdout(&quiet), stderr(&quiet)));
+        }
+        let Some(format) = format else { continue };
+        let asked = recast(&[arguments, &["-q", "--format", format]].concat());
+        if asked.stdout.is_empty() {
+            failures.push(format!("{arguments:?} prints no {format}"));
+        }
+    }
+    expect_no_failures(failures);
 }
