@@ -3,15 +3,18 @@
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, ValueEnum};
-use clap_complete::{Shell, generate};
+use clap_complete::Shell;
 
-use super::{Cli, print};
+use super::manual::manual;
+use super::{Cli, EXIT_CODES, print};
 
 /// Print a completion script for a shell, or the manual page
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(after_help = format!("Examples:
   recast completions bash > /usr/share/bash-completion/completions/recast
-  recast completions man > /usr/local/share/man/man1/recast.1")]
+  recast completions man > /usr/local/share/man/man1/recast.1
+
+{EXIT_CODES}"))]
 pub struct Completions {
     /// The shell; `man` for the manual page
     shell: Page,
@@ -29,18 +32,21 @@ enum Page {
 
 impl Completions {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let mut command = Cli::command();
-        // Into memory first: the generators would panic if the reader of a pipe went away.
-        let mut page = Vec::new();
-        match self.shell {
-            Page::Bash => generate(Shell::Bash, &mut command, "recast", &mut page),
-            Page::Elvish => generate(Shell::Elvish, &mut command, "recast", &mut page),
-            Page::Fish => generate(Shell::Fish, &mut command, "recast", &mut page),
-            Page::Powershell => generate(Shell::PowerShell, &mut command, "recast", &mut page),
-            Page::Zsh => generate(Shell::Zsh, &mut command, "recast", &mut page),
-            Page::Man => clap_mangen::Man::new(command).render(&mut page)?,
-        }
-        print(&String::from_utf8(page)?)?;
+        let shell = match self.shell {
+            Page::Bash => Shell::Bash,
+            Page::Elvish => Shell::Elvish,
+            Page::Fish => Shell::Fish,
+            Page::Powershell => Shell::PowerShell,
+            Page::Zsh => Shell::Zsh,
+            Page::Man => {
+                print(&manual()?)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+        };
+        // Into memory first: the generator would panic if the reader of a pipe went away.
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
+        print(&String::from_utf8(script)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,6 +8,7 @@ mod files;
 mod fold;
 mod inspect;
 mod lint;
+mod manual;
 mod open_results;
 mod progress;
 mod rule;
@@ -22,7 +23,14 @@ use crate::error::shown;
 
 /// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
 #[derive(Parser)]
-#[command(name = "recast", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "recast", version, propagate_version = true, after_help = format!("Examples:
+  recast inspect model.onnx
+  recast lint models
+  recast fold model.onnx -o folded.onnx
+  recast convert model.onnx --opset 21 -o model21.onnx
+  recast diff model.onnx folded.onnx
+
+{EXIT_CODES}"))]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -271,14 +271,22 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     expect_no_failures(failures);
 }
 
+const COMMANDS: [&str; 8] = ["fold", "lint", "rule", "convert", "inspect", "diff", "cast", "completions"];
+
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
-    for command in ["fold", "inspect"] {
-        let help = stdout(&recast(&[command, "--help"]));
-        let (examples, codes) = (help.find("Examples:"), help.find("Exit codes:"));
-        assert!(examples.is_some() && examples < codes, "{command}: {help}");
+    let mut failures = Vec::new();
+    let overview = stdout(&recast(&["--help"]));
+    let listed = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(listed, [&COMMANDS[..], &["help"]].concat(), "the list of commands is that of this test");
+    for help in COMMANDS.map(|command| stdout(&recast(&[command, "--help"]))).into_iter().chain([overview]) {
+        let (examples, codes) = (help.find("\nExamples:\n  recast "), help.find("\nExit codes:\n  0  "));
+        if examples.is_none() || examples > codes {
+            failures.push(help);
+        }
     }
-    assert!(stdout(&recast(&["--help"])).contains("Exit codes:"));
+    expect_no_failures(failures);
 }
 
 #[test]
@@ -290,6 +298,25 @@ fn completions_and_manual_page_are_printed() {
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains(part), "{shell}");
     }
+}
+
+#[test]
+fn the_manual_page_holds_every_option_and_example_of_every_command() {
+    let page = stdout(&recast(&["completions", "man"])).replace("\\-", "-").replace("\\&", "").replace("\\e", "\\");
+    let mut failures = Vec::new();
+    for command in COMMANDS {
+        let help = stdout(&recast(&[command, "--help"]));
+        let section = page.split(&format!(".SH \"RECAST {}\"", command.to_uppercase())).nth(1).unwrap_or_default();
+        let section = section.split("\n.SH ").next().unwrap_or_default();
+        let is_option = |word: &&str| word.starts_with("--") && word.len() > 2;
+        let options =
+            help.lines().filter(|line| line.trim_start().starts_with('-')).flat_map(str::split_whitespace).filter(is_option);
+        let examples = help.lines().filter(|line| line.starts_with("  recast "));
+        let missing = options.chain(examples).filter(|part| !section.contains(part.trim_end_matches(['.', ','])));
+        failures.extend(missing.map(|part| format!("{command}: {part}")));
+    }
+    expect_no_failures(failures);
+    assert!(!page.contains("recast-fold(1)"), "there is one page");
 }
 
 #[test]
