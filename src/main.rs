@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use onnx_recast::cli::{Cli, run};
+use onnx_recast::cli::{Cli, run, say};
 use onnx_recast::wire::install_signal_handlers;
 
 fn main() -> ExitCode {
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("recast: {error:#}");
+            say(format!("recast: {error:#}"));
             ExitCode::from(2)
         }
     }

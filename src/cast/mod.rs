@@ -33,6 +33,7 @@ mod table;
 
 pub use converter::Converter;
 pub use level::Level;
+pub(crate) use reference::FNUZ_SETTLED;
 pub use reference::convert_element;
 pub use strings::{BadLiteral, format_strings, parse_strings};
 pub use summary::{Summary, Tally, Verdict};

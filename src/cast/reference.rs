@@ -97,7 +97,7 @@ const SAME_TYPE_INFINITY: &str = "an infinity, cast to its own type FLOAT8E5M2: 
 const FNUZ_INFINITY: &str =
     "an infinity, cast to a FNUZ type: the text of opsets 19 to 23 says NaN, runtimes give the largest number";
 /// The first opset whose text and runtimes agree on what infinities become in FNUZ types.
-pub(super) const FNUZ_SETTLED: u32 = 24;
+pub(crate) const FNUZ_SETTLED: u32 = 24;
 
 const FLOAT4_NAN: &str = "a NaN, cast to FLOAT4E2M1: the text says 6, runtimes give a zero";
 const FLOAT6_RANGE: &str = "a number beyond the largest of the 6-bit type, which has no infinity";

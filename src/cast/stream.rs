@@ -39,7 +39,7 @@ pub(super) fn fetch_ahead(bytes: &[u8]) {
 #[inline(always)]
 pub(super) fn fetch_ahead(_bytes: &[u8]) {}
 
-/// Stores past the caches where the level can and the target begins on a line.
+/// Stores past the caches where the level can and the target begins at a multiple of its vectors' size.
 #[inline(always)]
 pub(super) fn store<F: Features>(bytes: &[u8], target: &mut [u8]) {
     match F::LEVEL {

@@ -1,6 +1,5 @@
 //! `recast cast`
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,13 +7,13 @@ use anyhow::Context;
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Messages, files, progress};
+use super::{EXIT_CODES, Messages, files, print, progress, say};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
 use crate::facts::LATEST_OPSET;
 use crate::report::{bytes, plural};
-use crate::wire::{self, DataFolder, Target, save};
+use crate::wire::{self, Target, save};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -65,6 +64,8 @@ pub struct CastFile {
     /// node tests expect and runtimes do
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
     contested: OnContested,
+    #[command(flatten)]
+    folders: files::DataFolders,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,8 +79,7 @@ impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
         let input = input.with_context(|| self.input.display().to_string())?;
-        let folder = if files::is_stdin(&self.input) { DataFolder::default() } else { DataFolder::of_model(&self.input) };
-        let array = cast_file::read(&input, self.from, &folder).with_context(|| input.name.clone())?;
+        let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?).with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype, self.to, self.rules())?;
         let (from, elements) = (array.dtype, array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
@@ -99,7 +99,7 @@ impl CastFile {
                 input.name,
                 files::target_name(&target)
             );
-            io::stdout().write_all(report.as_bytes())?;
+            print(&report)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -135,7 +135,7 @@ impl CastFile {
         for (kind, tally, allowed, option) in questions {
             let Tally { count, first: Some(first), why } = tally else { continue };
             if !allowed {
-                eprintln!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count));
+                say(format!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count)));
                 accepts = false;
             }
         }

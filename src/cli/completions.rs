@@ -1,18 +1,20 @@
 //! `recast completions`
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 
-use super::Cli;
+use super::manual::manual;
+use super::{Cli, EXIT_CODES, print};
 
 /// Print a completion script for a shell, or the manual page
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(after_help = format!("Examples:
   recast completions bash > /usr/share/bash-completion/completions/recast
-  recast completions man > /usr/local/share/man/man1/recast.1")]
+  recast completions man > /usr/local/share/man/man1/recast.1
+
+{EXIT_CODES}"))]
 pub struct Completions {
     /// The shell; `man` for the manual page
     shell: Page,
@@ -30,7 +32,6 @@ enum Page {
 
 impl Completions {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let mut command = Cli::command();
         let shell = match self.shell {
             Page::Bash => Shell::Bash,
             Page::Elvish => Shell::Elvish,
@@ -38,14 +39,14 @@ impl Completions {
             Page::Powershell => Shell::PowerShell,
             Page::Zsh => Shell::Zsh,
             Page::Man => {
-                clap_mangen::Man::new(command).render(&mut io::stdout())?;
+                print(&manual()?)?;
                 return Ok(ExitCode::SUCCESS);
             }
         };
         // Into memory first: the generator would panic if the reader of a pipe went away.
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut command, "recast", &mut script);
-        io::stdout().write_all(&script)?;
+        clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
+        print(&String::from_utf8(script)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,13 +1,12 @@
 //! `recast diff`
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Format, Messages, files};
+use super::{EXIT_CODES, Format, Messages, files, print};
 use crate::diff::{DifferenceKind, Side, diff};
 use crate::report::{self, ComparedModels};
 
@@ -80,13 +79,11 @@ impl Diff {
         let mut differences = diff(left_side, right_side).with_context(|| format!("{} and {}", left.name, right.name))?;
         differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
         let answer = if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
-        if !messages.quiet {
-            let compared = ComparedModels { left: left.name, right: right.name, differences };
-            let text = match self.format {
-                Format::Text => report::diff_text(&compared),
-                Format::Json => report::json(&compared) + "\n",
-            };
-            io::stdout().write_all(text.as_bytes())?;
+        let compared = ComparedModels { left: left.name, right: right.name, differences };
+        match self.format {
+            Format::Json => print(&(report::json(&compared) + "\n"))?,
+            Format::Text if messages.quiet => {}
+            Format::Text => print(&report::diff_text(&compared))?,
         }
         Ok(answer)
     }

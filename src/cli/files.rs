@@ -112,6 +112,17 @@ pub struct DataFolders {
     allow_data_dir: Vec<PathBuf>,
 }
 
+impl DataFolders {
+    /// Where the data files of an input may be; beside standard input there are none.
+    pub fn of(&self, input: &Path) -> anyhow::Result<DataFolder> {
+        let mut data = if is_stdin(input) { DataFolder::default() } else { DataFolder::of_model(input) };
+        for folder in &self.allow_data_dir {
+            data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
+        }
+        Ok(data)
+    }
+}
+
 impl ExternalData {
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
@@ -179,15 +190,11 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, 
         bail!("{}: is empty, not an ONNX model", name());
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let mut data = if is_stdin(path) { DataFolder::default() } else { DataFolder::of_model(path) };
-    for folder in &folders.allow_data_dir {
-        data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
-    }
-    let model = Model::new(proto).with_context(name)?.with_data(data);
+    let model = Model::new(proto).with_context(name)?.with_data(folders.of(path)?);
     Ok((input, model))
 }
 
 /// Prints a report: to standard output, unless models go there.
 pub fn print(report: &str, output: &Output) -> io::Result<()> {
-    if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) }
+    if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { super::print(report) }
 }

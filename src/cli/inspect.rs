@@ -1,13 +1,12 @@
 //! `recast inspect`
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Messages, files, progress};
+use super::{EXIT_CODES, Messages, files, print, progress};
 use crate::inspect::inspect;
 use crate::report::{self, InspectedModel};
 
@@ -62,9 +61,10 @@ impl Inspect {
             (InspectFormat::Dot, _) => dots,
             (InspectFormat::Json, [one]) => report::json(one) + "\n",
             (InspectFormat::Json, all) => report::json(&serde_json::json!({ "models": all })) + "\n",
+            (InspectFormat::Text, _) if messages.quiet => String::new(),
             (InspectFormat::Text, all) => all.iter().map(report::inspect_text).collect(),
         };
-        io::stdout().write_all(text.as_bytes())?;
+        print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,17 +8,29 @@ mod files;
 mod fold;
 mod inspect;
 mod lint;
+mod manual;
 mod open_results;
 mod progress;
 mod rule;
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::error::shown;
+
 /// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
 #[derive(Parser)]
-#[command(name = "recast", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "recast", version, propagate_version = true, after_help = format!("Examples:
+  recast inspect model.onnx
+  recast lint models
+  recast fold model.onnx -o folded.onnx
+  recast convert model.onnx --opset 21 -o model21.onnx
+  recast diff model.onnx folded.onnx
+
+{EXIT_CODES}"))]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -41,7 +53,7 @@ enum Command {
 /// How much a run says.
 #[derive(Args, Clone, Copy)]
 struct Messages {
-    /// Print no report and no progress, only errors
+    /// Print no progress and nothing for people but errors; JSON and other formats for scripts are printed all the same
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Print every node, not only sums
@@ -71,11 +83,25 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
         Command::Lint(lint) => lint.run(cli.messages),
-        Command::Rule(rule) => rule.run(),
+        Command::Rule(rule) => rule.run(cli.messages),
         Command::Convert(convert) => convert.run(cli.messages),
         Command::Inspect(inspect) => inspect.run(cli.messages),
         Command::Diff(diff) => diff.run(cli.messages),
         Command::Cast(cast) => cast.run(cli.messages),
         Command::Completions(completions) => completions.run(),
     }
+}
+
+/// Prints a result to standard output, to its last byte.
+fn print(result: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(result.as_bytes())?;
+    stdout.flush()
+}
+
+/// Says something that is no result, on standard error. Lines after the first stand further in: what a name drags along with a line
+/// break does not pass for a message. Where standard error is full or gone, nobody is there to be told.
+pub fn say(message: impl Display) {
+    let message = message.to_string().split('\n').map(shown).collect::<Vec<_>>().join("\n  ");
+    writeln!(io::stderr(), "{message}").ok();
 }

@@ -1,12 +1,11 @@
 //! `recast rule`
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 
-use super::{EXIT_CODES, Format};
+use super::{EXIT_CODES, Format, Messages, print};
 use crate::lint::RULES;
 use crate::report;
 
@@ -28,7 +27,7 @@ pub struct ExplainRule {
 }
 
 impl ExplainRule {
-    pub fn run(&self) -> anyhow::Result<ExitCode> {
+    pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
         let text = match (&self.rule, self.format) {
             (None, Format::Text) => report::rules_text(),
             (None, Format::Json) => report::rules_json(),
@@ -40,7 +39,9 @@ impl ExplainRule {
                 if format == Format::Text { report::rule_text(rule) } else { report::rule_json(rule) }
             }
         };
-        io::stdout().write_all(text.as_bytes())?;
+        if self.format == Format::Json || !messages.quiet {
+            print(&text)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -46,22 +46,27 @@ impl Walk<'_> {
         }
         let places = [0, 1].map(|side| place(&protos[side], sides[side]));
         let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].path() == self.data[1].path();
-        let difference = match same_file {
-            true => None,
+        let (difference, same_bytes) = match same_file {
+            true => (None, true),
             false => {
                 let at = |error| Invalid::at(path, error);
                 let left_values = values(&left, &protos[0], self.data[0]).map_err(at)?;
                 let right_values = values(&right, &protos[1], self.data[1]).map_err(at)?;
-                first_difference(&left, &left_values, &right_values)
+                match left_values == right_values {
+                    true => (None, true),
+                    false => (first_difference(&left, &left_values, &right_values), false),
+                }
             }
         };
         match difference {
             Some(texts) => self.add_change(path.to_owned(), texts.map(Some)),
-            None if places[0] != places[1] => {
-                let [left, right] = places.map(Some);
+            None if same_bytes && places[0] == places[1] => {}
+            None => {
+                let [left, right] = places;
+                let padding = if same_bytes { "" } else { ", with other bits after the last element" };
+                let (left, right) = (Some(left), Some(right + padding));
                 self.found.push(Difference { path: path.to_owned(), kind: DifferenceKind::Stored, left, right });
             }
-            None => {}
         }
         Ok(())
     }
@@ -85,13 +90,10 @@ fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Val
     }
 }
 
-/// How many elements differ, and the first that does, on either side.
+/// How many elements differ, and the first that does, on either side; none where only bits between elements and bytes do.
 fn first_difference(tensor: &Tensor, left: &Values, right: &Values) -> Option<[String; 2]> {
     let mut differing =
         (0..tensor.elements() as usize).filter(|&index| element(tensor, left, index) != element(tensor, right, index));
-    if left == right {
-        return None;
-    }
     let first = differing.next()?;
     let [left, right] = texts(tensor.dtype(), [left, right].map(|values| element(tensor, values, first)));
     let count =

@@ -22,8 +22,10 @@ mod table;
 mod tests;
 mod types;
 
-use crate::hash::HashMap;
 use std::sync::OnceLock;
+
+use crate::graph::is_onnx_domain;
+use crate::hash::HashMap;
 
 pub use needs::{Need, contents, ir_needed};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
@@ -56,17 +58,10 @@ pub fn all() -> &'static [Schema] {
     &table::SCHEMAS
 }
 
-/// Whether ONNX defines operators in this domain, so that an operator unknown to the tables is an error rather than custom.
-#[must_use]
-pub fn knows_domain(domain: &str) -> bool {
-    let domain = canonical_domain(domain);
-    table::SCHEMAS.binary_search_by(|schema| schema.domain.cmp(domain)).is_ok()
-}
-
 /// The empty string for both spellings of the default domain, and the domain itself otherwise.
 #[must_use]
 pub fn canonical_domain(domain: &str) -> &str {
-    if domain == "ai.onnx" { "" } else { domain }
+    if is_onnx_domain(domain) { "" } else { domain }
 }
 
 /// The IR version of the release that introduced an opset of ai.onnx; none for an opset that the tables do not know.

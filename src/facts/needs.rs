@@ -80,15 +80,20 @@ pub fn contents(model: &Model) -> Vec<Need> {
         for info in body.value_info() {
             type_needs(info.r#type.as_ref(), &mut need);
         }
-        for node in body.nodes() {
+        for id in model.nodes(scope) {
+            let node = model.node(id);
             if !node.metadata_props.is_empty() || !node.overload().is_empty() {
                 need(ir_version::METADATA, "metadata_props or overload of a node");
             }
             if !node.device_configurations.is_empty() {
                 need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
             }
+            let is_of_onnx = is_onnx_domain(node.domain()) && model.callee(id).is_none();
             for attribute in &node.attribute {
                 attribute_needs(attribute, &mut need);
+                if let Some(dtype) = named_type(attribute).filter(|_| is_of_onnx) {
+                    need(dtype.ir_since(), dtype.name());
+                }
             }
         }
     }
@@ -141,9 +146,12 @@ fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str))
     if attribute.tp.is_some() || !attribute.type_protos.is_empty() {
         need(ir_version::OPTIONAL_TYPES, "a type in an attribute");
     }
-    if let ("to" | "dtype" | "output_dtype", Some(number)) = (attribute.name(), attribute.i)
-        && let Some(dtype) = i32::try_from(number).ok().and_then(DType::from_number)
-    {
-        need(dtype.ir_since(), dtype.name());
+}
+
+/// The type that an attribute of an operator of ONNX names.
+fn named_type(attribute: &AttributeProto) -> Option<DType> {
+    match (attribute.name(), attribute.i) {
+        ("to" | "dtype" | "output_dtype", Some(number)) => i32::try_from(number).ok().and_then(DType::from_number),
+        _ => None,
     }
 }

@@ -1,8 +1,7 @@
 //! Scopes: bodies with names of their own, and how places in them are named.
 
-use std::borrow::Cow;
-
 use super::Model;
+use crate::error::shortened;
 use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
 /// A scope of a model. Scopes are numbered in the order of the document, an inner one after the one around it.
@@ -188,8 +187,9 @@ pub(super) fn scope_path(model: &ModelProto, kinds: &[ScopeKind], scope: ScopeId
         ScopeKind::Main => "graph".to_owned(),
         ScopeKind::Function(index) => {
             let function = &model.functions[index as usize];
-            let overload = if function.overload().is_empty() { String::new() } else { format!(":{}", shown(function.overload())) };
-            format!("function/{}:{}{overload}", shown(function.domain()), shown(function.name()))
+            let overload =
+                if function.overload().is_empty() { String::new() } else { format!(":{}", shortened(function.overload())) };
+            format!("function/{}:{}{overload}", shortened(function.domain()), shortened(function.name()))
         }
         ScopeKind::Initialization(index) => format!("training[{index}].initialization"),
         ScopeKind::Algorithm(index) => format!("training[{index}].algorithm"),
@@ -197,7 +197,7 @@ pub(super) fn scope_path(model: &ModelProto, kinds: &[ScopeKind], scope: ScopeId
             let name = body(model, kinds, owner.scope)
                 .map_or("", |body| body.nodes()[owner.position as usize].attribute[attribute as usize].name());
             let index = list_index.map_or_else(String::new, |index| format!("[{index}]"));
-            format!("{}.{}{index}", node_path(model, kinds, owner), shown(name))
+            format!("{}.{}{index}", node_path(model, kinds, owner), shortened(name))
         }
     }
 }
@@ -206,20 +206,8 @@ pub(super) fn node_path(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -
     let scope = scope_path(model, kinds, node.scope);
     let proto = body(model, kinds, node.scope).and_then(|body| body.nodes().get(node.position as usize));
     match proto.map(|proto| (proto.name(), proto.op_type())) {
-        Some(("", op_type)) => format!("{scope}/#{}:{}", node.position, shown(op_type)),
-        Some((name, _)) => format!("{scope}/{}", shown(name)),
+        Some(("", op_type)) => format!("{scope}/#{}:{}", node.position, shortened(op_type)),
+        Some((name, _)) => format!("{scope}/{}", shortened(name)),
         None => format!("{scope}/#{}", node.position),
-    }
-}
-
-/// Characters of a name that a path shows.
-const LONGEST_NAME: usize = 200;
-
-/// A name as it stands in a path. The paths of all that is inside repeat it: they would be as long as the model times the model if
-/// one name could be as long as the model.
-fn shown(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]).into(),
-        None => name.into(),
     }
 }

@@ -30,10 +30,12 @@ pub struct Config {
 pub struct FilePattern {
     folder: PathBuf,
     pattern: Pattern,
+    /// Whether it is one of paths, and not of names.
+    of_paths: bool,
 }
 
 /// A configuration that cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{}: {what}", .path.display())]
 pub struct BadConfig {
     /// The file.
@@ -107,8 +109,9 @@ impl FilePattern {
     /// # Errors
     /// Where the pattern is none.
     pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, glob::PatternError> {
-        let pattern = Pattern::new(pattern.trim_end_matches('/'))?;
-        Ok(FilePattern { folder: absolute(folder), pattern })
+        let of_paths = pattern.trim_end_matches('/').contains('/');
+        let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
+        Ok(FilePattern { folder: absolute(folder), pattern: Pattern::new(&plain.to_string_lossy())?, of_paths })
     }
 
     /// Whether a file, or a folder that it is in, is meant.
@@ -118,7 +121,7 @@ impl FilePattern {
         let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
         let mut paths = inside.ancestors().filter(|path| !path.as_os_str().is_empty());
-        match self.pattern.as_str().contains('/') {
+        match self.of_paths {
             true => paths.any(|path| self.pattern.matches_path_with(path, options)),
             false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.matches_path(Path::new(name)))),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Diagnostic, Job, Safety, lint};
+use super::{Baseline, Diagnostic, Job, Safety, lint};
 use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
 /// A model with its findings set right, as far as they can be.
@@ -30,26 +30,34 @@ pub enum FixError {
     Endless(String),
 }
 
-/// Rounds after which fixing has become a circle. One round sets right all findings that do not touch; the longest sequences are
-/// those of casts in a row.
-const MOST_ROUNDS: usize = 1000;
-
-/// Sets findings right whose fix is safe, or unsafe too if that is allowed.
+/// Sets findings right whose fix is safe, or unsafe too if that is allowed, and which the baseline does not hide.
+///
+/// Each round sets right all findings that do not touch; what is left is judged again.
 ///
 /// # Errors
 /// Where a rule is wrong.
-pub fn fix(mut model: Model, job: &Job, allowed: Safety) -> Result<Fixed, FixError> {
+pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Result<Fixed, FixError> {
     let mut fixed = Vec::new();
-    for _ in 0..MOST_ROUNDS {
-        let round = compatible(&model, lint(&model, job), allowed);
+    // The model of the last round whose number is a power of two: a circle, wherever it begins and however long it is, leads to a
+    // model that was there before, while work that takes many rounds does not.
+    let mut earlier = None;
+    for number in 1_u64.. {
+        let (found, _) = known.filter(lint(&model, job));
+        let round = compatible(&model, found, allowed);
         if round.is_empty() {
-            return Ok(Fixed { model, fixed });
+            break;
         }
         let edits = round.iter().flat_map(|found| found.fix.iter().flat_map(|fix| fix.edits.clone())).collect();
         model = model.apply(edits).map_err(|reason| FixError::Refused { code: codes(&round), reason })?;
         fixed.extend(round);
+        if earlier.as_ref() == Some(model.proto()) {
+            return Err(FixError::Endless(codes(&fixed)));
+        }
+        if number.is_power_of_two() {
+            earlier = Some(model.proto().clone());
+        }
     }
-    Err(FixError::Endless(codes(&fixed)))
+    Ok(Fixed { model, fixed })
 }
 
 /// Findings whose fixes can be applied together: of those that touch the same nodes, the first.
@@ -72,9 +80,13 @@ fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Dia
 /// What a fix touches.
 #[derive(Default)]
 struct Claims {
-    /// Nodes that it changes.
+    /// Nodes that it writes anew.
     changed: HashSet<NodeId>,
-    /// Nodes that hold a changed one in a graph: changing both would lose one of the changes.
+    /// Nodes one of whose inputs it rewires.
+    rewired: HashSet<NodeId>,
+    /// The inputs that it rewires, by node and index.
+    inputs: HashSet<(NodeId, u32)>,
+    /// Nodes that hold a changed or rewired one in a graph: writing these anew too would lose one of the changes.
     around: HashSet<NodeId>,
     /// Nodes that it removes.
     removed: HashSet<NodeId>,
@@ -103,7 +115,8 @@ impl Claims {
                     claims.needed.extend(new.filter_map(|name| model.maker(model.lookup(node.scope, name)?)));
                 }
                 Edit::Rewire { from, to } => {
-                    claims.changed.extend(model.uses(*from).map(|(user, _)| user));
+                    claims.rewired.extend(model.uses(*from).map(|(user, _)| user));
+                    claims.inputs.extend(model.uses(*from));
                     claims.needed.extend(model.maker(*to));
                 }
                 Edit::Declare { value, .. } => {
@@ -117,7 +130,7 @@ impl Claims {
                 }
             }
         }
-        let owners = claims.changed.iter().flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
+        let owners = claims.changed.union(&claims.rewired).flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
         claims.around.extend(owners);
         claims
     }
@@ -125,6 +138,9 @@ impl Claims {
     fn conflict(&self, other: &Claims) -> bool {
         let meet = |left: &HashSet<NodeId>, right: &HashSet<NodeId>| !left.is_disjoint(right);
         meet(&self.changed, &other.changed)
+            || meet(&self.changed, &other.rewired)
+            || meet(&self.rewired, &other.changed)
+            || !self.inputs.is_disjoint(&other.inputs)
             || meet(&self.changed, &other.around)
             || meet(&self.around, &other.changed)
             || meet(&self.removed, &other.needed)
@@ -136,6 +152,8 @@ impl Claims {
 
     fn add(&mut self, other: Claims) {
         self.changed.extend(other.changed);
+        self.rewired.extend(other.rewired);
+        self.inputs.extend(other.inputs);
         self.around.extend(other.around);
         self.removed.extend(other.removed);
         self.needed.extend(other.needed);

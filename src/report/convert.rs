@@ -1,13 +1,12 @@
 //! What `recast convert` did, or why it did not.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::fold::write_data_files;
-use super::words::plural;
+use super::words::{line, plural};
 use crate::convert::{Blocker, Change};
 use crate::external::DataFile;
 
@@ -63,24 +62,21 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
         return text;
     }
     let output = model.output.as_deref().unwrap_or("nothing written (dry run)");
-    writeln!(text, "{} -> {output}", model.path).ok();
-    write!(text, "  opset {from} -> {to}").ok();
+    line(&mut text, format_args!("{} -> {output}", model.path));
     let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
-    match ir_from == ir_to {
-        true => writeln!(text, ", IR version {ir_to}").ok(),
-        false => writeln!(text, ", IR version {ir_from} -> {ir_to}").ok(),
-    };
-    writeln!(text, "  changed {}", sums(&model.changes)).ok();
+    let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
+    line(&mut text, format_args!("  opset {from} -> {to}, IR version {ir_from}{ir_to}"));
+    line(&mut text, format_args!("  changed {}", sums(&model.changes)));
     if verbose {
         for Change { node, op, what } in &model.changes {
-            writeln!(text, "    {node} ({op}): {what}").ok();
+            line(&mut text, format_args!("    {node} ({op}): {what}"));
         }
     }
     for Change { node, op, what } in &model.warnings {
-        writeln!(text, "  warning: {node} ({op}): {what}").ok();
+        line(&mut text, format_args!("  warning: {node} ({op}): {what}"));
     }
     for note in &model.notes {
-        writeln!(text, "  {note}").ok();
+        line(&mut text, format_args!("  {note}"));
     }
     write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
     text
@@ -99,12 +95,12 @@ fn sums(changes: &[Change]) -> String {
 
 fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str) {
     let nodes = plural(model.blockers.len(), "node");
-    writeln!(text, "{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path).ok();
+    line(text, format_args!("{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path));
     for blocker in &model.blockers {
-        writeln!(text, "    {blocker}").ok();
+        line(text, format_args!("    {blocker}"));
     }
     match model.nearest_opset {
-        Some(nearest) => writeln!(text, "  opset {nearest} can be reached").ok(),
-        None => writeln!(text, "  no opset on the way can be reached").ok(),
-    };
+        Some(nearest) => line(text, format_args!("  opset {nearest} can be reached")),
+        None => line(text, format_args!("  no opset on the way can be reached")),
+    }
 }

@@ -1,10 +1,8 @@
 //! What `recast diff` found.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
-use super::words::plural;
+use super::words::{line, plural};
 use crate::diff::{Difference, DifferenceKind};
 
 /// Two models and their differences.
@@ -29,14 +27,13 @@ pub fn diff_text(compared: &ComparedModels) -> String {
     for Difference { path, kind, left, right } in differences {
         let [left, right] = [left, right].map(|side| side.as_deref().unwrap_or_default());
         match kind {
-            DifferenceKind::Removed => writeln!(text, "- {path}: {left}"),
-            DifferenceKind::Added => writeln!(text, "+ {path}: {right}"),
-            DifferenceKind::Changed => writeln!(text, "~ {path}: {left} -> {right}"),
-            DifferenceKind::Reordered => writeln!(text, "~ {path}: in another order, at {left} stands {right}"),
-            DifferenceKind::Stored => writeln!(text, "~ {path}: the same values, stored in {left} -> {right}"),
+            DifferenceKind::Removed => line(&mut text, format_args!("- {path}: {left}")),
+            DifferenceKind::Added => line(&mut text, format_args!("+ {path}: {right}")),
+            DifferenceKind::Changed => line(&mut text, format_args!("~ {path}: {left} -> {right}")),
+            DifferenceKind::Reordered => line(&mut text, format_args!("~ {path}: in another order, at {left} stands {right}")),
+            DifferenceKind::Stored => line(&mut text, format_args!("~ {path}: the same values, stored in {left} -> {right}")),
         }
-        .ok();
     }
-    writeln!(text, "{} between {left} and {right}", plural(differences.len(), "difference")).ok();
+    line(&mut text, format_args!("{} between {left} and {right}", plural(differences.len(), "difference")));
     text
 }

@@ -1,12 +1,11 @@
 //! What `recast fold` did.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::words::{bytes, plural};
+use super::words::{bytes, line, plural};
 use crate::external::DataFile;
 use crate::passes::{Report, Skipped};
 
@@ -41,34 +40,34 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
     let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
     let mut text = String::new();
     let output = output.as_deref().unwrap_or("nothing written (dry run)");
-    writeln!(text, "{path} -> {output}").ok();
-    write!(text, "  folded {}", plural(report.folded.len(), "cast")).ok();
+    line(&mut text, format_args!("{path} -> {output}"));
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for folded in &report.folded {
         *pairs.entry((folded.from, folded.to)).or_default() += 1;
     }
     let pairs: Vec<String> = pairs.into_iter().map(|((from, to), count)| format!("{count} {from} to {to}")).collect();
-    writeln!(text, "{}{}", if pairs.is_empty() { "" } else { ": " }, pairs.join(", ")).ok();
+    let separator = if pairs.is_empty() { "" } else { ": " };
+    line(&mut text, format_args!("  folded {}{separator}{}", plural(report.folded.len(), "cast"), pairs.join(", ")));
     if verbose {
         for folded in &report.folded {
             let elements = plural(folded.elements as usize, "element");
-            writeln!(text, "    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to).ok();
+            line(&mut text, format_args!("    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to));
         }
     }
     write_skipped(&mut text, report, verbose);
     if !report.removed_initializers.is_empty() {
         let removed = plural(report.removed_initializers.len(), "constant");
-        writeln!(text, "  removed {removed} that nothing uses any more").ok();
+        line(&mut text, format_args!("  removed {removed} that nothing uses any more"));
         if verbose {
             for path in &report.removed_initializers {
-                writeln!(text, "    {path}").ok();
+                line(&mut text, format_args!("    {path}"));
             }
         }
     }
     for note in notes {
-        writeln!(text, "  {note}").ok();
+        line(&mut text, format_args!("  {note}"));
     }
-    writeln!(text, "  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)).ok();
+    line(&mut text, format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
     write_data_files(&mut text, data_file.as_ref(), removed_files);
     text
 }
@@ -76,10 +75,10 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
 /// What a command did to files beside the model.
 pub(super) fn write_data_files(text: &mut String, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
     if let Some(DataFile { path, bytes: length }) = data_file {
-        writeln!(text, "  data file {}: {}", path.display(), bytes(*length)).ok();
+        line(text, format_args!("  data file {}: {}", path.display(), bytes(*length)));
     }
     for path in removed_files {
-        writeln!(text, "  removed data file {}, which nothing refers to any more", path.display()).ok();
+        line(text, format_args!("  removed data file {}, which nothing refers to any more", path.display()));
     }
 }
 
@@ -87,10 +86,10 @@ fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
     if report.skipped.is_empty() {
         return;
     }
-    writeln!(text, "  kept {}", plural(report.skipped.len(), "cast")).ok();
+    line(text, format_args!("  kept {}", plural(report.skipped.len(), "cast")));
     if verbose {
         for skipped in &report.skipped {
-            writeln!(text, "    {}: {}", skipped.node, skipped.reason).ok();
+            line(text, format_args!("    {}: {}", skipped.node, skipped.reason));
         }
         return;
     }
@@ -100,9 +99,9 @@ fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
     }
     for Skipped { node, reason } in &report.skipped {
         match counts.remove(reason.as_str()) {
-            Some(1) => writeln!(text, "    {node}: {reason}").ok(),
-            Some(nodes) => writeln!(text, "    {node} and {} more: {reason}", nodes - 1).ok(),
-            None => None, // Told with the first node.
-        };
+            Some(1) => line(text, format_args!("    {node}: {reason}")),
+            Some(nodes) => line(text, format_args!("    {node} and {} more: {reason}", nodes - 1)),
+            None => {} // Told with the first node.
+        }
     }
 }

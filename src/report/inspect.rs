@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::words::{bytes, plural};
+use super::words::{bytes, line, plural};
 use crate::inspect::{CastFacts, Inspection};
 
 /// One model of a run.
@@ -23,49 +23,45 @@ pub fn inspect_text(model: &InspectedModel) -> String {
     let InspectedModel { path, inspection } = model;
     let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data } = inspection;
     let mut text = String::new();
-    writeln!(text, "{path}").ok();
+    line(&mut text, format_args!("{path}"));
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
     let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
-    writeln!(
-        text,
-        "  IR {ir_version}, opsets: {opsets}{}",
-        if producer.is_empty() { "" } else { "; made by " }.to_owned() + producer
-    )
-    .ok();
+    let producer = if producer.is_empty() { String::new() } else { format!("; made by {producer}") };
+    line(&mut text, format_args!("  IR {ir_version}, opsets: {opsets}{producer}"));
     let mut by_count: Vec<(&String, &usize)> = ops.iter().collect();
     by_count.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));
     let ops: Vec<String> = by_count.into_iter().map(|(name, count)| format!("{name} {count}")).collect();
-    writeln!(text, "  {}: {}", plural(*nodes, "node"), ops.join(", ")).ok();
-    writeln!(text, "  {}, {}", plural(initializers.count, "initializer"), bytes(initializers.bytes)).ok();
+    line(&mut text, format_args!("  {}: {}", plural(*nodes, "node"), ops.join(", ")));
+    line(&mut text, format_args!("  {}, {}", plural(initializers.count, "initializer"), bytes(initializers.bytes)));
     for (dtype, facts) in &initializers.by_type {
-        writeln!(text, "    {dtype}: {}, {}", facts.count, bytes(facts.bytes)).ok();
+        line(&mut text, format_args!("    {dtype}: {}, {}", facts.count, bytes(facts.bytes)));
     }
     for function in functions {
         let callers = plural(function.callers, "call");
-        writeln!(text, "  function {}: {}, {callers}", function.name, plural(function.nodes, "node")).ok();
+        line(&mut text, format_args!("  function {}: {}, {callers}", function.name, plural(function.nodes, "node")));
     }
     for file in external_data {
-        writeln!(text, "  external data: {file}").ok();
+        line(&mut text, format_args!("  external data: {file}"));
     }
     if !casts.is_empty() {
-        writeln!(text, "  {}", plural(casts.len(), "cast")).ok();
+        line(&mut text, format_args!("  {}", plural(casts.len(), "cast")));
     }
     for cast in casts {
-        writeln!(text, "    {}", cast_line(cast)).ok();
+        line(&mut text, format_args!("    {}", cast_line(cast)));
     }
     text
 }
 
 fn cast_line(cast: &CastFacts) -> String {
-    let mut line = format!("{}: {} to {}", cast.node, cast.from.unwrap_or("?"), cast.to.unwrap_or("?"));
+    let mut words = format!("{}: {} to {}", cast.node, cast.from.unwrap_or("?"), cast.to.unwrap_or("?"));
     if let Some(saturate) = cast.saturate {
-        write!(line, ", saturate={}", u8::from(saturate)).ok();
+        write!(words, ", saturate={}", u8::from(saturate)).ok();
     }
     if let Some(round_mode) = cast.round_mode {
-        write!(line, ", round_mode={round_mode}").ok();
+        write!(words, ", round_mode={round_mode}").ok();
     }
     if cast.constant {
-        line.push_str(", of a constant");
+        words.push_str(", of a constant");
     }
-    line
+    words
 }

@@ -1,4 +1,14 @@
-//! Numbers as people read them.
+//! Lines and numbers as people read them.
+
+use std::fmt;
+
+use crate::error::shown;
+
+/// Adds a line for people, which stays one line whatever the names in it are made of.
+pub(super) fn line(text: &mut String, line: fmt::Arguments) {
+    text.push_str(&shown(&line.to_string()));
+    text.push('\n');
+}
 
 /// `1 cast`, `3 casts`.
 #[must_use]

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::map::map;
+use crate::error::{shortened, shown};
 
 /// The folder that a model's data files are looked for in.
 ///
@@ -144,34 +145,32 @@ impl DataFolder {
     /// Where the location leads out of the folder, or to no regular file.
     pub fn path_of(&self, location: &str) -> Result<PathBuf, BadLocation> {
         let Some(folder) = &self.folder else {
-            return Err(BadLocation::NoFolder(shown(location)));
+            return Err(BadLocation::NoFolder(told(location)));
         };
         let is_absolute = Path::new(location).has_root() || Path::new(location).is_absolute();
         if is_absolute && self.allowed.is_empty() {
-            return Err(BadLocation::Absolute(shown(location)));
+            return Err(BadLocation::Absolute(told(location)));
         }
         let path = fs::canonicalize(folder.join(location)).map_err(|error| unreadable(location, error))?;
         let roots: &[PathBuf] = if is_absolute { &[] } else { &self.roots };
         if !roots.iter().chain(&self.allowed).any(|root| path.starts_with(root)) {
-            return Err(BadLocation::Outside { location: shown(location), path });
+            return Err(BadLocation::Outside { location: told(location), path });
         }
         match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(path),
-            Ok(_) => Err(BadLocation::NoFile(shown(location))),
+            Ok(_) => Err(BadLocation::NoFile(told(location))),
             Err(error) => Err(unreadable(location, error)),
         }
     }
 }
 
 fn unreadable(location: &str, error: io::Error) -> BadLocation {
-    BadLocation::Unreadable(shown(location), error.to_string())
+    BadLocation::Unreadable(told(location), error.to_string())
 }
 
-/// A location for a message: whoever made the model chose it, so it may be of any length and speak to terminals.
-fn shown(location: &str) -> String {
-    const LONGEST: usize = 200;
-    let cut = location.char_indices().nth(LONGEST).map(|(place, _)| &location[..place]);
-    format!("{}{}", cut.unwrap_or(location).escape_debug(), if cut.is_some() { "…" } else { "" })
+/// A location for a message: whoever made the model chose it.
+fn told(location: &str) -> String {
+    shown(&shortened(location)).into_owned()
 }
 
 /// The folder that a file stands in.

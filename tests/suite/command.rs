@@ -11,7 +11,7 @@ use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::model;
+use crate::support::{expect_no_failures, model};
 
 /// Two casts of constants and one of an input.
 const THREE_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16 y) <float w = {2}, float v = {1.5}>
@@ -133,7 +133,8 @@ fn many_models_go_into_a_folder() {
 fn wrong_usage_says_what_to_do_and_exits_with_2() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let folder = folder.path().to_str().unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
+        (&["lint", &input, "--diff", "--format", "json"], "cannot be used with"),
         (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
@@ -193,14 +194,99 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     }
 }
 
+/// Whoever made the model wants a word with the terminal, and with the reader of a list of findings.
+#[test]
+fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
+    const NAME: &str = "a\x1b[31m\n~ graph/forged: RC101\u{202e}";
+    let text = r#"<ir_version: 9, opset_import: ["": 19]> g (float x) => (float8e4m3fn y) { [cast] y = Cast <to = 17> (x) }"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (left, right) = (path("left.onnx"), path("right.onnx"));
+    let mut proto = model(text);
+    proto.producer_name = Some(NAME.to_owned());
+    let node = &mut proto.graph.as_mut().unwrap().node[0];
+    (node.name, node.op_type) = (Some(NAME.to_owned()), Some("Cast".to_owned()));
+    fs::write(&left, proto.encode_to_vec()).unwrap();
+    proto.graph.as_mut().unwrap().node[0].attribute[0].i = Some(18);
+    fs::write(&right, proto.encode_to_vec()).unwrap();
+    let commands: [&[&str]; 8] = [
+        &["lint", &left, "--format", "concise"],
+        &["lint", &left],
+        &["lint", &left, "--diff"],
+        &["inspect", &left],
+        &["fold", &left, "--dry-run", "--verbose"],
+        &["convert", &left, "--opset", "18", "--dry-run"],
+        &["convert", &left, "--opset", "24", "--dry-run", "--verbose"],
+        &["diff", &left, &right],
+    ];
+    let mut failures = Vec::new();
+    for arguments in commands {
+        let output = recast(arguments);
+        let printed = stdout(&output) + &stderr(&output);
+        let speaks = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+        let is_forged = printed.lines().any(|line| line.starts_with("~ graph/forged"));
+        if printed.contains(speaks) || is_forged || !printed.contains("graph/forged") {
+            failures.push(format!("{arguments:?}: {printed}"));
+        }
+    }
+    expect_no_failures(failures);
+    let json: Value = serde_json::from_str(&stdout(&recast(&["lint", &left, "--format", "json"]))).unwrap();
+    assert_eq!(json["findings"][0]["node"], format!("graph/{NAME}"), "scripts get the name as it is");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
+    let (_folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let run = |arguments: &str, redirection: &str| {
+        let script = format!("'{}' {arguments} {redirection}", env!("CARGO_BIN_EXE_recast"));
+        Command::new("sh").args(["-c", &script]).output().unwrap()
+    };
+    let mut failures = Vec::new();
+    for (arguments, code) in [
+        (format!("lint {input} --select ALL --fail-on info"), 1),
+        (format!("lint {input} --select ALL --exit-zero"), 0),
+        ("lint missing.onnx".to_owned(), 2),
+        (format!("fold {input}"), 2),
+        ("cast missing.npy -o - --to FLOAT16".to_owned(), 2),
+    ] {
+        for redirection in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | head -c 0"] {
+            let found = run(&arguments, redirection).status.code();
+            // Of a pipe the shell knows only how its reader ended.
+            if found != Some(if redirection.ends_with("head -c 0") { 0 } else { code }) {
+                failures.push(format!("{arguments} {redirection}: {found:?}"));
+            }
+        }
+    }
+    for arguments in ["--help", "rule", "completions man", "completions bash", &format!("inspect {input}")] {
+        let output = run(arguments, "| head -c 1");
+        if output.stdout.len() != 1 || !output.stderr.is_empty() {
+            failures.push(format!("{arguments} into a pipe: {}", stderr(&output)));
+        }
+        let output = run(arguments, ">/dev/full");
+        if output.status.code() == Some(101) {
+            failures.push(format!("{arguments} to a full disk: {}", stderr(&output)));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+const COMMANDS: [&str; 8] = ["fold", "lint", "rule", "convert", "inspect", "diff", "cast", "completions"];
+
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
-    for command in ["fold", "inspect"] {
-        let help = stdout(&recast(&[command, "--help"]));
-        let (examples, codes) = (help.find("Examples:"), help.find("Exit codes:"));
-        assert!(examples.is_some() && examples < codes, "{command}: {help}");
+    let mut failures = Vec::new();
+    let overview = stdout(&recast(&["--help"]));
+    let listed = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(listed, [&COMMANDS[..], &["help"]].concat(), "the list of commands is that of this test");
+    for help in COMMANDS.map(|command| stdout(&recast(&[command, "--help"]))).into_iter().chain([overview]) {
+        let (examples, codes) = (help.find("\nExamples:\n  recast "), help.find("\nExit codes:\n  0  "));
+        if examples.is_none() || examples > codes {
+            failures.push(help);
+        }
     }
-    assert!(stdout(&recast(&["--help"])).contains("Exit codes:"));
+    expect_no_failures(failures);
 }
 
 #[test]
@@ -212,4 +298,55 @@ fn completions_and_manual_page_are_printed() {
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains(part), "{shell}");
     }
+}
+
+#[test]
+fn the_manual_page_holds_every_option_and_example_of_every_command() {
+    let page = stdout(&recast(&["completions", "man"])).replace("\\-", "-").replace("\\&", "").replace("\\e", "\\");
+    let mut failures = Vec::new();
+    for command in COMMANDS {
+        let help = stdout(&recast(&[command, "--help"]));
+        let section = page.split(&format!(".SH \"RECAST {}\"", command.to_uppercase())).nth(1).unwrap_or_default();
+        let section = section.split("\n.SH ").next().unwrap_or_default();
+        let is_option = |word: &&str| word.starts_with("--") && word.len() > 2;
+        let options =
+            help.lines().filter(|line| line.trim_start().starts_with('-')).flat_map(str::split_whitespace).filter(is_option);
+        let examples = help.lines().filter(|line| line.starts_with("  recast "));
+        let missing = options.chain(examples).filter(|part| !section.contains(part.trim_end_matches(['.', ','])));
+        failures.extend(missing.map(|part| format!("{command}: {part}")));
+    }
+    expect_no_failures(failures);
+    assert!(!page.contains("recast-fold(1)"), "there is one page");
+}
+
+#[test]
+fn quiet_means_nothing_for_people_and_all_that_scripts_ask_for() {
+    let (folder, input) = folder_with("m.onnx", THREE_CASTS);
+    let output = folder.path().join("out.onnx").to_str().unwrap().to_owned();
+    fs::copy(&input, folder.path().join("n.onnx")).unwrap();
+    let other = folder.path().join("n.onnx").to_str().unwrap().to_owned();
+    let commands: [(&[&str], Option<&str>); 9] = [
+        (&["fold", &input, "-o", &output], Some("json")),
+        (&["convert", &input, "--opset", "22", "-o", &output], Some("json")),
+        (&["convert", &input, "--opset", "8", "-o", &output], Some("json")),
+        (&["lint", &input, "--select", "ALL"], Some("json")),
+        (&["lint", &input, "--select", "ALL"], Some("github")),
+        (&["rule", "RC101"], Some("json")),
+        (&["inspect", &input], Some("json")),
+        (&["diff", &input, &other], Some("json")),
+        (&["lint", &input, "--select", "ALL", "--diff", "--unsafe-fixes"], None),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, format) in commands {
+        let quiet = recast(&[arguments, &["-q"]].concat());
+        if !(quiet.stdout.is_empty() && quiet.stderr.is_empty()) {
+            failures.push(format!("{arguments:?} says {}{}", stdout(&quiet), stderr(&quiet)));
+        }
+        let Some(format) = format else { continue };
+        let asked = recast(&[arguments, &["-q", "--format", format]].concat());
+        if asked.stdout.is_empty() {
+            failures.push(format!("{arguments:?} prints no {format}"));
+        }
+    }
+    expect_no_failures(failures);
 }

@@ -204,23 +204,23 @@ fn a_full_disk_and_a_folder_that_nobody_may_write_to_end_a_run_with_a_message() 
          '{recast}' fold disk/one.onnx --in-place -q; echo code $?
          mount -o remount,ro disk
          '{recast}' fold m.onnx -o disk/three.onnx; echo code $?
-         ls -A disk; cmp disk/one.onnx again.onnx && echo whole"
+         ls -A disk; cmp disk/one.onnx again.onnx && echo whole; exit 0"
     );
     let folded = self::recast(folder.path(), &["fold", "m.onnx", "-o", "again.onnx"]).output().unwrap();
     assert!(folded.status.success());
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).current_dir(folder.path());
-    match command.output() {
-        Ok(output) if output.status.code() == Some(0) => {
-            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            assert_eq!(out, "code 2\ncode 2\ncode 0\ncode 2\none.onnx\nwhole\n", "{err}");
-            assert_eq!(err.matches("No space left on device").count(), 2, "{err}");
-            assert_eq!(err.matches("Read-only file system").count(), 1, "{err}");
-        }
-        Ok(output) if output.status.code() == Some(98) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-        // This system gives nobody a disk to fill.
-        _ => {}
+    let Ok(output) = command.output() else {
+        return; // This system has no namespaces.
+    };
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(99) || err.starts_with("unshare: ") {
+        return; // This system gives nobody a disk to fill.
     }
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert_eq!(out, "code 2\ncode 2\ncode 0\ncode 2\none.onnx\nwhole\n", "{err}");
+    assert_eq!(err.matches("No space left on device").count(), 2, "{err}");
+    assert_eq!(err.matches("Read-only file system").count(), 1, "{err}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `recast diff`: whatever differs is told, once, at a place that people find.
 
 use bytes::Bytes;
-use onnx_recast::diff::{self, Difference, Side};
+use onnx_recast::diff::{self, Difference, DifferenceKind, Side};
+use onnx_recast::tensor::moved_to_model;
 use onnx_recast::wire::DataFolder;
 use prost::Message;
 
@@ -115,6 +116,25 @@ fn values_that_read_the_same_are_told_by_their_codes() {
     };
     let found = lines(&model("0x7FC00000, 1"), &model("0x7FC00001, 1"));
     assert_eq!(found, ["graph/w Changed: 0x7fc00000 (1 of 2 elements differ, the first at [0]) -> 0x7fc00001"]);
+}
+
+#[test]
+fn bits_after_the_last_element_are_part_of_the_file_and_of_no_value() {
+    let differences_of = |code: u8| {
+        let [left, right] = [0x21_u8, code].map(|last| {
+            let mut proto = model(
+                "<ir_version: 10, opset_import: [\"\": 21]> g () => (int4[3] y) <int4[3] w = {1, 2, 1}> { y = Identity (w) }",
+            );
+            let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
+            *tensor = moved_to_model(tensor, vec![0x21, last].into());
+            proto.encode_to_vec()
+        });
+        differences(&left, &right)
+    };
+    let found = differences_of(0xF1);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].path.as_str(), found[0].kind), ("graph/w", DifferenceKind::Stored));
+    assert_eq!(differences_of(0x22)[0].kind, DifferenceKind::Changed);
 }
 
 /// Removes, one after the other, every field of a model that has all fields there are.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::files::{self, DataFolders};
 use crate::external::{self, Plan};
 use crate::graph::Model;
-use crate::lint::{self, Diagnostic, Fixed, Job, Noqa, Safety, Selection};
+use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Safety, Selection, Severity};
 use crate::report::{Paint, Unjudged, model_diff};
 use crate::wire::Target;
 
@@ -13,15 +13,19 @@ use crate::wire::Target;
 pub(super) struct Task {
     pub path: PathBuf,
     pub selection: Selection,
+    /// The least severity for which the exit code is 1.
+    pub fail_on: Severity,
 }
 
 /// What is done with findings.
 #[derive(Clone, Copy)]
-pub(super) struct Mode {
+pub(super) struct Mode<'m> {
     pub noqa: Noqa,
     pub action: Action,
     /// The fixes that may be applied.
     pub allowed: Safety,
+    /// The findings that are left as they are.
+    pub known: &'m Baseline,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,19 +58,19 @@ pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
     Unjudged { path, message }
 }
 
-fn try_judge(Task { path, selection }: &Task, mode: Mode, folders: &DataFolders) -> anyhow::Result<Judged> {
+fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders) -> anyhow::Result<Judged> {
     let (input, model) = files::open_model(path, folders)?;
     let job = Job { path: &input.name, selection, noqa: mode.noqa };
     match mode.action {
         Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
         Action::Diff(paint) => {
             let before = model.proto().clone();
-            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed)?;
+            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
             let diff = if fixed.is_empty() { String::new() } else { model_diff(&input.name, &before, model.proto(), paint) };
             Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
         }
         Action::Fix => {
-            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed)?;
+            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
             let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
             Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
         }

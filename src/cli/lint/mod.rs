@@ -5,7 +5,7 @@ mod paths;
 mod settings;
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, files, progress};
+use super::{Messages, files, print, progress, say};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -22,8 +22,8 @@ use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, pa
 
 /// Find unsafe, invalid and wasted casts
 ///
-/// Every finding has a rule's code; `recast rule CODE` explains it. Judged by default: casts to float8 (RC1), validity (RC2), and casts
-/// whose result ONNX does not define (RC301). The nearest `recast.toml` around a model may say otherwise. Weights are read only for
+/// Every finding has a rule's code; `recast rule CODE` explains it. Judged by default: casts to float8 (RC1, but
+/// for RC106, RC107, RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The nearest `recast.toml` around a model may say otherwise. Weights are read only for
 /// rules that look at constants.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -85,7 +85,7 @@ pub struct Lint {
     /// Read no `recast.toml`
     #[arg(long)]
     isolated: bool,
-    /// Do not report the findings of this file
+    /// Do not report the findings of this file, and leave them as they are
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings into the file of --baseline
@@ -94,8 +94,8 @@ pub struct Lint {
     /// Set findings right that have a safe fix, and write the models
     #[arg(long, conflicts_with = "diff")]
     fix: bool,
-    /// Show what --fix would change, and write nothing
-    #[arg(long)]
+    /// Show what --fix would change, for people, and write nothing
+    #[arg(long, conflicts_with = "format")]
     diff: bool,
     /// Apply fixes too that change the graph's shape or guess what was meant
     #[arg(long)]
@@ -126,23 +126,18 @@ enum Color {
 
 impl Lint {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let mut settings = Settings::of(&self)?;
-        let mut run = LintRun {
-            findings: Vec::new(),
-            fixed: Vec::new(),
-            errors: Vec::new(),
-            models: Vec::new(),
-            fail_on: self.fail_on.or(settings.fail_on()?).unwrap_or(Severity::Warning),
-        };
-        let tasks = self.tasks(&mut settings, &mut run)?;
-        let mode = self.mode();
+        let mut run = LintRun::default();
+        let known = self.known()?;
+        let tasks = self.tasks(&mut run)?;
+        let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             tasks.par_iter().map(|task| judge(task, mode, &self.folders)).inspect(|_| done.count()).collect()
         });
         let mut diff = String::new();
-        for one in judged {
+        for (task, one) in tasks.iter().zip(judged) {
             match one {
                 Ok(Judged { path, findings, fixed, diff: change }) => {
+                    run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
                     run.findings.extend(findings);
                     run.fixed.extend(fixed);
@@ -151,26 +146,34 @@ impl Lint {
                 Err(unjudged) => run.errors.push(unjudged),
             }
         }
-        self.apply_baseline(&mut run, messages)?;
+        self.apply_baseline(&known, &mut run, messages)?;
         self.print(&run, &diff, messages)?;
         Ok(self.exit_code(&run))
     }
 
     /// The files to be judged; those that cannot be are noted in the run.
-    fn tasks(&self, settings: &mut Settings, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
+    fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
+        let mut settings = Settings::of(self)?;
         let mut tasks = Vec::new();
-        for path in paths::expand(&self.named_paths()?) {
-            match path {
-                Ok(found) if found.in_folder && settings.is_excluded(&found.path)? => {}
+        for found in paths::expand(&self.named_paths()?) {
+            let found = match found {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
                 }
-                Ok(found) => tasks.push(Task { selection: settings.selection(&found.path)?, path: found.path }),
-                Err((path, error)) => run.errors.push(unjudged(&path, &error)),
+                Ok(found) => found,
+                Err((path, error)) => {
+                    run.errors.push(unjudged(&path, &error));
+                    continue;
+                }
+            };
+            let path = found.path.clone();
+            match settings.task(found) {
+                Ok(task) => tasks.extend(task),
+                Err(error) => run.errors.push(unjudged(&path, &error.into())),
             }
         }
         if tasks.is_empty() && run.errors.is_empty() {
-            eprintln!("recast: no model found");
+            say("recast: no model found");
         }
         Ok(tasks)
     }
@@ -186,8 +189,9 @@ impl Lint {
         Ok(paths)
     }
 
-    fn mode(&self) -> Mode {
+    fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {
         Mode {
+            known,
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
             action: match (self.fix, self.diff) {
                 (true, _) => Action::Fix,
@@ -198,50 +202,60 @@ impl Lint {
         }
     }
 
-    fn apply_baseline(&self, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+    /// The findings that are not to be reported, nor set right.
+    fn known(&self) -> anyhow::Result<Baseline> {
+        match &self.baseline {
+            Some(path) if !self.write_baseline => {
+                let name = || path.display().to_string();
+                let text = fs::read_to_string(path).with_context(name)?;
+                Baseline::read(&text, path.parent().unwrap_or(Path::new(""))).with_context(name)
+            }
+            _ => Ok(Baseline::default()),
+        }
+    }
+
+    fn apply_baseline(&self, known: &Baseline, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
         let Some(path) = &self.baseline else {
             return Ok(());
         };
         let name = || path.display().to_string();
-        let folder = path.parent().unwrap_or(Path::new(""));
         if self.write_baseline {
             if let Some(error) = run.errors.first() {
                 bail!("{}: not written, for {} could not be judged: {}", name(), error.path, error.message);
             }
-            let text = Baseline::of(&run.findings, folder).to_text();
+            let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
             save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
             if !messages.quiet {
-                eprintln!("{} written to {}", plural(run.findings.len(), "finding"), name());
+                say(format!("{} written to {}", plural(run.findings.len(), "finding"), name()));
             }
             run.findings.clear();
             return Ok(());
         }
-        let text = fs::read_to_string(path).with_context(name)?;
-        let (new, gone) = Baseline::read(&text, folder).with_context(name)?.filter(std::mem::take(&mut run.findings));
+        let (new, gone) = known.filter(std::mem::take(&mut run.findings));
         run.findings = new;
-        if gone > 0 && !messages.quiet {
+        if gone > 0 && !self.diff && !messages.quiet {
             let are = if gone == 1 { "is" } else { "are" };
-            eprintln!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name());
+            say(format!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name()));
         }
         Ok(())
     }
 
     /// The document to standard output, the rest to standard error; a clean run of a format for people says nothing.
     fn print(&self, run: &LintRun, diff: &str, messages: Messages) -> anyhow::Result<()> {
-        let for_people = matches!(self.format, LintFormat::Concise | LintFormat::Full);
-        let document = match (self.diff, for_people && messages.quiet) {
-            (true, _) => diff.to_owned(),
-            (false, true) => String::new(),
-            (false, false) => self.format.render(run, self.paint()),
+        let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
+        let document = match self.diff {
+            _ if for_people && messages.quiet => String::new(),
+            true => diff.to_owned(),
+            false => self.format.render(run, self.paint()),
         };
-        io::stdout().write_all(document.as_bytes())?;
+        print(&document)?;
         for error in &run.errors {
-            eprintln!("recast: {}: {}", error.path, error.message);
+            say(format!("recast: {}: {}", error.path, error.message));
         }
         let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
-        if (for_people || self.diff) && !messages.quiet && !self.write_baseline && says_something {
+        if for_people && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
-            eprintln!("{summary}");
+            say(summary);
         }
         Ok(())
     }
@@ -258,7 +272,7 @@ impl Lint {
     fn exit_code(&self, run: &LintRun) -> ExitCode {
         let failing = match self.diff {
             true => !run.fixed.is_empty(),
-            false => run.findings.iter().any(|found| found.severity >= run.fail_on),
+            false => run.findings.iter().any(|found| run.fails(found)),
         };
         match (run.errors.is_empty(), failing && !self.exit_zero) {
             (false, _) => ExitCode::from(2),

@@ -67,7 +67,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Unfound>>) {
     for path in matches {
         match path {
             Ok(path) if path.is_dir() => walk(&path, all),
-            Ok(path) => all.push(Ok(Found { path: plain(&path), in_folder: true })),
+            Ok(path) => push_file(&path, all),
             Err(error) => all.push(unfound(error.into())),
         }
     }
@@ -91,8 +91,17 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
         if is_folder && !hidden {
             walk(&path, all);
         } else if !is_folder && path.extension().is_some_and(|extension| extension == "onnx") {
-            all.push(Ok(Found { path: plain(&path), in_folder: true }));
+            push_file(&path, all);
         }
+    }
+}
+
+/// A file that was found, not named: what is no regular file, at the end of all links, is no model, and a pipe would be waited for.
+fn push_file(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
+        Ok(_) => {}
+        Err(error) => all.push(Err((plain(path), error.into()))),
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Lint;
+use super::judge::Task;
+use super::paths::Found;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
 
 /// The settings of a run.
@@ -12,9 +14,10 @@ pub(super) struct Settings {
     command_line: Layer,
     per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
     exclude: Vec<FilePattern>,
+    fail_on: Option<Severity>,
     source: Source,
     /// By folder: the configuration of its files.
-    configs: HashMap<PathBuf, Rc<Config>>,
+    configs: HashMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
 
 /// Where configurations come from.
@@ -53,39 +56,29 @@ impl Settings {
                 .map(|PerFileIgnore(pattern, selector)| (pattern.clone(), vec![selector.clone()]))
                 .collect(),
             exclude: lint.exclude.clone(),
+            fail_on: lint.fail_on,
             source,
             configs: HashMap::new(),
         })
     }
 
-    /// The rules that judge a file.
+    /// How a file is judged; nothing, if it was found in a folder and is left out.
     ///
     /// # Errors
     /// Where its configuration cannot be used.
-    pub fn selection(&mut self, path: &Path) -> Result<Selection, BadConfig> {
-        let config = self.config_of(folder_of(path))?;
-        let selection = Selection::of([&config.layer, &self.command_line]);
+    pub fn task(&mut self, Found { path, in_folder }: Found) -> Result<Option<Task>, BadConfig> {
+        let config = self.config_of(folder_of(&path))?;
+        if in_folder && config.exclude.iter().chain(&self.exclude).any(|pattern| pattern.matches(&path)) {
+            return Ok(None);
+        }
         let ignores = config.per_file_ignores.iter().chain(&self.per_file_ignores);
         let ignored: Vec<Selector> =
-            ignores.filter(|(pattern, _)| pattern.matches(path)).flat_map(|(_, selectors)| selectors.clone()).collect();
-        Ok(selection.without(&ignored))
-    }
-
-    /// Whether a file that was found in a folder is left out.
-    ///
-    /// # Errors
-    /// Where its configuration cannot be used.
-    pub fn is_excluded(&mut self, path: &Path) -> Result<bool, BadConfig> {
-        let config = self.config_of(folder_of(path))?;
-        Ok(config.exclude.iter().chain(&self.exclude).any(|pattern| pattern.matches(path)))
-    }
-
-    /// The least severity for which the exit code is 1, by the configuration of the current folder.
-    ///
-    /// # Errors
-    /// Where that configuration cannot be used.
-    pub fn fail_on(&mut self) -> Result<Option<Severity>, BadConfig> {
-        Ok(self.config_of(Path::new(""))?.fail_on)
+            ignores.filter(|(pattern, _)| pattern.matches(&path)).flat_map(|(_, selectors)| selectors.clone()).collect();
+        Ok(Some(Task {
+            selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
+            fail_on: self.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
+            path,
+        }))
     }
 
     fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, BadConfig> {
@@ -93,24 +86,17 @@ impl Settings {
             return Ok(Rc::clone(config));
         }
         if let Some(config) = self.configs.get(folder) {
-            return Ok(Rc::clone(config));
+            return config.clone();
         }
         let config = match Config::find(folder) {
             Some(path) => {
                 let around = path.parent().unwrap_or(Path::new("")).to_owned();
-                match self.configs.get(&around) {
-                    Some(config) => Rc::clone(config),
-                    None => {
-                        let config = Rc::new(Config::read(&path)?);
-                        self.configs.insert(around, Rc::clone(&config));
-                        config
-                    }
-                }
+                self.configs.entry(around).or_insert_with(|| Config::read(&path).map(Rc::new)).clone()
             }
-            None => Rc::default(),
+            None => Ok(Rc::default()),
         };
-        self.configs.insert(folder.to_owned(), Rc::clone(&config));
-        Ok(config)
+        self.configs.insert(folder.to_owned(), config.clone());
+        config
     }
 }
 

@@ -29,9 +29,10 @@
 
 use super::rewrite::{bypass, is_only_used_by};
 use crate::dtype::{Class, DType};
+use crate::facts::{self, ValueType};
 use crate::graph::Edit;
 use crate::lint::embedding::embeds;
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastSite, Chain, Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC403",
@@ -87,7 +88,7 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
     let mut edits = if from == second.to {
         bypass(model, second.node, second.output, first.input)?
     } else {
-        if !model.is_visible(first.input, second.node.scope) {
+        if !model.is_visible(first.input, second.node.scope) || !admits(second, from) {
             return None;
         }
         let mut changed = second.proto.clone();
@@ -98,4 +99,10 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
         edits.push(Edit::ReplaceNode { node: first.node, with: Vec::new() });
     }
     Some(edits)
+}
+
+/// Whether the cast's operator casts this type too: `CastLike` stops where `Cast` goes on.
+fn admits(cast: &CastSite, from: DType) -> bool {
+    let schema = facts::schema("", cast.proto.op_type(), cast.opset);
+    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
 }

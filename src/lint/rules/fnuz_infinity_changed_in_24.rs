@@ -24,7 +24,7 @@
 //! ```
 
 use super::words::tally_of;
-use crate::cast::{Cast, Rules};
+use crate::cast::{Cast, FNUZ_SETTLED, Rules};
 use crate::dtype::{Class, DType};
 use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
 
@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let unsettled = subject.casts().filter(|cast| {
         matches!(cast.to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz)
-            && matches!(cast.opset, 19..=23)
+            && (19..i64::from(FNUZ_SETTLED)).contains(&cast.opset)
             && cast.saturate != Some(false)
             && cast.from.is_none_or(has_infinity)
     });

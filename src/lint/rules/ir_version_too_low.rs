@@ -25,12 +25,12 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: raises the IR version. Unsafe for a model of IR 3 or lower whose initializers are listed as inputs: from IR 4 on, that
+//! Safe: raises the IR version, and from IR 3 on states the opset 1 that a model without any is in. Unsafe for a model of IR 3 or lower whose initializers are listed as inputs: from IR 4 on, that
 //! means that a caller may override them.
 
 use crate::facts;
-use crate::graph::{Edit, Model, Origin};
-use crate::ir_version::OWN_INITIALIZERS;
+use crate::graph::{Edit, Model, Origin, ScopeId};
+use crate::ir_version::{OPSET_IMPORT, OWN_INITIALIZERS};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -49,7 +49,12 @@ fn check(subject: &Subject) -> Vec<Finding> {
         return Vec::new();
     };
     let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which came with {}", need.what, need.ir));
-    let (what, edits) = (format!("write `ir_version = {}`", need.ir), vec![Edit::SetIrVersion(need.ir)]);
+    let mut what = format!("write `ir_version = {}`", need.ir);
+    let mut edits = vec![Edit::SetIrVersion(need.ir)];
+    if need.ir >= OPSET_IMPORT && model.proto().opset_import.is_empty() {
+        what += " and the opset 1 that it is in";
+        edits.push(Edit::SetOpset { root: ScopeId::MAIN, version: 1 });
+    }
     vec![match stated < OWN_INITIALIZERS && lists_initializers(model) {
         true => finding.with_unsafe_fix(what, edits),
         false => finding.with_safe_fix(what, edits),

@@ -2,6 +2,7 @@
 
 use similar::TextDiff;
 
+use crate::error::shown;
 use crate::report::paint::{Ink, Paint};
 use crate::text;
 use crate::wire::schema::ModelProto;
@@ -13,6 +14,7 @@ pub fn model_diff(path: &str, before: &ModelProto, after: &ModelProto, paint: Pa
     let diff = TextDiff::from_lines(&before, &after);
     let unified = diff.unified_diff().context_radius(2).header(path, path).to_string();
     let lines = unified.lines().map(|line| {
+        let line = &*shown(line);
         let ink = match line.as_bytes().first() {
             _ if line.starts_with("+++") || line.starts_with("---") => Ink::Strong,
             Some(b'+') => Ink::Green,

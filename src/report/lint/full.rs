@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::LintRun;
+use crate::error::shown;
 use crate::lint::{Diagnostic, Safety};
 use crate::report::paint::{Ink, Paint, severity_ink};
 
@@ -24,10 +25,10 @@ pub(super) fn render(run: &LintRun, paint: Paint) -> String {
 fn write_finding(text: &mut String, found: &Diagnostic, paint: Paint) {
     let Diagnostic { severity, code, name, message, path, .. } = found;
     let head = paint.ink(severity_ink(*severity), &format!("{severity}[{code}]"));
-    writeln!(text, "{head} {}: {message}", paint.ink(Ink::Strong, name)).ok();
-    writeln!(text, "  {} {path}: {}", faint(paint, "-->"), found.place()).ok();
+    writeln!(text, "{head} {}: {}", paint.ink(Ink::Strong, name), shown(message)).ok();
+    writeln!(text, "  {} {}: {}", faint(paint, "-->"), shown(path), shown(found.place())).ok();
     if let Some(node) = &found.text {
-        writeln!(text, "   {} {node}", faint(paint, "|")).ok();
+        writeln!(text, "   {} {}", faint(paint, "|"), shown(node)).ok();
     }
 }
 
@@ -44,7 +45,7 @@ fn write_fix(text: &mut String, found: &Diagnostic, paint: Paint) {
             Safety::Safe => "safe: --fix",
             Safety::Unsafe => "unsafe: --fix --unsafe-fixes",
         };
-        write_entry(text, "fix", &format!("{} ({how})", fix.what), paint);
+        write_entry(text, "fix", &shown(&format!("{} ({how})", fix.what)), paint);
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn render(run: &LintRun) -> String {
     for found in &run.findings {
         by_model.entry(&found.path).or_default().push(found);
     }
-    let failures = run.findings.iter().filter(|found| found.severity >= run.fail_on).count();
+    let failures = run.findings.iter().filter(|found| run.fails(found)).count();
     let clean = run.models.iter().filter(|model| !by_model.contains_key(model.as_str())).count();
     let (tests, errors) = (run.findings.len() + clean + run.errors.len(), run.errors.len());
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -32,7 +32,7 @@ pub(super) fn render(run: &LintRun) -> String {
 }
 
 fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintRun) {
-    let failures = found.iter().filter(|one| one.severity >= run.fail_on).count();
+    let failures = found.iter().filter(|one| run.fails(one)).count();
     let (path, tests) = (escaped(model), found.len().max(1));
     writeln!(xml, "  <testsuite name=\"{path}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">").ok();
     if found.is_empty() {
@@ -42,7 +42,7 @@ fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintR
         let name = escaped(&format!("{} {}", one.code, one.place()));
         let message = escaped(&one.message);
         writeln!(xml, "    <testcase name=\"{name}\" classname=\"{path}\">").ok();
-        if one.severity >= run.fail_on {
+        if run.fails(one) {
             let (kind, text) = (one.severity, escaped(one.text.as_deref().unwrap_or_default()));
             writeln!(xml, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>").ok();
         } else {

@@ -1,6 +1,6 @@
 //! What `recast lint` found, in the formats that people, scripts and CI services read.
 //!
-//! A format is one file here and one line in [`LintFormat`]. Each makes one document of a run, whatever the number of models, and the
+//! A format is one file here, its line among the modules, a variant of [`LintFormat`] and an arm of its `render`. Each makes one document of a run, whatever the number of models, and the
 //! same bytes of the same findings.
 
 mod concise;
@@ -17,7 +17,7 @@ mod sarif;
 pub use diff::model_diff;
 pub use rule::{rule_json, rule_text, rules_json, rules_text};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -27,7 +27,7 @@ use super::words::plural;
 use crate::lint::{Diagnostic, Safety, Severity};
 
 /// All that one run of `recast lint` has to say.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct LintRun {
     /// What was found, model by model.
     pub findings: Vec<Diagnostic>,
@@ -37,9 +37,17 @@ pub struct LintRun {
     pub errors: Vec<Unjudged>,
     /// Every model that was judged, those too that have no finding.
     pub models: Vec<String>,
-    /// The least severity for which the exit code is 1.
+    /// The least severity for which the exit code is 1, by model.
     #[serde(skip)]
-    pub fail_on: Severity,
+    pub fail_on: HashMap<String, Severity>,
+}
+
+impl LintRun {
+    /// Whether a finding is as severe as the exit code 1 demands in its model.
+    #[must_use]
+    pub fn fails(&self, found: &Diagnostic) -> bool {
+        self.fail_on.get(&found.path).is_some_and(|least| found.severity >= *least)
+    }
 }
 
 /// A file that could not be judged.

@@ -1,6 +1,6 @@
 //! Any model can be judged; fixes come to an end, in a model that loads and has nothing more to fix.
 
-use onnx_recast::lint::{self, Fixed, Job, Layer, Noqa, Safety, Selection};
+use onnx_recast::lint::{self, Baseline, Fixed, Job, Layer, Noqa, Safety, Selection};
 
 pub fn run(bytes: &[u8]) {
     let all = Layer { select: Some(vec!["ALL".parse().expect("all rules have a name")]), ..Layer::default() };
@@ -10,7 +10,8 @@ pub fn run(bytes: &[u8]) {
         let Some(model) = super::model(bytes) else { return };
         let found = lint::lint(&model, &job);
         let is_fixable = |one: &lint::Diagnostic| one.fix.as_ref().is_some_and(|fix| fix.safety <= allowed);
-        let Fixed { model, fixed } = lint::fix(model, &job, allowed).unwrap_or_else(|error| panic!("{error}"));
+        let Fixed { model, fixed } =
+            lint::fix(model, &job, allowed, &Baseline::default()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(found.iter().any(is_fixable), !fixed.is_empty());
         let file = super::written(model.proto());
         assert!(!fixed.is_empty() || file == bytes, "nothing was fixed, but the model is another");

@@ -182,7 +182,22 @@ fn the_nearest_configuration_counts_and_the_command_line_more() {
 }
 
 #[test]
-fn a_configuration_with_a_mistake_stops_the_run() {
+fn each_model_fails_the_run_by_the_severity_of_its_own_configuration() {
+    let folder = Folder::new();
+    folder.model("strict/m.onnx", SILENT);
+    folder.model("mild/m.onnx", SILENT);
+    folder.write("mild/recast.toml", b"[lint]\nfail-on = \"error\"\n");
+    let run = |arguments: &[&str]| folder.recast(&[&["lint"], arguments].concat());
+    let code = |arguments: &[&str]| run(arguments).status.code();
+    assert_eq!(code(&["mild"]), Some(0));
+    assert_eq!(code(&["mild", "strict"]), Some(1));
+    assert_eq!(code(&["mild", "--fail-on", "warning"]), Some(1), "the command line comes on top");
+    assert_eq!(code(&["mild", "--severity", "RC101=error"]), Some(1));
+    assert_eq!(stdout(&run(&["mild", "strict", "--format", "junit"])).matches("<failure").count(), 1);
+}
+
+#[test]
+fn a_configuration_with_a_mistake_leaves_its_models_unjudged_and_no_others() {
     let cases = [
         ("[lint]\nselekt = [\"RC1\"]\n", "selekt"),
         ("[lint]\nselect = [\"RC999\"]\n", "RC999"),
@@ -193,12 +208,51 @@ fn a_configuration_with_a_mistake_stops_the_run() {
     ];
     for (text, part) in cases {
         let folder = Folder::new();
-        folder.model("m.onnx", SILENT);
-        folder.write("recast.toml", text.as_bytes());
-        let output = folder.recast(&["lint"]);
-        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{text}");
-        assert!(stderr(&output).contains(part) && stderr(&output).contains("recast.toml"), "{text}: {}", stderr(&output));
+        folder.model("bad/m.onnx", SILENT);
+        folder.model("good/m.onnx", SILENT);
+        folder.write("bad/recast.toml", text.as_bytes());
+        let output = folder.recast(&["lint", "--format", "json"]);
+        assert_eq!(
+            (output.status.code(), findings(&output)),
+            (Some(2), vec!["good/m.onnx RC101 graph/quantize".to_owned()]),
+            "{text}"
+        );
+        let message = stderr(&output);
+        assert!(message.starts_with("recast: bad/m.onnx: ") && message.contains(part), "{text}: {message}");
+        assert!(message.contains("recast.toml"), "{text}: {message}");
+        let named = folder.recast(&["lint", "good", "--config", "bad/recast.toml"]);
+        assert_eq!((named.status.code(), stdout(&named).as_str()), (Some(2), ""), "{text}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_no_model_of_a_folder() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new();
+    folder.model("models/a.onnx", SILENT);
+    folder.model("elsewhere/b.onnx", SILENT);
+    let made = Command::new("mkfifo").arg(folder.path("models/pipe.onnx")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    symlink(folder.path("elsewhere"), folder.path("models/folder.onnx")).unwrap();
+    symlink(folder.path("elsewhere/b.onnx"), folder.path("models/link.onnx")).unwrap();
+    symlink("pipe.onnx", folder.path("models/link_to_pipe.onnx")).unwrap();
+    for named in ["models", "models/*.onnx"] {
+        let output = folder.recast(&["lint", named, "--format", "json"]);
+        let mut expected = vec!["models/a.onnx RC101 graph/quantize"];
+        // A pattern names folders too, and over a link.
+        expected.extend(named.contains('*').then_some("models/folder.onnx/b.onnx RC101 graph/quantize"));
+        expected.push("models/link.onnx RC101 graph/quantize");
+        assert_eq!(
+            (output.status.code(), findings(&output)),
+            (Some(1), expected.into_iter().map(str::to_owned).collect()),
+            "{named}"
+        );
+    }
+    symlink("nowhere", folder.path("models/broken.onnx")).unwrap();
+    let output = folder.recast(&["lint", "models"]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("models/broken.onnx: No such file"), "{}", stderr(&output));
 }
 
 #[test]
@@ -272,6 +326,25 @@ fn a_baseline_hides_what_is_known_and_shows_what_is_new() {
     assert!(stderr(&gone).contains("1 finding of ci/known.json is gone"), "{}", stderr(&gone));
     folder.write("ci/known.json", b"{}");
     assert_eq!(folder.recast(&["lint", "models", "--baseline", "ci/known.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn fixes_leave_what_a_baseline_hides() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    folder.recast(&["lint", "--baseline", "known.json", "--write-baseline"]);
+    let two = |known: &str, new: &str| {
+        format!(
+            r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y, float8e5m2[4] z) {{
+            [quantize] y = Cast <to = 17{known}> (x) [new] z = Cast <to = 19{new}> (x) }}"#
+        )
+    };
+    folder.model("m.onnx", &two("", ""));
+    let shown = stdout(&folder.recast(&["lint", "--baseline", "known.json", "--diff"]));
+    assert_eq!(shown.matches("\n+ ").count(), 1, "{shown}");
+    let output = folder.recast(&["lint", "--baseline", "known.json", "--fix"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), "fixed 1 finding\n"));
+    assert_eq!(folder.text("m.onnx"), text::print(&model(&two("", ", saturate = 1"))));
 }
 
 #[test]

@@ -314,6 +314,15 @@ pub const FIXTURES: &[Fixture] = &[
         good: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { y = Cast <to = 17, saturate = 1> (x) }"#,
     },
     Fixture {
+        code: "RC206",
+        shows: "a type that an attribute names, of ONNX's own operators alone",
+        bad: r#"<ir_version: 8, opset_import: ["": 19]> g (float[4] x) => (float[4] y) { n = Cast <to = 17> (x) y = Cast <to = 1> (n) }"#,
+        findings: &[("model", "ir_version 8 is too low for FLOAT8E4M3FN, which came with 9")],
+        good: r#"<ir_version: 8, opset_import: ["": 18, "custom": 1, "local": 1]>
+            g (float[4] x) => (float[4] y) { n = custom.Move <to = 17> (x) y = local.Move <dtype = 17> (n) }
+            <domain: "local", opset_import: ["": 18]> Move <dtype> (a) => (b) { b = Neg (a) }"#,
+    },
+    Fixture {
         code: "RC207",
         shows: "upwards, from the root, in an attribute",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>

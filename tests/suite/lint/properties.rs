@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use onnx_recast::cast::{Cast, Contested, RoundMode, Rules, convert_element};
 use onnx_recast::dtype::{Class, DType};
 use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Fixed, Safety};
+use onnx_recast::lint::{self, Baseline, Fixed, Safety};
 use onnx_recast::minifloat::Format;
 use onnx_recast::text;
 use onnx_recast::wire::schema::{ModelProto, NodeProto};
@@ -88,7 +88,8 @@ fn cast(node: &NodeProto, from: DType) -> Cast {
 }
 
 fn fix(model: &ModelProto, codes: &str, allowed: Safety) -> ModelProto {
-    let Fixed { model, .. } = lint::fix(Model::new(model.clone()).unwrap(), &job(&selecting(codes)), allowed).unwrap();
+    let Fixed { model, .. } =
+        lint::fix(Model::new(model.clone()).unwrap(), &job(&selecting(codes)), allowed, &Baseline::default()).unwrap();
     model.into_proto()
 }
 
@@ -129,7 +130,7 @@ proptest! {
             && let Ok(model) = Model::new(model)
         {
             let _ = lint::lint(&model, &job(&selecting("ALL")));
-            let fixed = lint::fix(model, &job(&selecting("ALL")), Safety::Unsafe);
+            let fixed = lint::fix(model, &job(&selecting("ALL")), Safety::Unsafe, &Baseline::default());
             prop_assert!(fixed.is_ok(), "{}", fixed.unwrap_err());
         }
     }

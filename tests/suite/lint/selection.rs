@@ -106,6 +106,9 @@ fn patterns_match_paths_names_and_all_that_is_inside() {
         ("legacy/", "x/legacy/a.onnx", true),
         ("x/legacy", "x/legacy/a.onnx", true),
         ("x/legacy", "y/x/legacy/a.onnx", false),
+        ("./legacy/*.onnx", "legacy/a.onnx", true),
+        ("./a b", "a b/c.onnx", true),
+        ("./legacy", "x/legacy/a.onnx", false),
         ("*_old.onnx", "x/a_old.onnx", true),
         ("*_old.onnx", "x/a_new.onnx", false),
     ];
