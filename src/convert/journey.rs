@@ -144,6 +144,9 @@ fn hop(site: &mut Site, step: &Step) -> Result<(), Reason> {
         (None, Some(to)) if hops::differ_in_types_only(step.from, to) => &[],
         (None, Some(_)) => return Err(format!("no rule says how {op} changes in opset {}", step.newer)),
     };
+    if !actions.is_empty() {
+        check::operands(&site.node, step.from)?;
+    }
     for action in actions {
         action.apply(site)?;
     }

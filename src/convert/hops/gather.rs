@@ -2,7 +2,7 @@
 
 use super::super::hop::Action::{Becomes, DropIf, Run};
 use super::super::hop::{Hop, Reason, Value, hop};
-use super::super::site::Site;
+use super::super::site::{Site, counted_from_front};
 use crate::dtype::Class;
 
 pub(super) const HOPS: &[Hop] = &[
@@ -38,8 +38,8 @@ fn must_not_be_negative(site: &Site, index: usize) -> Result<(), Reason> {
 fn axis_counts_in_the_output(site: &mut Site) -> Result<(), Reason> {
     let axis = site.int_or("axis", -1)?;
     if axis < -1 {
-        let rank = site.rank(0)? as i64 + 1;
-        site.set_int("axis", axis + rank);
+        let axis = counted_from_front(vec![axis], site.rank(0)? + 1)?;
+        site.set_int("axis", axis[0]);
     }
     Ok(())
 }

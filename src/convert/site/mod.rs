@@ -3,6 +3,8 @@
 mod add;
 mod known;
 
+pub(super) use known::counted_from_front;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
