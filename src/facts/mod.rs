@@ -15,6 +15,7 @@
 //! ```
 
 pub mod infer;
+mod implied;
 mod needs;
 mod schema;
 mod table;
@@ -25,6 +26,7 @@ mod types;
 use crate::hash::HashMap;
 use std::sync::OnceLock;
 
+pub use implied::implied;
 pub use needs::{Need, contents, ir_needed};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
