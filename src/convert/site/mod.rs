@@ -177,6 +177,17 @@ impl Site<'_, '_> {
         }
     }
 
+    /// Something that a person should know of; a reason to stay where that was asked for.
+    pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
+        match self.place.options.strict {
+            true => Err(what.to_owned()),
+            false => {
+                self.record.warnings.push(what.to_owned());
+                Ok(())
+            }
+        }
+    }
+
     pub fn rename_operator(&mut self, name: &str) {
         self.record.notes.push(format!("{} became {name}", self.node.op_type()));
         self.node.to_mut().op_type = Some(name.to_owned());

@@ -1,6 +1,8 @@
 //! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
 
-use super::{case, run};
+use onnx_recast::convert::Options;
+
+use super::{case, convert_text, run};
 
 #[test]
 fn normalization_and_dropout() {
@@ -442,4 +444,58 @@ fn recurrent_networks_and_others() {
              y = Unsqueeze (x, y_axes_2)",
         ),
     ]);
+}
+
+/// Versions 7 to 13 train where the node names the outputs of training, even if nobody uses them.
+#[test]
+fn batch_normalization_in_training_is_never_taken_for_inference() {
+    const GRAPH: &str = "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)";
+    const TRAINS: &str = "no: it has outputs of training mode, which are others from opset 14 on";
+    run(&[
+        case(9, GRAPH, "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
+        case(7, GRAPH, "y, om = BatchNormalization (x, s, b, m, v)", 15, TRAINS),
+        case(9, GRAPH, "y, , , , sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
+        case(
+            9,
+            GRAPH,
+            "y, \"\", \"\", \"\", \"\" = BatchNormalization (x, s, b, m, v)",
+            14,
+            "y, \"\", \"\" = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(
+            9,
+            GRAPH,
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+            6,
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(
+            9,
+            GRAPH,
+            "y, om = BatchNormalization (x, s, b, m, v)",
+            6,
+            "no: it is not said whether it trains with some of the outputs",
+        ),
+        case(14, GRAPH, "y, p, q = BatchNormalization (x, s, b, m, v)", 13, TRAINS),
+    ]);
+}
+
+#[test]
+fn attention_masks() {
+    const NODES: &str = "y = Attention (q, k, v, m)";
+    run(&[
+        case(
+            23,
+            "(float[1,1,2,2] q, float[1,1,3,2] k, float[1,1,3,2] v, bool[2,1] m) => (float[1,1,2,2] y)",
+            NODES,
+            24,
+            "no: a mask with one column stands for all keys in opset 23, and for the first one in 24",
+        ),
+        case(23, "(float[1,1,2,2] q, float[1,1,1,2] k, float[1,1,1,2] v, bool[2,1] m) => (float[1,1,2,2] y)", NODES, 24, NODES),
+        case(23, "(float[1,1,2,2] q, float[1,1,3,2] k, float[1,1,3,2] v, bool[2,3] m) => (float[1,1,2,2] y)", NODES, 24, NODES),
+    ]);
+    let source = r#"<ir_version: 11, opset_import: ["": 23]> g (float[1,1,2,2] q, float[1,1,N,2] k, float[1,1,N,2] v, bool[2,N] m) => (float y)
+        { y = Attention (q, k, v, m) }"#;
+    let warnings = convert_text(source, &Options::to(24)).unwrap().report.warnings;
+    assert!(warnings[0].what.contains("if the attention mask has one column"), "{warnings:?}");
 }
