@@ -7,7 +7,9 @@ use crate::dtype::Class;
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["Gather"], 11).down(&[Run(second_input_must_not_be_negative)]),
-    hop(&["OneHot"], 11).down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
+    hop(&["OneHot"], 11)
+        .up(&[Run(warn_of_negative_indices)])
+        .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
     hop(&["Scatter"], 11).up(&[Becomes("ScatterElements")]),
     hop(&["ScatterElements"], 11).down(&[Run(second_input_must_not_be_negative), Becomes("Scatter")]),
     hop(&["ScatterElements", "ScatterND"], 16).down(&[DropIf("reduction", Value::String("none"))]),
@@ -42,6 +44,17 @@ fn axis_counts_in_the_output(site: &mut Site) -> Result<(), Reason> {
         site.set_int("axis", axis[0]);
     }
     Ok(())
+}
+
+/// The texts differ for indices below zero: the value of "off" in version 9, counted from the back since. Runtimes always counted
+/// from the back.
+fn warn_of_negative_indices(site: &mut Site) -> Result<(), Reason> {
+    match first_input_must_not_be_negative(site) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            site.warn("an index below zero gives no \"on\" value by the text of opset 9 and 10, and counts from the back since")
+        }
+    }
 }
 
 fn no_extremes(site: &mut Site) -> Result<(), Reason> {

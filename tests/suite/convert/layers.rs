@@ -347,7 +347,19 @@ fn indices() {
             9,
             "y = OneHot <axis: int = 0> (i, d, v)",
         ),
+        case(
+            11,
+            "(float[2,3] x) => (float y) <int32[1] s = {0}, int32[1] e = {1}, int32[1] a = {-1}>",
+            "y = Slice (x, s, e, a)",
+            10,
+            "y_axes = Constant <value: tensor = int32[1] {1}> ()
+             y = Slice (x, s, e, y_axes)",
+        ),
     ]);
+    let source = |graph: &str| format!(r#"<ir_version: 6, opset_import: ["": 9]> g {graph} {{ y = OneHot (i, d, v) }}"#);
+    let warnings = |graph: &str| convert_text(&source(graph), &Options::to(11)).unwrap().report.warnings.len();
+    assert_eq!(warnings("(int64[4] i, float[2] v) => (float y) <int64 d = {5}>"), 1);
+    assert_eq!(warnings("(float[2] v) => (float y) <int64 d = {5}, int64[2] i = {0, 4}>"), 0);
 }
 
 #[test]
