@@ -164,12 +164,12 @@ impl<'w, 'm> Walk<'w, 'm> {
         let (model, bodies) = (self.model, self.bodies);
         self.depth += 1;
         for &value in bodies.given.get(&scope).into_iter().flatten() {
+            let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&NOTHING));
             self.known[value.index()] = match model.origin(value) {
+                Origin::Input(index) => given(index),
+                // What takes the place of the initializer has the declared type, but maybe another shape.
+                Origin::Initializer { input: Some(index), .. } if model.is_overridable(value) => given(index),
                 Origin::Initializer { .. } => model.initializer(value).map(Known::of_tensor).unwrap_or_default(),
-                Origin::Input(index) => {
-                    let declared = bodies.declared[value.index()].clone();
-                    declared.and(inputs.get(index as usize).unwrap_or(&NOTHING))
-                }
                 Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => Known::default(),
             };
         }
