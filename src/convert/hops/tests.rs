@@ -8,7 +8,7 @@ use crate::facts;
 
 /// The versions of ai.onnx operators that only admit other types than the ones before them, and say the same in their text. A new
 /// version of an operator changes this number: read what it says before this does.
-const TYPES_ONLY: usize = 246;
+const TYPES_ONLY: usize = 245;
 
 #[test]
 fn every_version_step_has_exactly_one_hop() {
