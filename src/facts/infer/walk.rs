@@ -1,7 +1,7 @@
 //! The walk over a model's scopes.
 
 use super::element;
-use super::known::{Known, NOTHING};
+use super::known::{Known, NOTHING, is_kept};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;
@@ -212,7 +212,8 @@ impl<'w, 'm> Walk<'w, 'm> {
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
                 let view = View { model, id, node, schema, inputs: self.inputs(id) };
-                let shapes = shape::output_shapes(&view).into_iter().chain(std::iter::repeat(None));
+                let shapes = shape::output_shapes(&view).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len())));
+                let shapes = shapes.chain(std::iter::repeat(None));
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
                 types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect()
             }
