@@ -5,7 +5,7 @@
 use super::hop::Reason;
 use super::site::Site;
 use crate::facts::{AttributeKind, Formal, Occurrence, Schema, ValueType};
-use crate::wire::schema::AttributeProto;
+use crate::wire::schema::{AttributeProto, NodeProto};
 
 /// Compares a node, after what its hop did to it, with the version it moves to.
 pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
@@ -13,16 +13,33 @@ pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
         return Err(deprecated(target));
     }
     attributes(site, target)?;
-    let count = |names: &[String]| names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
-    expect_count("input", count(&site.node.input), target.input_count(), target)?;
+    inputs(&site.node, target)?;
     expect_count("output", count(&site.node.output), target.output_count(), target)?;
-    for (index, name) in site.node.input.iter().enumerate() {
-        let required = target.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
+    types(site, target)
+}
+
+/// Whether a node has what actions rely on: all inputs that the version it comes from demands, and an output, if that demands any.
+/// The versions of the first opsets demand outputs that nobody gives them.
+pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
+    inputs(node, version)?;
+    let (least, most) = version.output_count();
+    expect_count("output", count(&node.output), (least.min(1), most), version)
+}
+
+fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
+    expect_count("input", count(&node.input), version.input_count(), version)?;
+    for (index, name) in node.input.iter().enumerate() {
+        let required = version.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
         if name.is_empty() && required {
-            return Err(format!("{target} demands the input '{}'", target.inputs[index].name));
+            return Err(format!("{version} demands the input '{}'", version.inputs[index].name));
         }
     }
-    types(site, target)
+    Ok(())
+}
+
+/// How many there are: empty names at the end mean the same as none.
+fn count(names: &[String]) -> usize {
+    names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
 }
 
 /// A version that only says that its operator is gone.

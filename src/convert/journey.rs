@@ -79,9 +79,12 @@ impl<'m> Journey<'_, 'm> {
         Ok(arrival)
     }
 
-    /// On the way up every version of `Constant` admits what the one before did.
+    /// A new constant needs version 9 of `Constant` at least, before which few types are admitted: from there it goes down to an
+    /// older target. On the way up every version admits what the one before did.
     fn advance_new(&mut self, node: NodeProto, from: i64) -> Result<Vec<NodeProto>, Stuck> {
-        if node.op_type() == "Constant" && from <= self.target {
+        let is_constant = node.op_type() == "Constant";
+        let from = if is_constant { from.max(9) } else { from };
+        if is_constant && from <= self.target {
             return Ok(vec![node]);
         }
         self.advance(Cow::Owned(node), from).map(Arrival::into_nodes)
@@ -144,6 +147,9 @@ fn hop(site: &mut Site, step: &Step) -> Result<(), Reason> {
         (None, Some(to)) if hops::differ_in_types_only(step.from, to) => &[],
         (None, Some(_)) => return Err(format!("no rule says how {op} changes in opset {}", step.newer)),
     };
+    if !actions.is_empty() {
+        check::operands(&site.node, step.from)?;
+    }
     for action in actions {
         action.apply(site)?;
     }

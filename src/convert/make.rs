@@ -78,6 +78,19 @@ pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
     content(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
+/// A list of one of the two types that indices have. None for another type, or a number too large for int32.
+pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
+    let dims = [values.len() as i64];
+    match dtype {
+        DType::Int64 => Some(int64_tensor(&dims, values)),
+        DType::Int32 => {
+            let narrow: Result<Vec<i32>, _> = values.iter().map(|&value| value.try_into()).collect();
+            Some(content(dtype, &dims, narrow.ok()?.into_iter().flat_map(i32::to_le_bytes).collect()))
+        }
+        _ => None,
+    }
+}
+
 pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
     content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod infer;
+mod implied;
 mod needs;
 mod schema;
 mod table;
@@ -27,6 +28,7 @@ use std::sync::OnceLock;
 use crate::graph::is_onnx_domain;
 use crate::hash::HashMap;
 
+pub use implied::implied;
 pub use needs::{Need, contents, ir_needed};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};

@@ -209,3 +209,29 @@ fn members(types: TypeSet, separator: &str) -> String {
     };
     types.iter().map(plain).collect::<Vec<_>>().join(separator)
 }
+
+/// The attributes with a default that operators got later. A new one changes this number: read what the versions without it do, and
+/// whether that is what its default says, before this does.
+const LATER_DEFAULTS: usize = 56;
+
+#[test]
+fn what_versions_imply_that_do_not_have_an_attribute_was_looked_at() {
+    let steps = all().windows(2).filter(|pair| (pair[0].domain, pair[0].name) == (pair[1].domain, pair[1].name));
+    let later = steps.flat_map(|pair| {
+        let came = |attribute: &&Attribute| attribute.default.is_some() && pair[0].attribute(attribute.name).is_none();
+        pair[1].attributes.iter().filter(came).map(|attribute| (&pair[1], attribute))
+    });
+    let later: Vec<_> = later.collect();
+    assert_eq!(later.len(), LATER_DEFAULTS);
+    let differs = |(schema, attribute): &&(&Schema, &Attribute)| implied(schema, attribute.name, 1) != attribute.default;
+    let others: Vec<_> = later.iter().filter(differs).map(|(schema, attribute)| format!("{schema} {}", attribute.name)).collect();
+    let expected = [
+        "DequantizeLinear-13 axis",
+        "GroupNormalization-21 stash_type",
+        "QuantizeLinear-13 axis",
+        "Resize-11 coordinate_transformation_mode",
+        "Resize-11 nearest_mode",
+        "RoiAlign-16 coordinate_transformation_mode",
+    ];
+    assert_eq!(others, expected);
+}

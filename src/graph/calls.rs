@@ -6,6 +6,7 @@ use super::Model;
 use super::index::{Argument, Index};
 use super::query::is_onnx_domain;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind};
+use crate::wire::raw;
 use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
 
 /// An attribute of a node, after a look at the callers of the function that the node stands in.
@@ -121,8 +122,11 @@ impl<'m> Given<'m> {
             return;
         }
         self.calls += 1;
-        let (_, _, first) = *self.first.get_or_insert((call, position, attribute));
-        self.differ |= !attribute.ref_attr_name().is_empty() || !same_value(first, attribute);
+        self.differ |= !attribute.ref_attr_name().is_empty();
+        match self.first {
+            Some((_, _, first)) => self.differ |= !same_value(first, attribute),
+            None => self.first = Some((call, position, attribute)),
+        }
     }
 
     fn argument(self, calls: usize) -> Option<Argument> {
@@ -139,7 +143,43 @@ impl<'m> Given<'m> {
     }
 }
 
-/// Whether two attributes have the same value, whatever their names and documentation.
+/// Whether two attributes have the same value, whatever their names and documentation. Zeros of different signs are different values.
 fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
-    left.r#type == right.r#type && left.i == right.i && left.s == right.s && left.f == right.f
+    let raw::AttributeProto {
+        name: _,
+        doc_string: _,
+        ref_attr_name,
+        r#type,
+        f,
+        i,
+        s,
+        t,
+        g,
+        sparse_tensor,
+        tp,
+        floats,
+        ints,
+        strings,
+        tensors,
+        graphs,
+        sparse_tensors,
+        type_protos,
+    } = &**left;
+    *ref_attr_name == right.ref_attr_name
+        && *r#type == right.r#type
+        && f.map(f32::to_bits) == right.f.map(f32::to_bits)
+        && *i == right.i
+        && *s == right.s
+        && *t == right.t
+        && *g == right.g
+        && *sparse_tensor == right.sparse_tensor
+        && *tp == right.tp
+        && floats.iter().map(|float| float.to_bits()).eq(right.floats.iter().map(|float| float.to_bits()))
+        && *ints == right.ints
+        && *strings == right.strings
+        && *tensors == right.tensors
+        && *graphs == right.graphs
+        && *sparse_tensors == right.sparse_tensors
+        && *type_protos == right.type_protos
+        && left.rest() == right.rest()
 }

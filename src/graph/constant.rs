@@ -69,7 +69,8 @@ impl Model {
     /// Whether an initializer that is listed as an input may get another value. Since IR 4 the list says just that; before, the
     /// main graph and a branch of an `If` had to list every initializer. The inputs of other graphs get their values from the
     /// node around them in any IR.
-    fn is_overridable(&self, value: ValueId) -> bool {
+    #[must_use]
+    pub fn is_overridable(&self, value: ValueId) -> bool {
         let must_list = match self.scope_kind(self.home(value)) {
             ScopeKind::Main | ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => true,
             ScopeKind::Subgraph { owner, .. } => self.node(owner).op_type() == "If",

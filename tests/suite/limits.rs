@@ -92,6 +92,13 @@ fn call(function: &str, output: &str, attributes: Fields) -> (u32, Node) {
     node(function, &["x"], &[output], attributes.into_iter().chain([(7, text("my"))]).collect())
 }
 
+/// An input of a graph with ten times as many dimensions.
+fn of_many_dimensions(name: &str) -> (u32, Node) {
+    let dims = (0..10 * MANY).map(|_| (1, message(vec![(1, Node::Varint(1))])));
+    let tensor = message(vec![(1, Node::Varint(FLOAT)), (2, message(dims.collect()))]);
+    (11, message(vec![(1, text(name)), (2, message(vec![(1, tensor)]))]))
+}
+
 /// One thing for each number.
 fn each<T>(make: impl Fn(usize) -> T) -> Vec<T> {
     (0..MANY).map(make).collect()
@@ -222,6 +229,11 @@ fn models() -> Vec<(&'static str, Vec<u8>, bool)> {
                 )],
             ),
             false,
+        ),
+        (
+            "a chain of nodes behind a tensor of more dimensions than that, and a cast, whose input has a type that is asked for",
+            model([chain(), vec![of_many_dimensions("v0"), cast(&last, "y", FLOAT16)]].concat(), vec![]),
+            true,
         ),
         (
             "functions that call one another",

@@ -7,7 +7,7 @@ use crate::dtype::Class;
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["ArgMax", "ArgMin"], 12).down(&[DropIf("select_last_index", Value::Int(0))]),
-    hop(&["Attention"], 24).down(&[Run(mask_must_cover_all_keys)]),
+    hop(&["Attention"], 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
     hop(&["Attention"], 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
     hop(&["BitShift"], 28).down(&[Run(shift_must_be_small)]),
     hop(&["DFT"], 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
@@ -30,17 +30,38 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["SpaceToDepth"], 28).down(&[DropIf("mode", Value::String("DCR"))]),
 ];
 
+/// A mask with one column holds for all keys in version 23; version 24 takes it for that of the first key, and masks the others.
+fn mask_must_not_be_padded(site: &mut Site) -> Result<(), Reason> {
+    if site.input(3).is_none() {
+        return Ok(());
+    }
+    let last = site.known_input(3).shape.and_then(|shape| shape.last().copied().flatten());
+    match last {
+        Some(1) if site.input(4).is_some() || keys(site) != Some(1) => {
+            Err("a mask with one column stands for all keys in opset 23, and for the first one in 24".to_owned())
+        }
+        Some(_) => Ok(()),
+        None => {
+            site.warn("if the attention mask has one column, that stands for all keys in opset 23, and for the first one in 24")
+        }
+    }
+}
+
+/// The number of keys, without those of the past.
+fn keys(site: &Site) -> Option<i64> {
+    match site.known_input(1).shape?.as_slice() {
+        [_, keys, _] | [_, _, keys, _] => *keys,
+        _ => None,
+    }
+}
+
 /// Since version 24 the mask may be shorter than the keys.
 fn mask_must_cover_all_keys(site: &mut Site) -> Result<(), Reason> {
     if site.input(3).is_none() {
         return Ok(());
     }
     let last = site.known_input(3).shape.and_then(|shape| shape.last().copied().flatten());
-    let keys = site.known_input(1).shape.and_then(|shape| match shape.as_slice() {
-        [_, keys, _] | [_, _, keys, _] => *keys,
-        _ => None,
-    });
-    match (last, keys) {
+    match (last, keys(site)) {
         (Some(last), Some(keys)) if last == keys && site.input(4).is_none() => Ok(()),
         _ => Err("the attention mask must be as long as all keys, which is not known here".to_owned()),
     }

@@ -2,7 +2,7 @@
 
 use super::super::hop::Action::{CountFromFront, Run, ToAttribute, ToInput};
 use super::super::hop::{Hop, Kind, Reason, hop};
-use super::super::site::Site;
+use super::super::site::{Site, counted_from_front};
 
 const REDUCTIONS: &[&str] = &[
     "ReduceL1",
@@ -77,7 +77,7 @@ fn count_in_the_output(site: &mut Site) -> Result<(), Reason> {
     if axes.iter().all(|&axis| axis >= 0) {
         return Ok(());
     }
-    let rank = (site.rank(0)? + axes.len()) as i64;
-    site.set_ints("axes", axes.into_iter().map(|axis| if axis < 0 { axis + rank } else { axis }).collect());
+    let rank = site.rank(0)? + axes.len();
+    site.set_ints("axes", counted_from_front(axes, rank)?);
     Ok(())
 }

@@ -90,14 +90,8 @@ fn warn_of_infinity(site: &mut Site) -> Result<(), Reason> {
     if !is_fnuz || site.int_or("saturate", 1)? == 0 || !may_be_infinite(site.known_input(0).dtype()) {
         return Ok(());
     }
-    let what = "infinity becomes NaN by the text of opset 19 to 23, and the largest number by that of 24 and later".to_owned();
-    match site.place.options.strict {
-        true => Err(what),
-        false => {
-            site.record.warnings.push(what);
-            Ok(())
-        }
-    }
+    let what = "infinity becomes NaN by the text of opset 19 to 23, and the largest number by that of 24 and later";
+    site.warn(what)
 }
 
 fn may_be_infinite(from: Option<DType>) -> bool {

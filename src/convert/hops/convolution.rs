@@ -31,8 +31,9 @@ fn paddings_must_be_even(site: &mut Site) -> Result<(), Reason> {
         return Err("`auto_pad` with strides gives other shapes from opset 11 on".to_owned());
     }
     let output = output.unwrap_or_else(|| input.clone());
-    if [&kernel, &strides, &dilations, &extra, &output].iter().any(|list| list.len() != input.len()) {
-        return Err("the lengths of its lists of numbers do not fit the rank of its input".to_owned());
+    let lists = [&kernel, &strides, &dilations, &extra, &output];
+    if lists.iter().any(|list| list.len() != input.len() || list.iter().any(|&number| number < 0)) {
+        return Err("its lists of numbers do not fit the rank of its input, or hold negative numbers".to_owned());
     }
     let padding = |axis: usize| {
         let [input, kernel, stride, dilation, extra, output] =

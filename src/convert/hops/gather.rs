@@ -2,12 +2,14 @@
 
 use super::super::hop::Action::{Becomes, DropIf, Run};
 use super::super::hop::{Hop, Reason, Value, hop};
-use super::super::site::Site;
+use super::super::site::{Site, counted_from_front};
 use crate::dtype::Class;
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["Gather"], 11).down(&[Run(second_input_must_not_be_negative)]),
-    hop(&["OneHot"], 11).down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
+    hop(&["OneHot"], 11)
+        .up(&[Run(warn_of_negative_indices)])
+        .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
     hop(&["Scatter"], 11).up(&[Becomes("ScatterElements")]),
     hop(&["ScatterElements"], 11).down(&[Run(second_input_must_not_be_negative), Becomes("Scatter")]),
     hop(&["ScatterElements", "ScatterND"], 16).down(&[DropIf("reduction", Value::String("none"))]),
@@ -38,10 +40,21 @@ fn must_not_be_negative(site: &Site, index: usize) -> Result<(), Reason> {
 fn axis_counts_in_the_output(site: &mut Site) -> Result<(), Reason> {
     let axis = site.int_or("axis", -1)?;
     if axis < -1 {
-        let rank = site.rank(0)? as i64 + 1;
-        site.set_int("axis", axis + rank);
+        let axis = counted_from_front(vec![axis], site.rank(0)? + 1)?;
+        site.set_int("axis", axis[0]);
     }
     Ok(())
+}
+
+/// The texts differ for indices below zero: the value of "off" in version 9, counted from the back since. Runtimes always counted
+/// from the back.
+fn warn_of_negative_indices(site: &mut Site) -> Result<(), Reason> {
+    match first_input_must_not_be_negative(site) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            site.warn("an index below zero gives no \"on\" value by the text of opset 9 and 10, and counts from the back since")
+        }
+    }
 }
 
 fn no_extremes(site: &mut Site) -> Result<(), Reason> {

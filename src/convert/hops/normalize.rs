@@ -12,7 +12,9 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["BatchNormalization"], 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
     hop(&["BatchNormalization"], 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
     hop(&["BatchNormalization"], 9).up(&[DropIf("spatial", Value::Int(1))]),
-    hop(&["BatchNormalization"], 14).up(&[Run(only_inference)]).down(&[DropIf("training_mode", Value::Int(0))]),
+    hop(&["BatchNormalization"], 14)
+        .up(&[Run(only_inference)])
+        .down(&[DropIf("training_mode", Value::Int(0)), Run(only_inference)]),
     hop(&["Dropout"], 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
     hop(&["Dropout"], 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
     hop(&["Dropout"], 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
@@ -31,6 +33,12 @@ fn has_one_output(site: &mut Site) -> bool {
     site.node.output.len() <= 1
 }
 
+/// Whether the node names no output but the first: versions 7 to 13 of `BatchNormalization` train where it does, even if nobody
+/// uses what it names.
+fn names_one_output(site: &Site) -> bool {
+    (1..site.node.output.len()).all(|index| !site.has_output(index))
+}
+
 /// Version 6 has `is_test`; version 7 is in training mode where it has five outputs.
 fn mode_shows_in_outputs(site: &mut Site) -> Result<(), Reason> {
     let is_test = site.int_or("is_test", 0)? != 0;
@@ -46,17 +54,19 @@ fn mode_shows_in_outputs(site: &mut Site) -> Result<(), Reason> {
 }
 
 fn outputs_show_the_mode(site: &mut Site) -> Result<(), Reason> {
-    if has_one_output(site) {
+    if names_one_output(site) {
         site.set_int("is_test", 1);
+    } else if !(0..5).all(|index| site.has_output(index)) {
+        return Err("it is not said whether it trains with some of the outputs of training".to_owned());
     }
     Ok(())
 }
 
 /// Training has other outputs since version 14.
 fn only_inference(site: &mut Site) -> Result<(), Reason> {
-    match has_one_output(site) {
+    match names_one_output(site) {
         true => Ok(()),
-        false => Err("training mode has other outputs from opset 14 on".to_owned()),
+        false => Err("it has outputs of training mode, which are others from opset 14 on".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["AveragePool"], 7).down(&[DropIf("count_include_pad", Value::Int(0))]),
     hop(&["AveragePool"], 10).down(&[DropIf("ceil_mode", Value::Int(0))]),
     hop(&["AveragePool"], 19).down(&[DropIf("dilations", Value::Ones)]),
-    hop(&["AveragePool", "MaxPool"], 22).up(&[Run(no_window_in_the_padding)]).down(&[Run(no_window_in_the_padding)]),
+    hop(&["AveragePool", "LpPool", "MaxPool"], 22).up(&[Run(no_window_in_the_padding)]).down(&[Run(no_window_in_the_padding)]),
     hop(&["MaxPool"], 8).down(&[DropIf("storage_order", Value::Int(0))]),
     hop(&["MaxPool"], 10).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
     hop(&["LpPool", "GlobalLpPool"], 2).up(&[Run(power_becomes_integer)]).down(&[Run(power_becomes_float)]),

@@ -2,6 +2,7 @@
 
 use super::super::hop::Action::{Drop, DropIf, Run, ToAttribute, ToInput, Write};
 use super::super::hop::{Hop, Kind, Reason, Value, hop};
+use super::super::make;
 use super::super::site::Site;
 use crate::dtype::DType;
 use crate::facts::ValueType;
@@ -62,8 +63,10 @@ fn axes_count_from_the_front(site: &mut Site) -> Result<(), Reason> {
     let axes = site.read_ints(3)?;
     let counted = site.axes_from_front(axes.clone())?;
     if counted != axes {
+        let dtype = site.dtype(3)?;
+        let tensor = make::indices(dtype, &counted).ok_or_else(|| format!("the axes are {dtype}"))?;
         site.take_input(3);
-        let name = site.constant_int_list("axes", &counted);
+        let name = site.add_constant("axes", tensor);
         site.set_input(3, &name);
     }
     Ok(())

@@ -21,6 +21,11 @@ fn flatten_axes(site: &mut Site) -> Result<(), Reason> {
     if is_last {
         return Ok(()); // Case 1.
     }
+    // In a shape that `Reshape` is given, zero stands for the dimension that is there, unless it is told otherwise.
+    let is_empty = input.shape.as_ref().is_some_and(|shape| shape.contains(&Some(0)));
+    if is_empty && site.place.options.opset < 14 {
+        return Err("it has no elements, and no shape with a zero can be given back to it before opset 14".to_owned());
+    }
     let source = site.input(0).ok_or("the input is missing")?.to_owned();
     let rank = input.rank().map(|rank| rank as i64);
     let of_type = |value_type, shape| Known { value_type, shape: Some(shape) };
@@ -29,7 +34,8 @@ fn flatten_axes(site: &mut Site) -> Result<(), Reason> {
     let shape = site.add_before("Shape", &[&source], Vec::new(), "shape", shape); // Case 2.
     let flat = site.add_before("Flatten", &[&source], vec![make::int("axis", axis)], "flat", table.clone());
     site.set_input(0, &flat);
-    site.add_after("Reshape", &[&shape], Vec::new(), "flat_result", table);
+    let allowzero = is_empty.then(|| make::int("allowzero", 1));
+    site.add_after("Reshape", &[&shape], Vec::from_iter(allowzero), "flat_result", table);
     Ok(())
 }
 

@@ -38,8 +38,12 @@ fn count_outputs(site: &mut Site) -> Result<(), Reason> {
 fn parts_must_be_equal(site: &mut Site) -> Result<(), Reason> {
     let Some(parts) = site.int("num_outputs")? else { return Ok(()) };
     site.remove_attribute("num_outputs");
-    if site.input(1).is_some() || parts <= 1 {
+    if site.input(1).is_some() {
         return Ok(());
+    }
+    let outputs = site.node.output.len() as i64;
+    if parts != outputs {
+        return Err(format!("`num_outputs` = {parts}, but the number of its outputs is {outputs}"));
     }
     let axis = site.int_or("axis", 0)?;
     let axis = usize::try_from(site.axes_from_front(vec![axis])?[0]).map_err(|error| error.to_string())?;
@@ -49,10 +53,9 @@ fn parts_must_be_equal(site: &mut Site) -> Result<(), Reason> {
         return Ok(());
     }
     let part = length / parts + 1;
-    let last = length - part * (parts - 1);
-    if last < 0 {
-        return Err(format!("{length} cannot be split into {parts} parts of {part}"));
-    }
+    // The other parts may be longer than the axis, but not than an axis can be.
+    let last = part.checked_mul(parts - 1).map(|others| length - others).filter(|&last| last >= 0);
+    let last = last.ok_or_else(|| format!("{length} cannot be split into {parts} parts of {part}"))?;
     let lengths: Vec<i64> = (1..parts).map(|_| part).chain([last]).collect();
     let name = site.constant_int_list("split", &lengths);
     site.set_input(1, &name);

@@ -84,8 +84,7 @@ impl<'m> Site<'_, 'm> {
         if axes.iter().all(|&axis| axis >= 0) {
             return Ok(axes);
         }
-        let rank = i64::try_from(self.rank(0)?).map_err(|error| error.to_string())?;
-        Ok(axes.into_iter().map(|axis| if axis < 0 { axis + rank } else { axis }).collect())
+        counted_from_front(axes, self.rank(0)?)
     }
 
     /// The tensor of an input that is constant.
@@ -149,4 +148,14 @@ impl<'m> Site<'_, 'm> {
             false => Err(format!("{} holds {double}, which no attribute of type FLOAT can hold", self.describe(index))),
         }
     }
+}
+
+/// Axes of a tensor of this rank, counted from the front.
+pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Result<Vec<i64>, Reason> {
+    let counted = |axis: i64| match usize::try_from(axis.unsigned_abs()) {
+        Ok(back) if axis < 0 && back <= rank => Ok((rank - back) as i64),
+        _ if axis < 0 => Err(format!("axis {axis} does not fit rank {rank}")),
+        _ => Ok(axis),
+    };
+    axes.into_iter().map(counted).collect()
 }

@@ -3,6 +3,8 @@
 mod add;
 mod known;
 
+pub(super) use known::counted_from_front;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -172,6 +174,17 @@ impl Site<'_, '_> {
             Value::Float(value) => self.set_float(name, value),
             Value::String(value) => self.set_string(name, value),
             Value::Ones => unreachable!("no attribute is written out as ones"),
+        }
+    }
+
+    /// Something that a person should know of; a reason to stay where that was asked for.
+    pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
+        match self.place.options.strict {
+            true => Err(what.to_owned()),
+            false => {
+                self.record.warnings.push(what.to_owned());
+                Ok(())
+            }
         }
     }
 

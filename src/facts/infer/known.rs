@@ -12,6 +12,10 @@ pub type Dim = Option<i64>;
 /// The dimensions of a tensor whose rank is known.
 pub type Shape = Vec<Dim>;
 
+/// The most dimensions of a shape that is kept: numpy and PyTorch have no tensors of more. A model that states more could make
+/// every value behind it as large as its file.
+const MOST_DIMENSIONS: usize = 64;
+
 /// What is known of a value. Everything unknown is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Known {
@@ -37,7 +41,7 @@ impl Known {
         match Tensor::read(proto) {
             Ok(tensor) => Known {
                 value_type: Some(ValueType::Tensor(tensor.dtype())),
-                shape: Some(tensor.dims().iter().map(|&dim| Some(dim)).collect()),
+                shape: is_kept(tensor.dims().len()).then(|| tensor.dims().iter().map(|&dim| Some(dim)).collect()),
             },
             Err(_) => Known::default(),
         }
@@ -47,13 +51,15 @@ impl Known {
     #[must_use]
     pub fn of_type(proto: &TypeProto) -> Known {
         let shape = match &proto.value {
-            Some(type_proto::Value::TensorType(tensor)) => tensor.shape.as_ref().map(|shape| {
-                let size = |value: &Option<tensor_shape_proto::dimension::Value>| match value {
-                    Some(tensor_shape_proto::dimension::Value::DimValue(size)) if *size >= 0 => Some(*size),
-                    _ => None,
-                };
-                shape.dim.iter().map(|dim| size(&dim.value)).collect()
-            }),
+            Some(type_proto::Value::TensorType(tensor)) => {
+                tensor.shape.as_ref().filter(|shape| is_kept(shape.dim.len())).map(|shape| {
+                    let size = |value: &Option<tensor_shape_proto::dimension::Value>| match value {
+                        Some(tensor_shape_proto::dimension::Value::DimValue(size)) if *size >= 0 => Some(*size),
+                        _ => None,
+                    };
+                    shape.dim.iter().map(|dim| size(&dim.value)).collect()
+                })
+            }
             _ => None,
         };
         Known { value_type: value_type(proto), shape }
@@ -106,6 +112,11 @@ impl Known {
         };
         Known { value_type, shape }
     }
+}
+
+/// Whether a shape of so many dimensions is kept.
+pub(super) fn is_kept(rank: usize) -> bool {
+    rank <= MOST_DIMENSIONS
 }
 
 /// A shape that is both of these; none where they contradict.

@@ -1,7 +1,7 @@
 //! The shapes of a node's outputs, for the operators where the rule is short. An adapter that needs a shape and finds none says
 //! so; no rule here is a guess.
 
-use super::known::{Dim, Known, Shape};
+use super::known::{Dim, Known, Shape, is_kept};
 use super::view::View;
 use crate::dtype::DType;
 use crate::tensor::{Tensor, Values};
@@ -199,13 +199,14 @@ fn transposed(view: &View) -> Option<Shape> {
     let shape = view.shape(0)?;
     match view.attribute("perm") {
         None => Some(shape.iter().rev().copied().collect()),
+        Some(perm) if perm?.ints.len() != shape.len() => None,
         Some(perm) => perm?.ints.iter().map(|&axis| from_front(axis, shape.len()).map(|axis| shape[axis])).collect(),
     }
 }
 
 fn reshaped(view: &View) -> Option<Shape> {
     let target = match view.schema.since_version {
-        1 => view.ints("shape")?.to_vec(),
+        1 => view.ints("shape").filter(|shape| is_kept(shape.len()))?.to_vec(),
         _ => constant_ints(view, 1)?,
     };
     Some(target.into_iter().map(|dim| (dim > 0).then_some(dim)).collect())
@@ -244,7 +245,7 @@ fn multiplied(view: &View) -> Option<Shape> {
 
 fn axes(view: &View) -> Option<Vec<i64>> {
     match view.schema.attribute("axes") {
-        Some(_) => view.ints("axes").map(<[i64]>::to_vec),
+        Some(_) => view.ints("axes").filter(|axes| is_kept(axes.len())).map(<[i64]>::to_vec),
         None => constant_ints(view, 1),
     }
 }
@@ -295,9 +296,11 @@ fn gathered(view: &View) -> Option<Shape> {
     Some(data[..axis].iter().chain(indices).chain(&data[axis + 1..]).copied().collect())
 }
 
-/// The integers of an input that is constant.
+/// The integers of an input that is constant, if they are no more than a shape may have.
 fn constant_ints(view: &View, index: u32) -> Option<Vec<i64>> {
     let constant = view.model.constant(view.model.input(view.id, index)?).ok()?;
+    let is_short = |&elements: &i64| usize::try_from(elements).is_ok_and(is_kept);
+    constant.tensor.dims.iter().copied().try_fold(1, i64::checked_mul).filter(is_short)?;
     tensor_ints(&constant.tensor)
 }
 

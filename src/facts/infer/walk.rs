@@ -1,7 +1,7 @@
 //! The walk over a model's scopes.
 
 use super::element;
-use super::known::{Known, NOTHING};
+use super::known::{Known, NOTHING, is_kept};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;
@@ -164,12 +164,12 @@ impl<'w, 'm> Walk<'w, 'm> {
         let (model, bodies) = (self.model, self.bodies);
         self.depth += 1;
         for &value in bodies.given.get(&scope).into_iter().flatten() {
+            let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&NOTHING));
             self.known[value.index()] = match model.origin(value) {
+                Origin::Input(index) => given(index),
+                // What takes the place of the initializer has the declared type, but maybe another shape.
+                Origin::Initializer { input: Some(index), .. } if model.is_overridable(value) => given(index),
                 Origin::Initializer { .. } => model.initializer(value).map(Known::of_tensor).unwrap_or_default(),
-                Origin::Input(index) => {
-                    let declared = bodies.declared[value.index()].clone();
-                    declared.and(inputs.get(index as usize).unwrap_or(&NOTHING))
-                }
                 Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => Known::default(),
             };
         }
@@ -212,7 +212,8 @@ impl<'w, 'm> Walk<'w, 'm> {
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
                 let view = View { model, id, node, schema, inputs: self.inputs(id) };
-                let shapes = shape::output_shapes(&view).into_iter().chain(std::iter::repeat(None));
+                let shapes = shape::output_shapes(&view).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len())));
+                let shapes = shapes.chain(std::iter::repeat(None));
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
                 types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect()
             }

@@ -24,8 +24,9 @@
 //!
 //! ## Fix
 //! Safe where the attribute says what the older operator does anyway: `saturate` and `round_mode`, which touch types that came
-//! with them, and any attribute with the default value that it has in the opset that brought it. Drops the attribute. Elsewhere
-//! there is no fix.
+//! with them, and any attribute with the value that the older operator implies. That is mostly the default that it has in the opset
+//! that brought it, but not for `RoiAlign` and `Resize`, say, which took other samples before they could be told which. Drops the
+//! attribute. Elsewhere there is no fix.
 
 use std::collections::HashSet;
 
@@ -73,11 +74,10 @@ fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
             None => "no opset has it".to_owned(),
         };
         let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
-        match newer.and_then(|newer| newer.attribute(name)) {
-            Some(fact) if touches_newer_types(op, name) || is_default(attribute, fact) => {
-                finding.with_safe_fix(format!("drop `{name}`"), vec![drop_attribute(model, node, name)])
-            }
-            _ => finding,
+        let implied = newer.and_then(|_| facts::implied(schema, name, proto.output.len()));
+        match newer.is_some() && touches_newer_types(op, name) || implied.is_some_and(|implied| is(attribute, implied)) {
+            true => finding.with_safe_fix(format!("drop `{name}`"), vec![drop_attribute(model, node, name)]),
+            false => finding,
         }
     });
     findings.collect()
@@ -88,16 +88,15 @@ fn touches_newer_types(op: &str, attribute: &str) -> bool {
     matches!((op, attribute), ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode"))
 }
 
-fn is_default(attribute: &AttributeProto, fact: &facts::Attribute) -> bool {
+fn is(attribute: &AttributeProto, value: facts::Default) -> bool {
     attribute.ref_attr_name().is_empty()
-        && match fact.default {
-            Some(facts::Default::Int(int)) => attribute.i == Some(int),
-            Some(facts::Default::Float(float)) => attribute.f == Some(float),
-            Some(facts::Default::String(string)) => attribute.s.as_deref() == Some(string.as_bytes()),
-            Some(facts::Default::Ints(ints)) => attribute.ints == ints,
-            Some(facts::Default::Strings(strings)) => {
+        && match value {
+            facts::Default::Int(int) => attribute.i == Some(int),
+            facts::Default::Float(float) => attribute.f == Some(float),
+            facts::Default::String(string) => attribute.s.as_deref() == Some(string.as_bytes()),
+            facts::Default::Ints(ints) => attribute.ints == ints,
+            facts::Default::Strings(strings) => {
                 attribute.strings.iter().map(|string| &**string).eq(strings.iter().map(|string| string.as_bytes()))
             }
-            None => false,
         }
 }

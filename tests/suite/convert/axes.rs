@@ -33,6 +33,23 @@ fn softmax_works_on_one_axis_since_13() {
             12,
             "no: the rank of the input must be known",
         ),
+        case(
+            12,
+            "(float[2,3,0] x) => (float[2,3,0] y)",
+            "y = Softmax <axis = 1> (x)",
+            13,
+            "no: no shape with a zero can be given back to it before opset 14",
+        ),
+        case(
+            12,
+            "(float[2,3,0] x) => (float[2,3,0] y)",
+            "y = Softmax <axis = 1> (x)",
+            14,
+            "y_shape = Shape (x)
+             y_flat = Flatten <axis: int = 1> (x)
+             y_flat_result = Softmax <axis: int = -1> (y_flat)
+             y = Reshape <allowzero: int = 1> (y_flat_result, y_shape)",
+        ),
     ]);
 }
 

@@ -203,3 +203,42 @@ fn constants_go_with_their_last_use_and_are_read_where_nobody_can_change_them() 
     let own = convert_text(&overridable.replace("ir_version: 8", "ir_version: 3"), &Options::to(12)).unwrap().model.into_proto();
     assert_eq!(own.graph.as_ref().unwrap().node[0].input, ["x"]);
 }
+
+/// Before opset 9 a `Constant` is of a floating-point type.
+#[test]
+fn new_integers_become_initializers_before_opset_9() {
+    let cases = [
+        (4, "(float[2,3] x) => (float y)", "y = Reshape <shape = [0, -1]> (x)", "y_shape"),
+        (5, "(float[2,3] x) => (float y) <float k = {2}, float a = {1}>", "y = Tile (x, k, a)", "y_repeats"),
+    ];
+    for (from, graph, node, name) in cases {
+        let source = format!(r#"<ir_version: 3, opset_import: ["": {from}]> g {graph} {{ {node} }}"#);
+        for to in 6..=9 {
+            let proto = convert_text(&source, &Options::to(to)).unwrap().model.into_proto();
+            let graph = proto.graph.as_ref().unwrap();
+            let made = graph.initializer.iter().any(|tensor| tensor.name() == name);
+            assert_eq!((made, graph.node.len()), (to < 9, 1 + usize::from(to == 9)), "{node} to {to}");
+        }
+    }
+    let function = r#"<ir_version: 8, opset_import: ["": 4, "local": 1]> g (float[2,3] x) => (float y) { y = local.F (x) }
+        <domain: "local", opset_import: ["": 4]> F (x) => (y) { y = Reshape <shape = [0, -1]> (x) }"#;
+    let (found, _) = blockers(function, 8);
+    assert!(found[0].contains("would have to be an initializer before opset 9, which a function cannot have"), "{found:?}");
+}
+
+/// A caller may put another tensor in the place of an initializer that is an input: its own shape says nothing.
+#[test]
+fn the_shape_of_an_initializer_that_a_caller_may_override_is_not_known() {
+    const NODES: &str = "y = QuantizeLinear <axis = 0> (x, s)";
+    run(&[
+        case(
+            13,
+            "(float[3,3] x, float[C] s) => (uint8[3,3] y) <float[1] s = {1}>",
+            NODES,
+            12,
+            "no: the shape of the scale must be one number before opset 13, and is not known",
+        ),
+        case(13, "(float[3,3] x, float[1] s) => (uint8[3,3] y) <float[1] s = {1}>", NODES, 12, "y = QuantizeLinear (x, s)"),
+        case(13, "(float[3,3] x) => (uint8[3,3] y) <float[1] s = {1}>", NODES, 12, "y = QuantizeLinear (x, s)"),
+    ]);
+}

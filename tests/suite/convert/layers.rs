@@ -1,6 +1,8 @@
 //! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
 
-use super::{case, run};
+use onnx_recast::convert::Options;
+
+use super::{case, convert_text, run};
 
 #[test]
 fn normalization_and_dropout() {
@@ -345,7 +347,19 @@ fn indices() {
             9,
             "y = OneHot <axis: int = 0> (i, d, v)",
         ),
+        case(
+            11,
+            "(float[2,3] x) => (float y) <int32[1] s = {0}, int32[1] e = {1}, int32[1] a = {-1}>",
+            "y = Slice (x, s, e, a)",
+            10,
+            "y_axes = Constant <value: tensor = int32[1] {1}> ()
+             y = Slice (x, s, e, y_axes)",
+        ),
     ]);
+    let source = |graph: &str| format!(r#"<ir_version: 6, opset_import: ["": 9]> g {graph} {{ y = OneHot (i, d, v) }}"#);
+    let warnings = |graph: &str| convert_text(&source(graph), &Options::to(11)).unwrap().report.warnings.len();
+    assert_eq!(warnings("(int64[4] i, float[2] v) => (float y) <int64 d = {5}>"), 1);
+    assert_eq!(warnings("(float[2] v) => (float y) <int64 d = {5}, int64[2] i = {0, 4}>"), 0);
 }
 
 #[test]
@@ -401,8 +415,7 @@ fn recurrent_networks_and_others() {
             "(float[2,3] x) => (float[2,6] y) <float t = {2}, float a = {1}>",
             "y = Tile (x, t, a)",
             6,
-            "y_repeats = Constant <value: tensor = int64[2] {1, 2}> ()
-             y = Tile (x, y_repeats)",
+            "y = Tile (x, y_repeats)",
         ),
         case(
             1,
@@ -442,4 +455,58 @@ fn recurrent_networks_and_others() {
              y = Unsqueeze (x, y_axes_2)",
         ),
     ]);
+}
+
+/// Versions 7 to 13 train where the node names the outputs of training, even if nobody uses them.
+#[test]
+fn batch_normalization_in_training_is_never_taken_for_inference() {
+    const GRAPH: &str = "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)";
+    const TRAINS: &str = "no: it has outputs of training mode, which are others from opset 14 on";
+    run(&[
+        case(9, GRAPH, "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
+        case(7, GRAPH, "y, om = BatchNormalization (x, s, b, m, v)", 15, TRAINS),
+        case(9, GRAPH, "y, , , , sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
+        case(
+            9,
+            GRAPH,
+            "y, \"\", \"\", \"\", \"\" = BatchNormalization (x, s, b, m, v)",
+            14,
+            "y, \"\", \"\" = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(
+            9,
+            GRAPH,
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+            6,
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(
+            9,
+            GRAPH,
+            "y, om = BatchNormalization (x, s, b, m, v)",
+            6,
+            "no: it is not said whether it trains with some of the outputs",
+        ),
+        case(14, GRAPH, "y, p, q = BatchNormalization (x, s, b, m, v)", 13, TRAINS),
+    ]);
+}
+
+#[test]
+fn attention_masks() {
+    const NODES: &str = "y = Attention (q, k, v, m)";
+    run(&[
+        case(
+            23,
+            "(float[1,1,2,2] q, float[1,1,3,2] k, float[1,1,3,2] v, bool[2,1] m) => (float[1,1,2,2] y)",
+            NODES,
+            24,
+            "no: a mask with one column stands for all keys in opset 23, and for the first one in 24",
+        ),
+        case(23, "(float[1,1,2,2] q, float[1,1,1,2] k, float[1,1,1,2] v, bool[2,1] m) => (float[1,1,2,2] y)", NODES, 24, NODES),
+        case(23, "(float[1,1,2,2] q, float[1,1,3,2] k, float[1,1,3,2] v, bool[2,3] m) => (float[1,1,2,2] y)", NODES, 24, NODES),
+    ]);
+    let source = r#"<ir_version: 11, opset_import: ["": 23]> g (float[1,1,2,2] q, float[1,1,N,2] k, float[1,1,N,2] v, bool[2,N] m) => (float y)
+        { y = Attention (q, k, v, m) }"#;
+    let warnings = convert_text(source, &Options::to(24)).unwrap().report.warnings;
+    assert!(warnings[0].what.contains("if the attention mask has one column"), "{warnings:?}");
 }

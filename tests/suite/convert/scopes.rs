@@ -1,9 +1,11 @@
 //! Subgraphs and functions.
 
 use onnx_recast::convert::Options;
+use onnx_recast::graph::{Attribute, Model};
 use onnx_recast::text;
 
 use super::{blockers, convert_text};
+use crate::support::{expect_no_failures, model};
 
 #[test]
 fn all_blockers_are_listed_in_all_scopes_with_the_opset_that_can_be_reached() {
@@ -120,5 +122,57 @@ fn calls_may_be_nested_deeply_and_even_call_themselves() {
     for (source, functions) in [(chain, 3001), (fan, 31), (circle, 1)] {
         let proto = convert_text(&source, &Options::to(13)).unwrap().model.into_proto();
         assert_eq!(proto.functions.len(), functions);
+    }
+}
+
+#[test]
+fn calls_that_give_a_function_different_values_do_not_agree_whatever_kind_of_value_it_is() {
+    let values = [
+        ("float", ["0.0", "-0.0"]),
+        ("int", ["1", "2"]),
+        ("string", ["\"a\"", "\"b\""]),
+        ("tensor", ["float {1}", "float {2}"]),
+        ("graph", ["a () => (p) { p = A () }", "a () => (p) { p = B () }"]),
+        ("floats", ["[1.0]", "[1.0, 2.0]"]),
+        ("ints", ["[0]", "[2]"]),
+        ("strings", ["[\"a\"]", "[\"b\"]"]),
+    ];
+    let mut failures = Vec::new();
+    for (kind, [first, other]) in values {
+        for (second, agree) in [(first, true), (other, false)] {
+            let source = format!(
+                r#"<ir_version: 8, opset_import: ["": 11, "local": 1]> g (float x) => (float y)
+                {{ a = local.F <v: {kind} = {first}> (x) y = local.F <v: {kind} = {second}> (x) }}
+                <domain: "local", opset_import: ["": 11]> F <v> (x) => (y) {{ y = my.Op <w: {kind} = @v> (x) }}"#
+            );
+            let model = Model::new(model(&source)).unwrap();
+            let node =
+                model.scopes().flat_map(|scope| model.nodes(scope)).find(|&node| model.node(node).op_type() == "Op").unwrap();
+            match model.attribute(node, "w") {
+                Attribute::Is(_) if agree => {}
+                Attribute::Unclear if !agree => {}
+                found => failures.push(format!("{kind} {first} and {second}: {found:?}")),
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn an_attribute_that_calls_disagree_on_stays_unknown() {
+    let source = |calls: [&str; 2], opset, node: &str| {
+        format!(
+            r#"<ir_version: 9, opset_import: ["": {opset}, "local": 1]> g (float[1,1,8] x) => (float a, float b)
+            {{ a = local.F <v = {}> (x) b = local.F <v = {}> (x) }}
+            <domain: "local", opset_import: ["": {opset}]> F <v> (x) => (y) {{ y = {node} (x) }}"#,
+            calls[0], calls[1]
+        )
+    };
+    let cases = [(11, "Unsqueeze <axes: ints = @v>", 13), (19, "AveragePool <kernel_shape = [2], dilations: ints = @v>", 18)];
+    for (from, node, to) in cases {
+        let (found, _) = blockers(&source(["[1]", "[2]"], from, node), to);
+        assert!(found[0].contains("its callers do not all give it the same value"), "{found:?}");
+        let agreed = convert_text(&source(["[1]", "[1]"], from, node), &Options::to(to));
+        assert!(agreed.is_ok(), "{agreed:?}");
     }
 }

@@ -31,7 +31,7 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "load", run: load::run, seeds: <[_]>::to_vec },
     Target { name: "round_trip", run: round_trip::run, seeds: <[_]>::to_vec },
     Target { name: "fold", run: fold::run, seeds: <[_]>::to_vec },
-    Target { name: "convert", run: convert::run, seeds: <[_]>::to_vec },
+    Target { name: "convert", run: convert::run, seeds: convert::seeds },
     Target { name: "lint", run: lint::run, seeds: <[_]>::to_vec },
     Target { name: "text", run: text::run, seeds: text::seeds },
     Target { name: "cast", run: cast::run, seeds: cast::seeds },

@@ -55,7 +55,9 @@ fn smoke(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let seeds = (target.seeds)(&models());
     seeds.iter().for_each(|seed| (target.run)(seed));
-    for (turn, seed) in seeds.iter().cycle().take(MUTATIONS).enumerate() {
+    // Where there are more seeds than that, some from everywhere among them.
+    let step = seeds.len().div_ceil(MUTATIONS).max(1);
+    for (turn, seed) in seeds.iter().step_by(step).cycle().take(MUTATIONS).enumerate() {
         (target.run)(&mutate(seed, turn as u64));
     }
 }

@@ -171,6 +171,31 @@ fn fixes_do_what_they_say() {
                 }"#,
         },
         Case {
+            name: "a newer default stays where the older operator does something else",
+            codes: "RC203",
+            allowed: Safety::Unsafe,
+            before: r#"<ir_version: 8, opset_import: ["": 10]>
+                g (float[1,1,2,2] x, float[4] s, float[1,4] r, int64[1] b, float[1] o) => (float y, float z, float u, float v, float w, uint8 q) {
+                    y = Resize <coordinate_transformation_mode = "half_pixel", nearest_mode = "round_prefer_floor", exclude_outside = 0> (x, s)
+                    z = Resize <coordinate_transformation_mode = "asymmetric"> (x, s)
+                    u = RoiAlign <coordinate_transformation_mode = "half_pixel"> (x, r, b)
+                    v = RoiAlign <coordinate_transformation_mode = "output_half_pixel"> (x, r, b)
+                    w = BatchNormalization <training_mode = 0> (x, o, o, o, o)
+                    t, t1, t2, t3, t4 = BatchNormalization <training_mode = 0> (x, o, o, o, o)
+                    q = QuantizeLinear <axis = 1> (x, s)
+                }"#,
+            after: r#"<ir_version: 8, opset_import: ["": 10]>
+                g (float[1,1,2,2] x, float[4] s, float[1,4] r, int64[1] b, float[1] o) => (float y, float z, float u, float v, float w, uint8 q) {
+                    y = Resize <coordinate_transformation_mode = "half_pixel", nearest_mode = "round_prefer_floor"> (x, s)
+                    z = Resize (x, s)
+                    u = RoiAlign <coordinate_transformation_mode = "half_pixel"> (x, r, b)
+                    v = RoiAlign (x, r, b)
+                    w = BatchNormalization (x, o, o, o, o)
+                    t, t1, t2, t3, t4 = BatchNormalization <training_mode = 0> (x, o, o, o, o)
+                    q = QuantizeLinear <axis = 1> (x, s)
+                }"#,
+        },
+        Case {
             name: "`to` in the other way",
             codes: "RC204",
             allowed: Safety::Safe,
