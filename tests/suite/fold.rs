@@ -227,6 +227,21 @@ fn every_scope_is_folded_under_its_own_names() {
                     }"#,
             },
             Case {
+                name: "a name that a branch defines before the graph around it does",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) { h = Neg (x) r = Neg (h) }, else_branch = e () => (float16 r) { i = Cast <to = 10> (w) r = Neg (i) }>
+                        h = Cast <to = 10> (w)
+                        z = Neg (h)
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) { h = Neg (x) r = Neg (h) }, else_branch = e () => (float16 r) <float16 i = {1}> { r = Neg (i) }>
+                        h = Cast <to = 10> (w)
+                        z = Neg (h)
+                    }"#,
+            },
+            Case {
                 name: "the bodies of Loop and Scan: their inputs are no constants",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (int64 n, bool c, float16 x, float[N] xs) => (float16 y, float16 z) <float w = {1}>
                     {
@@ -450,6 +465,24 @@ fn annotated_and_trained_constants_stay() {
     assert_eq!(names, ["scale", "weight", "a", "c"]);
     assert_eq!(report.skipped.len(), 1);
     assert_eq!(report.skipped[0].reason, "training updates the initializer");
+}
+
+#[test]
+fn what_a_branch_annotates_stays_wherever_it_is_defined() {
+    let mut before = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}, float v = {2}>
+        { y = If (c) <then_branch = t () => (float16 r) { i = Cast <to = 10> (w) r = Add (x, i) }> s = Cast <to = 10> (v) u = Cast <to = 10> (v) z = Add (s, u) }"#,
+    );
+    let entry = |value: &str| raw::StringStringEntryProto { key: Some("SCALE_TENSOR".into()), value: Some(value.into()) };
+    let annotation = raw::TensorAnnotation {
+        tensor_name: Some("r".into()),
+        quant_parameter_tensor_names: vec![entry("w").into(), entry("u").into()],
+    };
+    let branch = before.graph.as_mut().unwrap().node[0].attribute[0].g.as_mut().unwrap();
+    branch.quantization_annotation.push(annotation.into());
+    let (after, _) = fold(before, &Options::default());
+    let names: Vec<&str> = after.graph.as_ref().unwrap().initializer.iter().map(|tensor| tensor.name()).collect();
+    assert_eq!(names, ["w", "u"]);
 }
 
 #[test]
