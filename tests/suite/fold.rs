@@ -206,6 +206,25 @@ fn every_scope_is_folded_under_its_own_names() {
                     }"#,
             },
             Case {
+                name: "equal casts in branches share a result beside the constant, those that are outputs have their own",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x, float16 i_shared) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <
+                            then_branch = t () => (float16 r) { i = Cast <to = 10> (w) j = Cast <to = 10> (w) s = Add (x, i) r = Add (s, j) },
+                            else_branch = e () => (float16 r) { r = If (c) <then_branch = u () => (float16 q) { i = Cast <to = 10> (w) q = Add (x, i) }> }
+                        >
+                        z = If (c) <then_branch = v () => (float16 r) { r = Cast <to = 10> (w) }>
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x, float16 i_shared) => (float16 y, float16 z) <float16 i_shared_1 = {1}>
+                    {
+                        y = If (c) <
+                            then_branch = t () => (float16 r) { s = Add (x, i_shared_1) r = Add (s, i_shared_1) },
+                            else_branch = e () => (float16 r) { r = If (c) <then_branch = u () => (float16 q) { q = Add (x, i_shared_1) }> }
+                        >
+                        z = If (c) <then_branch = v () => (float16 r) <float16 r = {1}> { }>
+                    }"#,
+            },
+            Case {
                 name: "names that shadow and names that are shadowed are left alone, and results do not go where they would be shadowed",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k, float16 h) <float w = {1}, float v = {4}>
                     {
@@ -297,6 +316,11 @@ fn old_models_keep_their_form() {
                 name: "IR 3: every initializer is an input and a constant; so is the result",
                 before: r#"<ir_version: 3, opset_import: ["": 8]> g (float16[2] x, float[2] w) => (float16[2] y) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) y = Add (x, h) }"#,
                 after: r#"<ir_version: 3, opset_import: ["": 8]> g (float16[2] x, float16[2] h) => (float16[2] y) <float16[2] h = {1, 2}> { y = Add (x, h) }"#,
+            },
+            Case {
+                name: "IR 3: branches share a result that the graph around them lists",
+                before: r#"<ir_version: 3, opset_import: ["": 8]> g (bool c, float w) => (float16 y) <float w = {1}> { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }, else_branch = e () => (float16 r) { h = Cast <to = 10> (w) r = Abs (h) }> }"#,
+                after: r#"<ir_version: 3, opset_import: ["": 8]> g (bool c, float16 h_shared) => (float16 y) <float16 h_shared = {1}> { y = If (c) <then_branch = t () => (float16 r) { r = Neg (h_shared) }, else_branch = e () => (float16 r) { r = Abs (h_shared) }> }"#,
             },
             Case {
                 name: "IR 3: a branch of an If cannot list one, and gets a Constant",
@@ -440,6 +464,35 @@ fn a_model_grows_by_no_more_than_allowed() {
         expected.sort_unstable();
         assert_eq!(folded, expected, "--max-growth {max_growth}");
     }
+}
+
+#[test]
+fn every_copy_that_is_stored_counts_as_growth() {
+    let branches = |then: &str, other: &str| {
+        format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g (bool b) => (double y) <float[4] w = {{1, 2, 3, 4}}>
+            {{ y = If (b) <then_branch = t () => (double r) {{ {then} }}, else_branch = e () => (double r) {{ {other} }}> }}"#
+        )
+    };
+    let shared = |call: &str, name: &str| branches(call, &format!("{name} = Cast <to = 11> (w) r = Neg ({name})"));
+    let casts = "i = Cast <to = 11> (w) r = Neg (i)";
+    let long = "h".repeat(300);
+    // The constant takes 16 bytes, and goes with its last cast; a result takes 32.
+    let cases = [
+        ("outputs of both branches", branches("r = Cast <to = 11> (w)", "r = Cast <to = 11> (w)"), 48),
+        ("one result for both branches", shared(casts, "j"), 32),
+        ("a name that is not for others, and one that is not for it", shared(casts, &long), 48),
+    ];
+    let mut failures = Vec::new();
+    for (name, text, growth) in cases {
+        for (max_growth, folds_all) in [(growth, true), (growth - 1, false)] {
+            let (after, report) = fold(model(&text), &Options { max_growth: Some(max_growth), ..Options::default() });
+            if report.skipped.is_empty() != folds_all {
+                failures.push(format!("{name}, {max_growth}: {:?} in {}", report.skipped, onnx_recast::text::print(&after)));
+            }
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]
