@@ -18,6 +18,9 @@ mod save;
 mod signals;
 mod temporary;
 
+/// protobuf counts the bytes of a message in 31 bits.
+pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
+
 pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of};
 pub use field::{Field, Value};
 pub use kept::{Kept, Known, Malformed, Reason};
