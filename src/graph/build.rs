@@ -88,11 +88,11 @@ impl<'m> Builder<'m> {
                 let path =
                     || format!("{} initializer '{}'", scope::scope_path(self.model, &self.index.kinds, scope), tensor.name());
                 self.check_tensor(path, tensor)?;
-                self.define_initializer(scope, tensor.name(), initializer)?;
+                self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
             }
             for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
                 let name = tensor.values.as_ref().map_or("", |values| values.name());
-                self.define(scope, name, Origin::SparseInitializer(sparse))?;
+                self.define_initializer(scope, name, |_| Origin::SparseInitializer(sparse))?;
             }
         }
         for (position, node) in (0..).zip(body.nodes()) {
@@ -145,15 +145,15 @@ impl<'m> Builder<'m> {
     }
 
     /// An initializer may have the name of an input: both then are one value.
-    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, index: u32) -> Result<(), Invalid> {
+    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, origin: impl Fn(Option<u32>) -> Origin) -> Result<(), Invalid> {
         if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
             && let Vertex::Value(value) = &mut self.index.graph[vertex]
             && let Origin::Input(input) = value.origin
         {
-            value.origin = Origin::Initializer { index, input: Some(input) };
+            value.origin = origin(Some(input));
             return Ok(());
         }
-        self.define(scope, name, Origin::Initializer { index, input: None }).map(|_| ())
+        self.define(scope, name, origin(None)).map(|_| ())
     }
 
     fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> ValueId {

@@ -81,7 +81,7 @@ pub enum Origin {
         /// The index in `input`, if it is listed there.
         input: Option<u32>,
     },
-    /// A sparse initializer of its graph, by index.
+    /// A sparse initializer of its graph, by index, which may be listed as an input too.
     SparseInitializer(u32),
     /// An output of a node.
     Node {

@@ -261,6 +261,13 @@ fn every_scope_is_folded_under_its_own_names() {
                     }"#,
             },
             Case {
+                name: "a name that a branch defines before, and nothing else uses",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
+                    { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
+                    { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
+            },
+            Case {
                 name: "the bodies of Loop and Scan: their inputs are no constants",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (int64 n, bool c, float16 x, float[N] xs) => (float16 y, float16 z) <float w = {1}>
                     {
@@ -558,6 +565,24 @@ fn sparse_constants_are_recognised_and_stay() {
     let reasons: Vec<&str> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
     assert_eq!(reasons, ["the constant is sparse"; 2]);
     assert!(after == before);
+}
+
+#[test]
+fn a_sparse_initializer_may_be_an_input_too() {
+    for (ir, opset) in [(10, 21), (3, 8)] {
+        let mut before = model(&format!(
+            r#"<ir_version: {ir}, opset_import: ["": {opset}]> g (float[5] s) => (float16[5] y, float[5] z) {{ y = Cast <to = 10> (s) z = Neg (s) }}"#
+        ));
+        let parts = model("g () => () <float[1] s = {2}, int64[1] at = {3}> { }").into_known().graph.unwrap().initializer.clone();
+        let sparse = raw::SparseTensorProto { values: Some(parts[0].clone()), indices: Some(parts[1].clone()), dims: vec![5] };
+        before.graph.as_mut().unwrap().sparse_initializer.push(sparse.clone().into());
+        let (after, report) = fold(before.clone(), &Options::default());
+        assert_eq!(report.skipped[0].reason, "the constant is sparse");
+        assert!(after == before);
+        before.graph.as_mut().unwrap().sparse_initializer.push(sparse.into());
+        let error = onnx_recast::graph::Model::new(before).unwrap_err();
+        assert!(error.to_string().contains("the name 's' is defined twice"), "{error}");
+    }
 }
 
 #[test]
