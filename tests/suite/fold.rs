@@ -586,6 +586,22 @@ fn a_sparse_initializer_may_be_an_input_too() {
 }
 
 #[test]
+fn the_sharding_of_an_input_takes_its_new_name() {
+    let mut before = model(
+        r#"<ir_version: 11, opset_import: ["": 23]> g (float16[2] x) => (float16[2] y) <float[2] w = {1, 2}>
+        { a = Cast <to = 10> (w) b = Cast <to = 10> (w) s = Add (x, a) y = Mul (s, b) }"#,
+    );
+    let spec =
+        |name: &str| raw::ShardingSpecProto { tensor_name: Some(name.into()), device: vec![0, 1], ..Default::default() }.into();
+    let configuration = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec("b"), spec("y")], ..Default::default() };
+    before.graph.as_mut().unwrap().node[3].device_configurations.push(configuration.into());
+    let (after, _) = fold(before, &Options::default());
+    let node = &after.graph.as_ref().unwrap().node[1];
+    let specs: Vec<&str> = node.device_configurations[0].sharding_spec.iter().map(|spec| spec.tensor_name()).collect();
+    assert_eq!((node.input[1].as_str(), specs), ("a", vec!["a", "y"]));
+}
+
+#[test]
 fn a_newer_ir_is_no_error_for_what_needs_no_knowledge_of_it() {
     let mut before = model(
         r#"<ir_version: 15, opset_import: ["": 21]> g () => (float16 h, float16 k) <float[1] new = {1}, float w = {2}> { h = Cast <to = 10> (w) k = Neg (h) }"#,
