@@ -27,7 +27,7 @@ mod scope;
 mod tensors;
 
 pub use calls::Attribute;
-pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast};
+pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast, read_saturate};
 pub use constant::{Constant, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};

@@ -602,6 +602,20 @@ fn the_sharding_of_an_input_takes_its_new_name() {
 }
 
 #[test]
+fn saturate_is_an_integer_of_two_values() {
+    for (value, is_sound) in [("0", true), ("1", true), ("2", false), ("1.0", false), ("\"1\"", false), ("[1]", false)] {
+        let text = format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn h) <float w = {{2}}> {{ [c] h = Cast <to = 17, saturate = {value}> (w) }}"#
+        );
+        let model = onnx_recast::graph::Model::new(model(&text)).unwrap();
+        let outcome = onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default());
+        let message = outcome.map(|_| ()).map_err(|error| error.to_string());
+        assert_eq!(message.is_ok(), is_sound, "{value}: {message:?}");
+        assert!(message.err().is_none_or(|message| message.contains("graph/c: `saturate`")), "{value}");
+    }
+}
+
+#[test]
 fn a_newer_ir_is_no_error_for_what_needs_no_knowledge_of_it() {
     let mut before = model(
         r#"<ir_version: 15, opset_import: ["": 21]> g () => (float16 h, float16 k) <float[1] new = {1}, float w = {2}> { h = Cast <to = 10> (w) k = Neg (h) }"#,
