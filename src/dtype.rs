@@ -118,6 +118,12 @@ impl DType {
         matches!(self, DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2 | DType::Float8E5M2Fnuz)
     }
 
+    /// As [`DType::raw_bytes`], where memory has room for them at all.
+    #[must_use]
+    pub fn addressable_bytes(self, elements: u64) -> Option<usize> {
+        usize::try_from(self.raw_bytes(elements)?).ok()
+    }
+
     /// Bytes that `elements` elements take in `raw_data`: elements of 2, 4 and 6 bits are packed, the last byte is filled with
     /// zeros. `None` for strings, and where the product overflows.
     #[must_use]

@@ -131,24 +131,30 @@ impl Format {
         1 - self.bias
     }
 
-    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, as if the exponent had no upper bound. The result is a
-    /// code without sign; a code above [`Format::largest`] tells of overflow, which the caller judges.
+    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, as if the exponent field had all bits above the mantissa; greater
+    /// exponents count as the greatest there. The result is a code without sign; a code above [`Format::largest`] tells of overflow,
+    /// which the caller judges.
     #[must_use]
     pub const fn round(self, magnitude: u64, exponent: i32) -> u64 {
         if magnitude == 0 {
             return 0;
         }
-        let binade = exponent + magnitude.ilog2() as i32;
-        let normal = if binade < self.lowest_exponent() { self.lowest_exponent() } else { binade };
+        let exponent = exponent as i64;
+        let binade = exponent + magnitude.ilog2() as i64;
+        let lowest = self.lowest_exponent() as i64;
+        let normal = if binade < lowest { lowest } else { binade };
         // The result counts steps of 2^step; rounding up into the next binade carries into the exponent field by itself.
-        let step = normal - self.mantissa_bits as i32;
+        let step = normal - self.mantissa_bits as i64;
         let steps = if step <= exponent { magnitude << (exponent - step) } else { shift_right_to_even(magnitude, step - exponent) };
-        (((normal - self.lowest_exponent()) as u64) << self.mantissa_bits) + steps
+        // The steps of a normal number take one or two binades themselves.
+        let greatest = (u64::MAX >> self.mantissa_bits) - 2;
+        let field = (normal - lowest) as u64;
+        ((if field < greatest { field } else { greatest }) << self.mantissa_bits) + steps
     }
 }
 
 /// Divides by `2^shift`, to nearest, ties to even. The shift is positive.
-const fn shift_right_to_even(magnitude: u64, shift: i32) -> u64 {
+const fn shift_right_to_even(magnitude: u64, shift: i64) -> u64 {
     if shift > 64 {
         return 0;
     }
@@ -179,6 +185,19 @@ mod tests {
         for (dtype, largest, infinity, nan) in cases {
             let format = Format::of(dtype).unwrap();
             assert_eq!((format.largest(), format.infinity(), format.nan()), (largest, infinity, nan), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_size_round_to_codes_beyond_the_largest() {
+        for dtype in DType::ALL {
+            let Some(format) = Format::of(*dtype) else { continue };
+            for exponent in [1024, 3071, 3072, 3073, 4096, 1 << 13, 1 << 20, i32::MAX - 64, i32::MAX] {
+                for magnitude in [1, 3, u64::MAX] {
+                    assert!(format.round(magnitude, exponent) > format.largest(), "{dtype}: {magnitude} * 2^{exponent}");
+                }
+            }
+            assert_eq!(format.round(u64::MAX, i32::MIN), 0, "{dtype}");
         }
     }
 

@@ -15,10 +15,11 @@ pub fn get(bits: usize, bytes: &[u8], index: usize) -> u64 {
         64 => return u64::from_le_bytes(bytes.as_chunks().0[index]),
         _ => {}
     }
-    let (first, last) = (index * bits / 8, (index * bits + bits).div_ceil(8));
+    let (first, shift) = place(bits, index);
+    let count = (shift + bits).div_ceil(8);
     let mut word = [0; 8];
-    word[..last - first].copy_from_slice(&bytes[first..last]);
-    (u64::from_le_bytes(word) >> (index * bits % 8)) & mask(bits)
+    word[..count].copy_from_slice(&bytes[first..first + count]);
+    (u64::from_le_bytes(word) >> shift) & mask(bits)
 }
 
 /// Writes one element into bytes that hold zeros at its place.
@@ -32,23 +33,44 @@ pub fn put(bits: usize, bytes: &mut [u8], index: usize, element: u64) {
         16 => return bytes.as_chunks_mut().0[index] = (element as u16).to_le_bytes(),
         _ => {}
     }
-    let (first, last) = (index * bits / 8, (index * bits + bits).div_ceil(8));
-    let word = (element & mask(bits)) << (index * bits % 8);
-    for (byte, addend) in bytes[first..last].iter_mut().zip(word.to_le_bytes()) {
+    let (first, shift) = place(bits, index);
+    let word = (element & mask(bits)) << shift;
+    for (byte, addend) in bytes[first..first + (shift + bits).div_ceil(8)].iter_mut().zip(word.to_le_bytes()) {
         *byte |= addend;
     }
+}
+
+/// The bytes that so many elements take. No step overflows where the result does not, whatever the width of an address.
+#[must_use]
+#[inline]
+pub const fn size(bits: usize, elements: usize) -> usize {
+    elements / 8 * bits + (elements % 8 * bits).div_ceil(8)
+}
+
+/// How many whole elements so many bytes hold.
+#[must_use]
+#[inline]
+pub const fn elements(bits: usize, bytes: usize) -> usize {
+    bytes / bits * 8 + bytes % bits * 8 / bits
+}
+
+/// The byte in which an element begins, and the bit there.
+#[inline]
+const fn place(bits: usize, index: usize) -> (usize, usize) {
+    let bit = index % 8 * bits;
+    (index / 8 * bits + bit / 8, bit % 8)
 }
 
 /// The bytes of some of the elements, of which the first begins on a byte.
 #[must_use]
 pub fn part(bits: usize, bytes: &[u8], first: usize, count: usize) -> &[u8] {
-    &bytes[first * bits / 8..][..(count * bits).div_ceil(8)]
+    &bytes[size(bits, first)..][..size(bits, count)]
 }
 
 /// As [`part`], to write to.
 #[must_use]
 pub fn part_mut(bits: usize, bytes: &mut [u8], first: usize, count: usize) -> &mut [u8] {
-    &mut bytes[first * bits / 8..][..(count * bits).div_ceil(8)]
+    &mut bytes[size(bits, first)..][..size(bits, count)]
 }
 
 /// The low bits set.
@@ -169,11 +191,33 @@ mod tests {
     }
 
     #[test]
+    fn sizes_near_the_end_of_all_addresses_are_right() {
+        for bits in [2, 4, 6, 8, 16, 32, 64] {
+            let most = usize::MAX as u128 * 8 / bits as u128;
+            for elements in (0..20).chain((0..20).map(|less| most - less)) {
+                let Ok(count) = usize::try_from(elements) else { continue };
+                let bytes = (elements * bits as u128).div_ceil(8);
+                if bytes > usize::MAX as u128 {
+                    continue;
+                }
+                assert_eq!(size(bits, count) as u128, bytes, "{count} elements of {bits} bits");
+                let whole = bytes * 8 / bits as u128;
+                if whole <= usize::MAX as u128 {
+                    assert_eq!(super::elements(bits, bytes as usize) as u128, whole, "{bytes} bytes of {bits} bits");
+                }
+                let (byte, bit) = place(bits, count);
+                assert_eq!(byte as u128 * 8 + bit as u128, elements * bits as u128, "element {count} of {bits} bits");
+            }
+            assert_eq!(size(bits, usize::MAX / bits), (usize::MAX / bits * bits).div_ceil(8), "{bits} bits");
+        }
+    }
+
+    #[test]
     fn what_is_put_is_read_back() {
         for bits in [2, 4, 6, 8, 16, 32, 64] {
             for count in 1..20_usize {
                 let element = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3 & mask(bits);
-                let mut bytes = vec![0; (count * bits).div_ceil(8)];
+                let mut bytes = vec![0; size(bits, count)];
                 (0..count).for_each(|index| put(bits, &mut bytes, index, element(index)));
                 (0..count).for_each(|index| assert_eq!(get(bits, &bytes, index), element(index), "{bits} bits, {count} elements"));
                 if bits < 8 {

@@ -104,7 +104,7 @@ impl Converter {
             self.convert_chunk(part, target, &mut buffer.0[..count * between]);
             done += count;
         }
-        let padding = target.len() * 8 - elements * self.cast.to.bits();
+        let padding = (elements % 8 * self.cast.to.bits()).wrapping_neg() % 8;
         if let Some(last) = target.last_mut() {
             *last &= 0xFF >> padding;
         }

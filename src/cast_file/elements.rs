@@ -84,6 +84,9 @@ impl Array {
                 (Data::Strings(strings.into_iter().map(Bytes::from).collect()), summary)
             }
             Data::Numbers(bytes, spread, _) => {
+                if cast.to().addressable_bytes(elements as u64).is_none() {
+                    return Err(Failure(format!("is too large for {} on this machine", cast.to())));
+                }
                 let summary = survey(&cast, &bytes, spread, elements);
                 (Data::Numbers(bytes, spread, Some(cast)), summary)
             }
@@ -129,7 +132,7 @@ fn survey(cast: &Cast, bytes: &Bytes, spread: Spread, elements: usize) -> Summar
 fn packed_block(dtype: DType, bytes: &Bytes, spread: Spread, first: usize, count: usize) -> Bytes {
     match spread {
         Spread::Byte if dtype.bits() < 8 => {
-            let mut packed = vec![0; (count * dtype.bits()).div_ceil(8)];
+            let mut packed = vec![0; packed::size(dtype.bits(), count)];
             packed::pack(dtype.bits(), &bytes[first..first + count], &mut packed);
             packed.into()
         }
@@ -157,7 +160,7 @@ impl Conversion {
 
 impl Recipe for Conversion {
     fn bytes(&self) -> usize {
-        (self.elements * self.bits()).div_ceil(8)
+        packed::size(self.bits(), self.elements)
     }
 
     fn source(&self) -> &[u8] {
@@ -166,8 +169,8 @@ impl Recipe for Conversion {
 
     fn fill(&self, start: usize, out: &mut [u8]) {
         let cast = self.converter.cast();
-        let begin = start * 8 / self.bits();
-        let end = self.elements.min((start + out.len()) * 8 / self.bits());
+        let begin = packed::elements(self.bits(), start);
+        let end = self.elements.min(packed::elements(self.bits(), start + out.len()));
         for first in (begin..end).step_by(BLOCK) {
             let count = BLOCK.min(end - first);
             let source = packed_block(cast.from(), &self.source, self.source_spread, first, count);
@@ -175,7 +178,7 @@ impl Recipe for Conversion {
             if self.target_spread == Spread::Packed {
                 self.converter.convert(&source, count, target);
             } else {
-                let mut packed = vec![0; (count * cast.to().bits()).div_ceil(8)];
+                let mut packed = vec![0; packed::size(cast.to().bits(), count)];
                 self.converter.convert(&source, count, &mut packed);
                 packed::unpack(cast.to().bits(), &packed, target);
             }

@@ -21,18 +21,30 @@ pub(super) fn from_narrow(data: &Bytes, bytes: usize) -> Vec<Bytes> {
     data.chunks_exact(bytes).map(|item| data.slice_ref(&item[..end(item)])).collect()
 }
 
+/// Strings that are filled up may take this much memory, and so many times that of the strings themselves.
+const LARGEST: usize = 1 << 28;
+const TIMES: usize = 16;
+
 /// The longest string's characters, and the strings filled up to it.
 pub(super) fn to_wide(strings: &[Bytes]) -> Result<(usize, Vec<u8>), Failure> {
-    let read = |(index, string): (usize, &Bytes)| {
-        let text =
-            std::str::from_utf8(string).map_err(|_| Failure(format!("has an element that is not UTF-8, at index {index}")))?;
-        Ok(text.chars().collect::<Vec<char>>())
-    };
-    let texts = strings.iter().enumerate().map(read).collect::<Result<Vec<Vec<char>>, Failure>>()?;
-    let characters = texts.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    let mut wide = Vec::with_capacity(texts.len() * characters * 4);
+    let texts = (strings.iter().enumerate())
+        .map(|(index, string)| {
+            let text = std::str::from_utf8(string);
+            text.map_err(|_| Failure(format!("has an element that is not UTF-8, at index {index}")))
+        })
+        .collect::<Result<Vec<&str>, Failure>>()?;
+    let characters = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let stored: usize = texts.iter().map(|text| text.len() + 1).sum();
+    let needed = texts.len() as u128 * characters as u128 * 4;
+    if needed > LARGEST.max(stored.saturating_mul(TIMES)) as u128 {
+        return Err(Failure(format!(
+            "has a string of {characters} characters, and a .npy file gives as many to each: it would have {needed} bytes; write a \
+             TensorProto"
+        )));
+    }
+    let mut wide = Vec::with_capacity(needed as usize);
     for (place, text) in texts.iter().enumerate() {
-        wide.extend(text.iter().flat_map(|&character| u32::from(character).to_le_bytes()));
+        wide.extend(text.chars().flat_map(|character| u32::from(character).to_le_bytes()));
         wide.resize((place + 1) * characters * 4, 0);
     }
     Ok((characters, wide))

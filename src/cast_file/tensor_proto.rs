@@ -4,15 +4,9 @@ use bytes::Bytes;
 
 use super::elements::{Array, Data, Failure, Spread};
 use crate::dtype::DType;
-use crate::tensor::{Tensor, Values, without_values};
+use crate::tensor::{RAW_DATA, Tensor, Values, without_values};
 use crate::wire::schema::TensorProto;
-use crate::wire::{DataFolder, Field, Layout, Piece, Value, raw};
-
-/// The number of the field `raw_data`.
-const RAW_DATA: u32 = 9;
-
-/// protobuf counts the bytes of a message in 31 bits.
-const LARGEST: u64 = i32::MAX as u64;
+use crate::wire::{DataFolder, Field, LARGEST_MESSAGE, Layout, Piece, Value, raw};
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     let proto =
@@ -57,7 +51,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
         (None, Data::Numbers(..)) => unreachable!("numbers make a piece"),
     }
     let layout = Layout::of(&proto);
-    if layout.bytes() > LARGEST {
+    if layout.bytes() > LARGEST_MESSAGE {
         return Err(Failure(format!(
             "would be a TensorProto of {} bytes, more than protobuf's 2 GiB; write a .npy file",
             layout.bytes()

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::check;
 use super::hop::Reason;
 use super::hops;
-use super::names::Names;
 use super::site::{Place, Record, Site};
 use crate::facts::{self, Schema};
+use crate::graph::Names;
 use crate::wire::schema::NodeProto;
 
 /// A node on its whole way.

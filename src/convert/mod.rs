@@ -13,7 +13,6 @@ mod hops;
 mod ir;
 mod journey;
 mod make;
-mod names;
 mod plan;
 mod site;
 

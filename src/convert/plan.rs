@@ -4,13 +4,12 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::journey::{Arrival, Journey, Stuck};
-use super::names::Names;
 use super::site::{Place, Record};
 use super::{Blocker, Change, Options};
 use crate::error::Invalid;
 use crate::facts::infer::Inferred;
 use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Edit, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Body, Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
 

@@ -23,13 +23,10 @@ use std::path::{Path, PathBuf};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{Layout, Piece, Progress, Target, at, is_stream, save, save_together};
+use crate::wire::{LARGEST_MESSAGE, Layout, Piece, Progress, Target, at, is_stream, save, save_together};
 use arrange::arrange;
 use neighbours::Neighbours;
 use place::Place;
-
-/// protobuf counts the bytes of a message in 31 bits.
-const LARGEST_MODEL: u64 = i32::MAX as u64;
 
 /// Where the values of tensors go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -178,7 +175,7 @@ impl Plan {
         plan.left = place.left(&sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
         plan.model = Layout::of(model.apply(edits)?.proto());
-        if plan.bytes() > LARGEST_MODEL {
+        if plan.bytes() > LARGEST_MESSAGE {
             return Err(Unplaceable::TooLarge(plan.bytes()));
         }
         Ok(plan)

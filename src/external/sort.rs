@@ -7,7 +7,7 @@ use bytes::Bytes;
 use prost::Message;
 
 use super::place::Place;
-use super::{LARGEST_MODEL, Options, Placement, Unplaceable};
+use super::{LARGEST_MESSAGE, Options, Placement, Unplaceable};
 use crate::graph::{Model, TensorPlace};
 use crate::tensor::{Reference, Tensor, Values, is_external};
 use crate::wire::schema::TensorProto;
@@ -35,11 +35,11 @@ pub(super) fn sort<'m>(model: &'m Model, place: &Place, options: &Options) -> Re
     let size = model.proto().encoded_len() as u64;
     let size = size.saturating_add_signed(sorted.growth);
     match options.placement {
-        Placement::Keep if size > LARGEST_MODEL && place.output.is_some() => {
+        Placement::Keep if size > LARGEST_MESSAGE && place.output.is_some() => {
             let note = format!("the model would have {size} bytes, more than protobuf's 2 GiB");
             Ok(Sorted { note: Some(note), ..sort_all(model, place, options, true)? })
         }
-        _ if size > LARGEST_MODEL => Err(Unplaceable::TooLarge(size)),
+        _ if size > LARGEST_MESSAGE => Err(Unplaceable::TooLarge(size)),
         _ => Ok(sorted),
     }
 }

@@ -44,6 +44,8 @@ pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
         builder.scope(ScopeKind::Function(position), Body::Function(function))?;
     }
     builder.leave_missing();
+    builder.pin_annotated();
+    builder.pin_shadowed();
     calls::note_callers(model, &mut builder.index);
     calls::note_arguments(model, &mut builder.index);
     builder.sort()
@@ -86,11 +88,11 @@ impl<'m> Builder<'m> {
                 let path =
                     || format!("{} initializer '{}'", scope::scope_path(self.model, &self.index.kinds, scope), tensor.name());
                 self.check_tensor(path, tensor)?;
-                self.define_initializer(scope, tensor.name(), initializer)?;
+                self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
             }
             for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
                 let name = tensor.values.as_ref().map_or("", |values| values.name());
-                self.define(scope, name, Origin::SparseInitializer(sparse))?;
+                self.define_initializer(scope, name, |_| Origin::SparseInitializer(sparse))?;
             }
         }
         for (position, node) in (0..).zip(body.nodes()) {
@@ -100,7 +102,6 @@ impl<'m> Builder<'m> {
             self.resolve(Use { scope, name, by: User::Output(scope) });
         }
         self.resolve_later_definitions(scope, first_unresolved);
-        self.pin_annotated(scope, body);
         self.note_declarations(scope, body);
         Ok(())
     }
@@ -133,11 +134,6 @@ impl<'m> Builder<'m> {
 
     fn define(&mut self, scope: ScopeId, name: &'m str, origin: Origin) -> Result<ValueId, Invalid> {
         let value = self.add_value(scope, name, origin);
-        if let Some(outer) = self.visible_outside(scope, name)
-            && let Vertex::Value(shadowed) = &mut self.index.graph[outer.0]
-        {
-            shadowed.pin.get_or_insert(Pin::Shadowed);
-        }
         let name = Arc::clone(&self.index.value(value).name);
         match self.index.names[scope.0 as usize].insert(Arc::clone(&name), value) {
             Some(_) if !name.is_empty() => {
@@ -149,15 +145,15 @@ impl<'m> Builder<'m> {
     }
 
     /// An initializer may have the name of an input: both then are one value.
-    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, index: u32) -> Result<(), Invalid> {
+    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, origin: impl Fn(Option<u32>) -> Origin) -> Result<(), Invalid> {
         if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
             && let Vertex::Value(value) = &mut self.index.graph[vertex]
             && let Origin::Input(input) = value.origin
         {
-            value.origin = Origin::Initializer { index, input: Some(input) };
+            value.origin = origin(Some(input));
             return Ok(());
         }
-        self.define(scope, name, Origin::Initializer { index, input: None }).map(|_| ())
+        self.define(scope, name, origin(None)).map(|_| ())
     }
 
     fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> ValueId {
@@ -165,22 +161,9 @@ impl<'m> Builder<'m> {
         ValueId(self.index.graph.add_node(Vertex::Value(value)))
     }
 
-    /// What a name means around a scope, by now.
-    fn visible_outside(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
-        let mut outer = scope::enclosing(&self.index.kinds, scope);
-        while let Some(scope) = outer {
-            if let Some(&value) = self.index.names[scope.0 as usize].get(name) {
-                return Some(value);
-            }
-            outer = scope::enclosing(&self.index.kinds, scope);
-        }
-        None
-    }
-
     /// Binds a use to what the name means by now, or puts it off.
     fn resolve(&mut self, used: Use<'m>) {
-        let own = self.index.names[used.scope.0 as usize].get(used.name).copied();
-        match own.or_else(|| self.visible_outside(used.scope, used.name)) {
+        match self.index.lookup(used.scope, used.name) {
             Some(value) => self.bind(used, value),
             None => self.unresolved.push(used),
         }
@@ -267,23 +250,46 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn pin_annotated(&mut self, scope: ScopeId, body: Body<'m>) {
-        for annotation in body.annotations() {
-            let parameters = annotation.quant_parameter_tensor_names.iter().map(|entry| entry.value());
-            for name in parameters.chain([annotation.tensor_name()]) {
-                self.pin(scope, name, Pin::Annotated);
-            }
-        }
-    }
-
     fn pin_trained(&mut self, bindings: &[StringStringEntryProto]) {
         for binding in bindings {
-            self.pin(ScopeId::MAIN, binding.key(), Pin::Trained);
+            self.change(ScopeId::MAIN, binding.key(), |value| value.pin = Some(Pin::Trained));
         }
     }
 
-    fn pin(&mut self, scope: ScopeId, name: &str, pin: Pin) {
-        self.change(scope, name, |value| value.pin = Some(pin));
+    /// The annotations of a graph may name values of those around it, and what these define later.
+    fn pin_annotated(&mut self) {
+        let mut annotated = Vec::new();
+        for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
+            let annotations = scope::body(self.model, &self.index.kinds, scope).map_or(&[][..], Body::annotations);
+            for annotation in annotations {
+                let parameters = annotation.quant_parameter_tensor_names.iter().map(|entry| entry.value());
+                let names = parameters.chain([annotation.tensor_name()]);
+                annotated.extend(names.filter_map(|name| self.index.lookup(scope, name)));
+            }
+        }
+        self.pin_all(annotated, Pin::Annotated);
+    }
+
+    /// Names may be defined around a scope after they are inside it.
+    fn pin_shadowed(&mut self) {
+        let mut shadowed = Vec::new();
+        for (scope, names) in (0..).map(ScopeId).zip(&self.index.names) {
+            if let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
+                shadowed.extend(names.keys().filter_map(|name| self.index.lookup(outer, name)));
+            }
+        }
+        self.pin_all(shadowed, Pin::Shadowed);
+    }
+
+    /// What training updates is no constant, whatever else it is.
+    fn pin_all(&mut self, values: Vec<ValueId>, pin: Pin) {
+        for value in values {
+            if let Vertex::Value(value) = &mut self.index.graph[value.0]
+                && value.pin != Some(Pin::Trained)
+            {
+                value.pin = Some(pin);
+            }
+        }
     }
 
     fn change(&mut self, scope: ScopeId, name: &str, change: impl FnOnce(&mut ValueData)) {

@@ -77,7 +77,7 @@ impl Model {
                 None => return Err(invalid("the attribute `to` is missing")),
             },
         };
-        let saturate = self.known_attribute(node, "saturate")?.map(|attribute| attribute.i() != 0);
+        let saturate = self.known_attribute(node, "saturate")?.map(read_saturate).transpose()?;
         let round_mode = self.known_attribute(node, "round_mode")?.map(read_round_mode).transpose()?;
         Ok(CastNode { input, output: self.output(node, 0), to, saturate, round_mode })
     }
@@ -115,6 +115,21 @@ fn read_to(attribute: &AttributeProto) -> Result<DType, UnclearCast> {
         .ok()
         .and_then(DType::from_number)
         .ok_or_else(|| UnclearCast::Invalid(format!("`to` = {} is the number of no element type", attribute.i())))
+}
+
+/// `saturate` is the integer 0 or 1.
+///
+/// # Errors
+/// Where it is not.
+pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, UnclearCast> {
+    match (attribute.r#type(), attribute.i) {
+        (AttributeType::Int, None | Some(0)) | (AttributeType::Undefined, Some(0)) => Ok(false),
+        (AttributeType::Int | AttributeType::Undefined, Some(1)) => Ok(true),
+        (AttributeType::Int | AttributeType::Undefined, Some(other)) => {
+            Err(UnclearCast::Invalid(format!("`saturate` = {other} is neither 0 nor 1")))
+        }
+        _ => Err(UnclearCast::Invalid("`saturate` is no integer".to_owned())),
+    }
 }
 
 fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, UnclearCast> {

@@ -176,9 +176,24 @@ impl Changes {
     }
 
     fn apply_to_nodes(mut self, nodes: &mut Vec<NodeProto>) {
+        // The configurations of devices name a node's inputs.
+        let mut renamed: HashMap<u32, HashMap<String, String>> = HashMap::default();
         for (position, input, name) in self.inputs {
-            if let Some(old) = nodes[position as usize].input.get_mut(input as usize) {
-                *old = name;
+            let node = &mut nodes[position as usize];
+            let is_configured = !node.device_configurations.is_empty();
+            if let Some(input) = node.input.get_mut(input as usize) {
+                let old = std::mem::replace(input, name.clone());
+                if is_configured {
+                    renamed.entry(position).or_default().insert(old, name);
+                }
+            }
+        }
+        for (position, names) in renamed {
+            let configurations = nodes[position as usize].device_configurations.iter_mut();
+            for spec in configurations.flat_map(|configuration| &mut configuration.sharding_spec) {
+                if let Some(name) = names.get(spec.tensor_name()) {
+                    spec.tensor_name = Some(name.clone());
+                }
             }
         }
         if self.nodes.is_empty() {

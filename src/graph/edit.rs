@@ -52,6 +52,15 @@ pub enum Edit {
         /// The value that is used from now on.
         to: ValueId,
     },
+    /// Adds an initializer of a name that is new, and lets every node that uses one of some values use it instead.
+    ShareInitializer {
+        /// The graph.
+        scope: ScopeId,
+        /// The initializer, with its name.
+        tensor: Box<TensorProto>,
+        /// The values that were used.
+        with: Vec<ValueId>,
+    },
     /// States another opset of ai.onnx. It is for whoever plans it to see to it that every node means the same there.
     SetOpset {
         /// A function, or any other outermost scope for the model.
@@ -109,6 +118,11 @@ impl Model {
         self.lookup(scope, self.name(value)) == Some(value)
     }
 
+    /// Whether names of `outer` are visible in `scope`, unless others shadow them.
+    fn is_inside(&self, scope: ScopeId, outer: ScopeId) -> bool {
+        std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
+    }
+
     /// A definition that goes must come back under its name, or have no use left.
     fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
         let mut removed_nodes = HashSet::default();
@@ -129,6 +143,7 @@ impl Model {
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
+                Edit::ShareInitializer { with, .. } => rewired.extend(with),
                 Edit::ReplaceTensor { .. } | Edit::Declare { .. } | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {}
             }
         }
@@ -203,6 +218,20 @@ impl Model {
                     let name = self.name(to).to_owned();
                     changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
                 }
+            }
+            Edit::ShareInitializer { scope, tensor, with } => {
+                for from in with {
+                    for (user, input) in self.uses(from) {
+                        if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
+                            let place = format!("{} initializer '{}'", self.scope_path(scope), tensor.name());
+                            let reason = format!("would not be what {} sees", self.node_path(user));
+                            return Err(Invalid::at(place, reason).into());
+                        }
+                        let name = tensor.name().to_owned();
+                        changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
+                    }
+                }
+                changes.entry(scope).or_default().added.push(*tensor);
             }
             Edit::SetOpset { .. } | Edit::SetIrVersion(_) => unreachable!("these change no scope"),
         }

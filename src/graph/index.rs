@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::scope::{NodeId, ScopeId, ScopeKind};
+use super::scope::{NodeId, ScopeId, ScopeKind, enclosing};
 use crate::hash::HashMap;
 
 /// A value of a model: what a name in a scope means.
@@ -81,7 +81,7 @@ pub enum Origin {
         /// The index in `input`, if it is listed there.
         input: Option<u32>,
     },
-    /// A sparse initializer of its graph, by index.
+    /// A sparse initializer of its graph, by index, which may be listed as an input too.
     SparseInitializer(u32),
     /// An output of a node.
     Node {
@@ -130,6 +130,18 @@ impl Index {
             Vertex::Value(value) => value,
             Vertex::Node(_) => unreachable!("a ValueId is made of a value's vertex only"),
         }
+    }
+
+    /// What a name means in a scope, as far as the scopes are read.
+    pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
+        let mut current = Some(scope);
+        while let Some(scope) = current {
+            if let Some(&value) = self.names[scope.0 as usize].get(name) {
+                return Some(value);
+            }
+            current = enclosing(&self.kinds, scope);
+        }
+        None
     }
 
     pub fn vertex(&self, node: NodeId) -> NodeIndex {

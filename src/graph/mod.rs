@@ -21,15 +21,17 @@ mod constant;
 mod dot;
 mod edit;
 mod index;
+mod names;
 mod query;
 mod scope;
 mod tensors;
 
 pub use calls::Attribute;
-pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast};
+pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast, read_saturate};
 pub use constant::{Constant, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};
+pub use names::Names;
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
 pub use tensors::{AttributePart, SparsePart, TensorPlace};

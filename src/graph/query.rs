@@ -183,14 +183,7 @@ impl Model {
     /// What a name means at the end of a scope.
     #[must_use]
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
-        let mut current = Some(scope);
-        while let Some(scope) = current {
-            if let Some(&value) = self.index.names[scope.0 as usize].get(name) {
-                return Some(value);
-            }
-            current = self.enclosing(scope);
-        }
-        None
+        self.index.lookup(scope, name)
     }
 
     /// What the model states of a value's type: at an input, an output, in `value_info`, or by its initializer.

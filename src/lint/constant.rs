@@ -8,7 +8,7 @@ use super::Subject;
 use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
 use crate::graph::ValueId;
-use crate::packed;
+use crate::packed::{self, size};
 use crate::tensor::{Content, Data, Tensor, Values};
 
 /// A constant whose values were read.
@@ -127,7 +127,7 @@ struct Results<F> {
 impl<F: Fn(u64) -> bool> Results<F> {
     fn new(dtype: DType, is_meant: F) -> Results<F> {
         let bits = dtype.bits();
-        let table = if bits <= 16 { (0..1 << bits).map(&is_meant).collect() } else { Vec::new() };
+        let table = if matches!(bits, 8 | 16) { (0..1 << bits).map(&is_meant).collect() } else { Vec::new() };
         Results { bits, table, is_meant }
     }
 
@@ -170,8 +170,4 @@ fn tally_part(
         }
     }
     tally
-}
-
-fn size(bits: usize, elements: usize) -> usize {
-    (elements * bits).div_ceil(8)
 }

@@ -125,7 +125,11 @@ impl Claims {
                 Edit::ReplaceTensor { place, .. } => {
                     claims.tensors.insert(*place);
                 }
-                Edit::AddInitializer { .. } | Edit::RemoveInitializer(_) | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {
+                Edit::AddInitializer { .. }
+                | Edit::ShareInitializer { .. }
+                | Edit::RemoveInitializer(_)
+                | Edit::SetOpset { .. }
+                | Edit::SetIrVersion(_) => {
                     claims.header = true;
                 }
             }

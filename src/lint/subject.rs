@@ -7,7 +7,7 @@ use super::Finding;
 use crate::cast::RoundMode;
 use crate::dtype::DType;
 use crate::facts::infer::{Inferred, infer};
-use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain};
+use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate};
 use crate::wire::schema::NodeProto;
 
 /// A model under judgement.
@@ -178,7 +178,7 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
     let of_result = || model.output(node, 0).and_then(|output| subject.dtype(output));
     let saturate = match model.attribute(node, "saturate") {
         Attribute::Absent => None,
-        Attribute::Is(attribute) => Some(attribute.i() != 0),
+        Attribute::Is(attribute) => Some(read_saturate(attribute).ok()?),
         Attribute::Unclear => return None,
     };
     let to = stated.or_else(of_zero_point).or_else(of_result)?;

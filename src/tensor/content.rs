@@ -39,10 +39,13 @@ pub struct Failure(pub String);
 
 impl Content {
     /// The values of a tensor of this type and shape.
+    ///
+    /// # Panics
+    /// Where the shape is none that [`Tensor::read`](super::Tensor::read) admits.
     #[must_use]
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
-        let elements = dims.iter().product::<i64>();
-        Content { dims: dims.to_vec(), elements: usize::try_from(elements).unwrap_or(0), dtype, data }
+        let elements = usize::try_from(dims.iter().product::<i64>()).expect("the shape of a tensor that was read");
+        Content { dims: dims.to_vec(), elements, dtype, data }
     }
 
     /// The element type.
@@ -82,6 +85,9 @@ impl Content {
                 (Data::Strings(strings.into_iter().map(Bytes::from).collect()), summary)
             }
             Data::Numbers(source, casts) => {
+                if cast.to().addressable_bytes(self.elements as u64).is_none() {
+                    return Err(Failure(format!("the result is too large for {} on this machine", cast.to())));
+                }
                 let summary = if cast.is_always_defined() { Summary::default() } else { self.survey(&cast) };
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),

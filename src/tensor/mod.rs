@@ -10,4 +10,4 @@ mod view;
 pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use content::{Content, Data, Failure};
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
-pub use view::{BadTensor, Tensor, Values};
+pub use view::{BadTensor, RAW_DATA, Tensor, Values};

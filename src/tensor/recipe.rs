@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use crate::cast::{Cast, Converter, Summary};
+use crate::packed::{self, size};
 use crate::wire::Recipe;
 
 /// Elements that go through all casts before the next ones do: a multiple of 8, so that every packing begins on a byte, and few
@@ -98,8 +99,8 @@ impl Recipe for CastRecipe {
             return;
         };
         let bits = last.cast.to().bits();
-        let begin = start * 8 / bits;
-        let end = self.elements.min((start + out.len()) * 8 / bits);
+        let begin = packed::elements(bits, start);
+        let end = self.elements.min(packed::elements(bits, start + out.len()));
         // A chain keeps its steps in the cache; a single cast has none.
         let block = if self.steps.len() == 1 { end - begin } else { BLOCK };
         for first in (begin..end).step_by(block.max(1)) {
@@ -108,9 +109,4 @@ impl Recipe for CastRecipe {
             self.run(first, elements, &mut out[place..place + size(bits, elements)]);
         }
     }
-}
-
-/// Bytes of this many elements, packed.
-fn size(bits: usize, elements: usize) -> usize {
-    (elements * bits).div_ceil(8)
 }

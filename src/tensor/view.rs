@@ -11,7 +11,7 @@ use crate::wire::schema::TensorProto;
 use crate::wire::{BadLocation, Piece, Value};
 
 /// The number of the field `raw_data`.
-pub(super) const RAW_DATA: u32 = 9;
+pub const RAW_DATA: u32 = 9;
 
 /// A `TensorProto` whose type is known and whose dimensions and stored lengths agree.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub enum BadTensor {
     /// A number that no IR version up to 14 gives a type.
     #[error("data_type {0} is no element type of IR 14")]
     UnknownType(i32),
-    /// A negative dimension, or more elements than fit into 64 bits.
+    /// A negative dimension, or more elements than this machine can count.
     #[error("dims {0:?} are no shape: negative, or too many elements")]
     Dims(Vec<i64>),
     /// Fewer or more values than the dimensions say.
@@ -78,7 +78,8 @@ impl<'a> Tensor<'a> {
         let dtype = DType::from_number(number).ok_or(BadTensor::UnknownType(number))?;
         let elements = (proto.dims.iter())
             .try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))
-            .filter(|&elements| dtype == DType::String || dtype.raw_bytes(elements).is_some())
+            .filter(|&elements| usize::try_from(elements).is_ok())
+            .filter(|&elements| dtype == DType::String || dtype.addressable_bytes(elements).is_some())
             .ok_or_else(|| BadTensor::Dims(proto.dims.clone()))?;
         let tensor = Tensor { proto, dtype, elements };
         if is_external(proto) {

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::lexer::{Lexer, SyntaxError, Token};
 use super::values;
 use crate::dtype::DType;
+use crate::tensor::RAW_DATA;
 use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::raw::tensor_proto::DataLocation;
 use crate::wire::raw::{self, type_proto};
@@ -13,9 +14,6 @@ use crate::wire::schema::{
     TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto,
 };
 use crate::wire::{Field, Value};
-
-/// The number of the field `raw_data`.
-const RAW_DATA: u32 = 9;
 
 /// So deep graphs and types may stand in each other: as a file they would take two to three messages each, and protobuf's readers
 /// allow a hundred.

@@ -19,6 +19,9 @@ mod signals;
 mod temporary;
 mod together;
 
+/// protobuf counts the bytes of a message in 31 bits.
+pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
+
 pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of, identity};
 pub use field::{Field, Value};
 pub use kept::{Kept, Known, Malformed, Reason};

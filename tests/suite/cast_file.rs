@@ -227,6 +227,24 @@ fn large_tensors_are_cast_in_parts() {
 }
 
 #[test]
+fn strings_that_one_of_them_would_make_long_are_refused() {
+    let tensor = |length: usize| {
+        let strings = (0..100_000).map(|_| "").map(String::from).chain(["a".repeat(length)]);
+        let string_data = strings.map(Into::into).collect();
+        let tensor = raw::TensorProto { dims: vec![100_001], data_type: Some(8), string_data, ..Default::default() };
+        TensorProto::from(tensor).encode_to_vec()
+    };
+    let arguments = ["--to", "string", "-o", "DIR/out.npy"];
+    let (folder, done) = run(("in.pb", &tensor(100_000)), &arguments);
+    let message = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2), "{message}");
+    assert!(message.contains("has a string of 100000 characters") && !folder.path().join("out.npy").exists(), "{message}");
+    let (folder, done) = run(("in.pb", &tensor(100)), &arguments);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert!(fs::metadata(folder.path().join("out.npy")).unwrap().len() > 40_000_000);
+}
+
+#[test]
 fn values_in_another_file_are_found_beside_the_tensor() {
     let pair =
         |key: &str, value: &str| raw::StringStringEntryProto { key: Some(key.to_owned()), value: Some(value.to_owned()) }.into();

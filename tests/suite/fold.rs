@@ -206,6 +206,25 @@ fn every_scope_is_folded_under_its_own_names() {
                     }"#,
             },
             Case {
+                name: "equal casts in branches share a result beside the constant, those that are outputs have their own",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x, float16 i_shared) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <
+                            then_branch = t () => (float16 r) { i = Cast <to = 10> (w) j = Cast <to = 10> (w) s = Add (x, i) r = Add (s, j) },
+                            else_branch = e () => (float16 r) { r = If (c) <then_branch = u () => (float16 q) { i = Cast <to = 10> (w) q = Add (x, i) }> }
+                        >
+                        z = If (c) <then_branch = v () => (float16 r) { r = Cast <to = 10> (w) }>
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x, float16 i_shared) => (float16 y, float16 z) <float16 i_shared_1 = {1}>
+                    {
+                        y = If (c) <
+                            then_branch = t () => (float16 r) { s = Add (x, i_shared_1) r = Add (s, i_shared_1) },
+                            else_branch = e () => (float16 r) { r = If (c) <then_branch = u () => (float16 q) { q = Add (x, i_shared_1) }> }
+                        >
+                        z = If (c) <then_branch = v () => (float16 r) <float16 r = {1}> { }>
+                    }"#,
+            },
+            Case {
                 name: "names that shadow and names that are shadowed are left alone, and results do not go where they would be shadowed",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 k, float16 h) <float w = {1}, float v = {4}>
                     {
@@ -225,6 +244,28 @@ fn every_scope_is_folded_under_its_own_names() {
                             else_branch = e () => (float16 r) <float16 i = {4}> { h = Neg (x) r = Add (h, i) }
                         >
                     }"#,
+            },
+            Case {
+                name: "a name that a branch defines before the graph around it does",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) { h = Neg (x) r = Neg (h) }, else_branch = e () => (float16 r) { i = Cast <to = 10> (w) r = Neg (i) }>
+                        h = Cast <to = 10> (w)
+                        z = Neg (h)
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) { h = Neg (x) r = Neg (h) }, else_branch = e () => (float16 r) <float16 i = {1}> { r = Neg (i) }>
+                        h = Cast <to = 10> (w)
+                        z = Neg (h)
+                    }"#,
+            },
+            Case {
+                name: "a name that a branch defines before, and nothing else uses",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
+                    { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
+                    { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
             },
             Case {
                 name: "the bodies of Loop and Scan: their inputs are no constants",
@@ -282,6 +323,11 @@ fn old_models_keep_their_form() {
                 name: "IR 3: every initializer is an input and a constant; so is the result",
                 before: r#"<ir_version: 3, opset_import: ["": 8]> g (float16[2] x, float[2] w) => (float16[2] y) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) y = Add (x, h) }"#,
                 after: r#"<ir_version: 3, opset_import: ["": 8]> g (float16[2] x, float16[2] h) => (float16[2] y) <float16[2] h = {1, 2}> { y = Add (x, h) }"#,
+            },
+            Case {
+                name: "IR 3: branches share a result that the graph around them lists",
+                before: r#"<ir_version: 3, opset_import: ["": 8]> g (bool c, float w) => (float16 y) <float w = {1}> { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }, else_branch = e () => (float16 r) { h = Cast <to = 10> (w) r = Abs (h) }> }"#,
+                after: r#"<ir_version: 3, opset_import: ["": 8]> g (bool c, float16 h_shared) => (float16 y) <float16 h_shared = {1}> { y = If (c) <then_branch = t () => (float16 r) { r = Neg (h_shared) }, else_branch = e () => (float16 r) { r = Abs (h_shared) }> }"#,
             },
             Case {
                 name: "IR 3: a branch of an If cannot list one, and gets a Constant",
@@ -428,6 +474,35 @@ fn a_model_grows_by_no_more_than_allowed() {
 }
 
 #[test]
+fn every_copy_that_is_stored_counts_as_growth() {
+    let branches = |then: &str, other: &str| {
+        format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g (bool b) => (double y) <float[4] w = {{1, 2, 3, 4}}>
+            {{ y = If (b) <then_branch = t () => (double r) {{ {then} }}, else_branch = e () => (double r) {{ {other} }}> }}"#
+        )
+    };
+    let shared = |call: &str, name: &str| branches(call, &format!("{name} = Cast <to = 11> (w) r = Neg ({name})"));
+    let casts = "i = Cast <to = 11> (w) r = Neg (i)";
+    let long = "h".repeat(300);
+    // The constant takes 16 bytes, and goes with its last cast; a result takes 32.
+    let cases = [
+        ("outputs of both branches", branches("r = Cast <to = 11> (w)", "r = Cast <to = 11> (w)"), 48),
+        ("one result for both branches", shared(casts, "j"), 32),
+        ("a name that is not for others, and one that is not for it", shared(casts, &long), 48),
+    ];
+    let mut failures = Vec::new();
+    for (name, text, growth) in cases {
+        for (max_growth, folds_all) in [(growth, true), (growth - 1, false)] {
+            let (after, report) = fold(model(&text), &Options { max_growth: Some(max_growth), ..Options::default() });
+            if report.skipped.is_empty() != folds_all {
+                failures.push(format!("{name}, {max_growth}: {:?} in {}", report.skipped, onnx_recast::text::print(&after)));
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
 fn annotated_and_trained_constants_stay() {
     let mut before: ModelProto = model(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) <float scale = {2}, float weight = {3}, float plain = {4}>
@@ -453,6 +528,24 @@ fn annotated_and_trained_constants_stay() {
 }
 
 #[test]
+fn what_a_branch_annotates_stays_wherever_it_is_defined() {
+    let mut before = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}, float v = {2}>
+        { y = If (c) <then_branch = t () => (float16 r) { i = Cast <to = 10> (w) r = Add (x, i) }> s = Cast <to = 10> (v) u = Cast <to = 10> (v) z = Add (s, u) }"#,
+    );
+    let entry = |value: &str| raw::StringStringEntryProto { key: Some("SCALE_TENSOR".into()), value: Some(value.into()) };
+    let annotation = raw::TensorAnnotation {
+        tensor_name: Some("r".into()),
+        quant_parameter_tensor_names: vec![entry("w").into(), entry("u").into()],
+    };
+    let branch = before.graph.as_mut().unwrap().node[0].attribute[0].g.as_mut().unwrap();
+    branch.quantization_annotation.push(annotation.into());
+    let (after, _) = fold(before, &Options::default());
+    let names: Vec<&str> = after.graph.as_ref().unwrap().initializer.iter().map(|tensor| tensor.name()).collect();
+    assert_eq!(names, ["w", "u"]);
+}
+
+#[test]
 fn sparse_constants_are_recognised_and_stay() {
     let mut before = model(
         r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 a, float16 b) { c = Constant () a = Cast <to = 10> (c) b = Cast <to = 10> (s) }"#,
@@ -472,6 +565,54 @@ fn sparse_constants_are_recognised_and_stay() {
     let reasons: Vec<&str> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
     assert_eq!(reasons, ["the constant is sparse"; 2]);
     assert!(after == before);
+}
+
+#[test]
+fn a_sparse_initializer_may_be_an_input_too() {
+    for (ir, opset) in [(10, 21), (3, 8)] {
+        let mut before = model(&format!(
+            r#"<ir_version: {ir}, opset_import: ["": {opset}]> g (float[5] s) => (float16[5] y, float[5] z) {{ y = Cast <to = 10> (s) z = Neg (s) }}"#
+        ));
+        let parts = model("g () => () <float[1] s = {2}, int64[1] at = {3}> { }").into_known().graph.unwrap().initializer.clone();
+        let sparse = raw::SparseTensorProto { values: Some(parts[0].clone()), indices: Some(parts[1].clone()), dims: vec![5] };
+        before.graph.as_mut().unwrap().sparse_initializer.push(sparse.clone().into());
+        let (after, report) = fold(before.clone(), &Options::default());
+        assert_eq!(report.skipped[0].reason, "the constant is sparse");
+        assert!(after == before);
+        before.graph.as_mut().unwrap().sparse_initializer.push(sparse.into());
+        let error = onnx_recast::graph::Model::new(before).unwrap_err();
+        assert!(error.to_string().contains("the name 's' is defined twice"), "{error}");
+    }
+}
+
+#[test]
+fn the_sharding_of_an_input_takes_its_new_name() {
+    let mut before = model(
+        r#"<ir_version: 11, opset_import: ["": 23]> g (float16[2] x) => (float16[2] y) <float[2] w = {1, 2}>
+        { a = Cast <to = 10> (w) b = Cast <to = 10> (w) s = Add (x, a) y = Mul (s, b) }"#,
+    );
+    let spec =
+        |name: &str| raw::ShardingSpecProto { tensor_name: Some(name.into()), device: vec![0, 1], ..Default::default() }.into();
+    let configuration = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec("b"), spec("y")], ..Default::default() };
+    before.graph.as_mut().unwrap().node[3].device_configurations.push(configuration.into());
+    let (after, _) = fold(before, &Options::default());
+    let node = &after.graph.as_ref().unwrap().node[1];
+    let specs: Vec<&str> = node.device_configurations[0].sharding_spec.iter().map(|spec| spec.tensor_name()).collect();
+    assert_eq!((node.input[1].as_str(), specs), ("a", vec!["a", "y"]));
+}
+
+#[test]
+fn saturate_is_an_integer_of_two_values() {
+    for (value, is_sound) in [("0", true), ("1", true), ("2", false), ("1.0", false), ("\"1\"", false), ("[1]", false)] {
+        let text = format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn h) <float w = {{2}}> {{ [c] h = Cast <to = 17, saturate = {value}> (w) }}"#
+        );
+        let model = onnx_recast::graph::Model::new(model(&text)).unwrap();
+        let outcome = onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default());
+        let message = outcome.map(|_| ()).map_err(|error| error.to_string());
+        assert_eq!(message.is_ok(), is_sound, "{value}: {message:?}");
+        assert!(message.err().is_none_or(|message| message.contains("graph/c: `saturate`")), "{value}");
+    }
 }
 
 #[test]

@@ -10,6 +10,9 @@ use crate::wire_tree::{Node, Tree};
 /// How often what repeats is there.
 const MANY: usize = 20_000;
 
+/// Beside some times the model, so many bytes may be written.
+const LARGEST_OUTPUT: u64 = 1 << 27;
+
 /// Graphs inside graphs, as many as protobuf lets a model have.
 const DEEPEST: usize = 32;
 
@@ -17,6 +20,7 @@ const FLOAT: u64 = 1;
 const UINT8: u64 = 2;
 const INT32: u64 = 6;
 const FLOAT16: u64 = 10;
+const DOUBLE: u64 = 11;
 const BOOL: u64 = 9;
 
 type Fields = Vec<(u32, Node)>;
@@ -255,6 +259,39 @@ fn models() -> Vec<(&'static str, Vec<u8>, bool)> {
             false,
         ),
         (
+            "branches that cast one large constant, and use or give the result",
+            model(
+                [
+                    (0..400)
+                        .flat_map(|_| {
+                            let output = (12, message(vec![(1, text("r"))]));
+                            let used = vec![cast("w", "h", DOUBLE), node("Neg", &["h"], &["r"], vec![]), output.clone()];
+                            [inside("", used), inside("", vec![cast("w", "r", DOUBLE), output])].concat()
+                        })
+                        .collect(),
+                    vec![initializer("w", FLOAT, floats(1 << 18))],
+                ]
+                .concat(),
+                vec![],
+            ),
+            false,
+        ),
+        (
+            "uses of equal casts, the first of which has a name of a megabyte",
+            model(
+                each(|index| match index {
+                    0 => [cast("v0", &"n".repeat(1 << 20), FLOAT16), node("Neg", &[&"n".repeat(1 << 20)], &[], vec![])],
+                    _ => [cast("v0", &step(index), FLOAT16), node("Neg", &[&step(index)], &[], vec![])],
+                })
+                .into_iter()
+                .flatten()
+                .chain([constant()])
+                .collect(),
+                vec![],
+            ),
+            false,
+        ),
+        (
             "a branch for each",
             model([each(|_| inside("", vec![cast("v0", "y", BOOL)])).concat(), vec![constant()]].concat(), vec![]),
             false,
@@ -280,6 +317,7 @@ fn no_command_takes_more_than_its_share_of_a_model_that_repeats_itself() {
     let mut failures = Vec::new();
     for (name, bytes, converts) in models() {
         fs::write(&input, &bytes).unwrap();
+        let size = bytes.len() as u64;
         fs::write(&other, differing(bytes)).unwrap();
         let mut commands = vec![
             vec!["fold", &input, "-o", &output],
@@ -305,6 +343,10 @@ fn no_command_takes_more_than_its_share_of_a_model_that_repeats_itself() {
                     run.stdout.len()
                 ));
             }
+        }
+        let written = fs::metadata(&output).unwrap().len();
+        if written > LARGEST_OUTPUT + 16 * size {
+            failures.push(format!("{name}: {written} bytes are written"));
         }
     }
     expect_no_failures(failures);

@@ -10,10 +10,9 @@ use std::cell::OnceCell;
 
 use super::hop::{Reason, Value};
 use super::make;
-use super::names::Names;
 use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Known, infer};
-use crate::graph::{Attribute, Model, NodeId, ScopeId, ValueId};
+use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// What stays the same while a node goes through its hops: the model as it was.

@@ -2,29 +2,37 @@
 
 use std::borrow::Cow;
 
-use crate::graph::Model;
-use crate::hash::HashSet;
+use super::Model;
+use crate::hash::{HashMap, HashSet};
 
 /// The names of a model; read when the first new one is needed.
-pub(super) struct Names<'m> {
+#[derive(Debug)]
+pub struct Names<'m> {
     model: &'m Model,
     taken: Option<HashSet<Cow<'m, str>>>,
+    /// By wish: the number that the next name is made of. Smaller ones were tried.
+    next: HashMap<String, usize>,
 }
 
 impl<'m> Names<'m> {
+    /// The names of a model, none of them new.
+    #[must_use]
     pub fn new(model: &'m Model) -> Names<'m> {
-        Names { model, taken: None }
+        Names { model, taken: None, next: HashMap::default() }
     }
 
     /// A name that begins with `wish` and that no value and no node has, in any scope.
     pub fn fresh(&mut self, wish: &str) -> String {
         let model = self.model;
         let taken = self.taken.get_or_insert_with(|| all_names(model));
-        let numbered = (1..).map(|number| format!("{wish}_{number}"));
-        let free = std::iter::once(wish.to_owned()).chain(numbered).find(|name| !taken.contains(name.as_str()));
-        let name = free.expect("there is no end to the numbers");
-        taken.insert(Cow::Owned(name.clone()));
-        name
+        let next = self.next.entry(wish.to_owned()).or_default();
+        loop {
+            let name = if *next == 0 { wish.to_owned() } else { format!("{wish}_{next}") };
+            *next += 1;
+            if taken.insert(Cow::Owned(name.clone())) {
+                return name;
+            }
+        }
     }
 }
 

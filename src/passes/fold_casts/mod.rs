@@ -12,8 +12,11 @@
 //! The result is an initializer; in a function, and in a subgraph of IR 3, a `Constant` node in the cast's place. Casts of one
 //! constant to one type share a result. A constant that has lost its last use goes.
 
-use std::collections::HashMap;
+mod storage;
 
+use std::collections::{HashMap, HashSet};
+
+use self::storage::{Place, Storage};
 use super::{Folded, Options, Pass, Plan, Skipped};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::dtype::DType;
@@ -37,8 +40,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         by_output: HashMap::new(),
         results: HashMap::new(),
         allowance: Allowance::default(),
-        uses_left: HashMap::new(),
-        growth: 0,
+        storage: Storage::default(),
         skipped: Vec::new(),
     };
     for &node in model.nodes_in_order_of_use() {
@@ -54,9 +56,9 @@ struct Fold {
     node: NodeId,
     from: DType,
     content: Content,
-    series: Series,
     /// The constant that the series begins with.
     constant: ValueId,
+    place: Place,
 }
 
 /// A constant and the casts it went through, as a number: equal series have equal values.
@@ -66,7 +68,8 @@ type Series = usize;
 struct CastResult {
     series: Series,
     outcome: Result<(Content, Summary), Failure>,
-    is_folded: bool,
+    /// Whether the model will hold it.
+    is_stored: bool,
 }
 
 /// What of a cast decides its result.
@@ -82,9 +85,7 @@ struct Planner<'m> {
     /// By the series without its last cast, and that: equal casts are computed once.
     results: HashMap<(Result<Series, ValueId>, Step), CastResult>,
     allowance: Allowance<ValueId>,
-    /// Uses that remain after the folds so far, of values that lost one.
-    uses_left: HashMap<ValueId, usize>,
-    growth: i64,
+    storage: Storage,
     skipped: Vec<(NodeId, Skip)>,
 }
 
@@ -131,19 +132,27 @@ impl Planner<'_> {
         self.compute(constant, &source, kernel, (before, step))?;
         let result = &self.results[&(before, step)];
         let (content, summary) = result.outcome.clone().map_err(|failure| Skip::Because(failure.to_string()))?;
-        let (series, is_new) = (result.series, !result.is_folded);
+        let fold = Fold { node, from: source.dtype(), content, constant, place: (result.series, self.shared_in(constant, node)) };
         if !self.options.fold_undefined {
             expect_none(&summary.undefined, "undefined", "--undefined fold")?; // Case 3.
         }
         if self.options.contested.is_none() {
             expect_none(&summary.contested, "contested", "--contested text|runtime")?;
         }
-        self.spend(&cast, if is_new { content.bytes() } else { 0 })?; // Case 4.
-        self.results.entry((before, step)).and_modify(|result| result.is_folded = true);
+        let change = self.change(&cast, &fold); // Case 4.
+        let growth = change.growth();
+        if let Some(limit) = self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
+            return Err(Skip::Because(format!("the model would grow by {growth} bytes, more than --max-growth {limit} allows")));
+        }
+        if change.stores && self.results[&(before, step)].is_stored {
+            self.take_allowance(constant, fold.content.bytes())?;
+        }
+        self.results.entry((before, step)).and_modify(|result| result.is_stored |= change.stores);
+        self.commit(change);
         if let Some(output) = cast.output {
             self.by_output.insert(output, self.folds.len());
         }
-        self.folds.push(Fold { node, from: source.dtype(), content, series, constant });
+        self.folds.push(fold);
         Ok(())
     }
 
@@ -158,20 +167,28 @@ impl Planner<'_> {
         if self.results.contains_key(&key) {
             return Ok(());
         }
-        if !self.allowance.take(constant, source.bytes()) {
-            let name = self.model.name(constant);
-            let why = format!("'{name}' went through {CASTS_OF_EACH} casts already, and is too large for more in one run");
-            return Err(Skip::Because(why));
-        }
+        self.take_allowance(constant, source.bytes())?;
         let series = self.results.len();
-        self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_folded: false });
+        self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_stored: false });
         Ok(())
+    }
+
+    /// Counts one more tensor that is made of a constant.
+    fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
+        if self.allowance.take(constant, bytes) {
+            return Ok(());
+        }
+        let name = self.model.name(constant);
+        let why = format!(
+            "'{name}' went through {CASTS_OF_EACH} casts already, or its results are stored as often; it is too large for more in one run"
+        );
+        Err(Skip::Because(why))
     }
 
     /// The values of a constant, or of a cast that will be one; and what they begin with.
     fn source(&self, value: ValueId) -> Result<(Content, Result<Series, ValueId>, ValueId), Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
-            let Fold { content, series, constant, .. } = &self.folds[fold];
+            let Fold { content, constant, place: (series, _), .. } = &self.folds[fold];
             return Ok((content.clone(), Ok(*series), *constant));
         }
         let constant = self.model.constant(value)?;
@@ -237,47 +254,6 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Takes the cast's uses of its inputs away, and the bytes of its result from what the file may grow by.
-    fn spend(&mut self, cast: &CastNode, bytes: u64) -> Result<(), Skip> {
-        let mut inputs = vec![cast.input];
-        if let TypeSource::Like(like) = cast.to {
-            inputs.push(like);
-        }
-        let mut growth = self.growth + if cast.output.is_some() { bytes as i64 } else { 0 };
-        let mut left: HashMap<ValueId, usize> = HashMap::new();
-        for &input in &inputs {
-            let before = self.uses_left.get(&input).copied();
-            let uses = left.entry(input).or_insert_with(|| before.unwrap_or_else(|| self.model.uses(input).count()));
-            *uses -= 1;
-            if *uses == 0 && self.is_free(input) {
-                growth -= self.bytes(input) as i64;
-            }
-        }
-        match self.options.max_growth {
-            Some(limit) if growth > i64::try_from(limit).unwrap_or(i64::MAX) => {
-                Err(Skip::Because(format!("the model would grow by {growth} bytes, more than --max-growth {limit} allows")))
-            }
-            _ => {
-                self.growth = growth;
-                self.uses_left.extend(left);
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether a value may go once no node uses it.
-    fn is_free(&self, value: ValueId) -> bool {
-        self.model.output_of(value).is_empty() && self.model.pin(value).is_none()
-    }
-
-    fn bytes(&self, value: ValueId) -> u64 {
-        match (self.by_output.get(&value), self.model.constant(value)) {
-            (Some(&fold), _) => self.folds[fold].content.bytes(),
-            (None, Ok(constant)) => Tensor::read(&constant.tensor).map_or(0, |tensor| tensor.stored_bytes()),
-            (None, Err(_)) => 0,
-        }
-    }
-
     /// Whether results of this scope stand in `Constant` nodes. A function has no initializers, and before IR 4 an initializer had
     /// to be listed as an input, which the graph of an `If` or `Loop` cannot do without changing what it is called with.
     fn becomes_node(&self, scope: ScopeId) -> bool {
@@ -294,63 +270,29 @@ impl Planner<'_> {
         let mut plan = Plan::default();
         self.remove_unused_constants(&mut plan);
         self.report(&mut plan);
-        let representatives = self.representatives();
-        let outputs: HashMap<usize, ValueId> = self.by_output.iter().map(|(&value, &fold)| (fold, value)).collect();
+        let replaced: HashSet<ValueId> = self.share(&mut plan.edits).into_iter().collect();
+        let is_stored = |output: ValueId| self.is_needed(output) && !replaced.contains(&output);
+        let outputs: HashMap<usize, ValueId> =
+            self.by_output.iter().filter(|&(&value, _)| is_stored(value)).map(|(&value, &fold)| (fold, value)).collect();
         for (index, fold) in std::mem::take(&mut self.folds).into_iter().enumerate() {
             let mut with = Vec::new();
-            if let Some(&output) = outputs.get(&index).filter(|&&output| self.is_needed(output)) {
-                match representatives.get(&output) {
-                    Some(&to) => plan.edits.push(Edit::Rewire { from: output, to }),
-                    None if self.becomes_node(fold.node.scope) => {
-                        with.push(constant_node(self.model.node(fold.node), fold.content));
-                    }
-                    None => {
-                        let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
-                        plan.edits.push(Edit::AddInitializer { scope: fold.node.scope, tensor });
-                    }
+            match outputs.get(&index) {
+                Some(_) if self.becomes_node(fold.node.scope) => {
+                    with.push(constant_node(self.model.node(fold.node), fold.content));
                 }
+                Some(&output) => {
+                    let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
+                    plan.edits.push(Edit::AddInitializer { scope: fold.node.scope, tensor });
+                }
+                None => {}
             }
             plan.edits.push(Edit::ReplaceNode { node: fold.node, with });
         }
         plan
     }
 
-    /// Whether something but folded casts uses the value.
-    fn is_needed(&self, value: ValueId) -> bool {
-        let uses = self.uses_left.get(&value).copied();
-        uses.unwrap_or_else(|| self.model.uses(value).count()) > 0 || !self.is_free(value)
-    }
-
-    /// By value: the equal one that stands for it. One whose name must stay stands for itself, and so does one that a user of the
-    /// other could not see.
-    fn representatives(&self) -> HashMap<ValueId, ValueId> {
-        let mut values: Vec<(&Fold, ValueId)> = self.by_output.iter().map(|(&value, &fold)| (&self.folds[fold], value)).collect();
-        values.retain(|&(_, value)| self.is_needed(value));
-        values.sort_unstable_by_key(|(fold, _)| fold.node);
-        let mut first: HashMap<Series, (&Fold, ValueId)> = HashMap::new();
-        for &(fold, value) in &values {
-            let chosen = first.entry(fold.series).or_insert((fold, value));
-            if !self.is_free(value) && self.is_free(chosen.1) && !self.becomes_node(fold.node.scope) {
-                *chosen = (fold, value);
-            }
-        }
-        let mut representatives = HashMap::new();
-        for (fold, value) in values {
-            let (chosen_fold, chosen) = first[&fold.series];
-            // An initializer is defined before all nodes, a `Constant` only before those that follow it in its scope.
-            let precedes = !self.becomes_node(chosen_fold.node.scope) || chosen_fold.node.scope == fold.node.scope;
-            let sees = |(user, _): (NodeId, u32)| self.model.is_visible(chosen, user.scope);
-            if chosen != value && precedes && self.is_free(value) && self.model.uses(value).all(sees) {
-                representatives.insert(value, chosen);
-            }
-        }
-        representatives
-    }
-
     fn remove_unused_constants(&self, plan: &mut Plan) {
-        let mut unused: Vec<ValueId> = self.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
-        unused.sort_unstable();
-        for value in unused.into_iter().filter(|value| !self.by_output.contains_key(value)) {
+        for value in self.unneeded().into_iter().filter(|value| !self.by_output.contains_key(value)) {
             let Ok(constant) = self.model.constant(value) else {
                 continue;
             };
