@@ -2,13 +2,19 @@
 
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
+/// A longer name than this is written in no other place than where it stands: a model would grow with the number of those that use it.
+const LONGEST_NAME: usize = 4096;
+
 /// Removes a node and lets those that used its only result use another value; none where the result's name must stay, or the other
-/// value is not visible everywhere.
+/// value is not visible everywhere, or has a name of absurd length.
 pub(super) fn bypass(model: &Model, node: NodeId, output: Option<ValueId>, other: ValueId) -> Option<Vec<Edit>> {
     let removal = Edit::ReplaceNode { node, with: Vec::new() };
     let Some(output) = output else {
         return Some(vec![removal]);
     };
+    if model.name(other).len() > model.name(output).len().max(LONGEST_NAME) {
+        return None;
+    }
     let is_free = model.output_of(output).is_empty() && model.pin(output).is_none();
     let is_visible = model.uses(output).all(|(user, _)| model.is_visible(other, user.scope));
     (is_free && is_visible).then(|| vec![Edit::Rewire { from: output, to: other }, removal])
