@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::Subject;
@@ -9,7 +10,7 @@ use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
 use crate::graph::ValueId;
 use crate::packed::{self, size};
-use crate::tensor::{Content, Data, Tensor, Values};
+use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor, Values};
 
 /// A constant whose values were read.
 #[derive(Clone, Debug)]
@@ -26,6 +27,35 @@ const BLOCK: usize = 8192;
 const PART: usize = 128 * BLOCK;
 
 impl Subject<'_> {
+    /// The values of a constant, or what casts make of one, as far as ONNX defines that; nothing if a value is neither, or if too much
+    /// would have to be computed.
+    #[must_use]
+    pub fn known_values(&self, value: ValueId) -> Option<ConstantValues> {
+        let mut kernels = Vec::new();
+        let mut at = value;
+        let constant = loop {
+            if let Some(constant) = self.constant(at) {
+                break constant;
+            }
+            let cast = self.cast_that_makes(at)?;
+            if kernels.len() == CASTS_OF_EACH {
+                return None;
+            }
+            kernels.push(cast.kernel()?);
+            at = cast.input;
+        };
+        if kernels.is_empty() {
+            return Some(constant);
+        }
+        let content = kernels.into_iter().rev().try_fold(constant.content(), |content, kernel| {
+            let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
+            let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
+            summary.is_defined().then_some(content)
+        })?;
+        let (dtype, dims, elements, data) = content.computed();
+        Some(ConstantValues { dtype, dims, elements, data })
+    }
+
     /// The values of a constant; none of a value that is none, or whose values cannot be read.
     #[must_use]
     pub fn constant(&self, value: ValueId) -> Option<ConstantValues> {
@@ -54,11 +84,13 @@ impl ConstantValues {
         Content::new(self.dtype, &self.dims, self.data.clone())
     }
 
-    /// Counts the elements that `is_source` means and whose results `is_result` means.
+    /// Counts the elements that `is_source` means and whose results `is_result` means. Of a string, `is_source` gets the number that
+    /// it is, as a DOUBLE.
     #[must_use]
     pub fn tally(&self, cast: &Cast, is_result: impl Fn(u64) -> bool + Sync, is_source: impl Fn(u64) -> bool + Sync) -> Tally {
-        let Data::Numbers(source, _) = &self.data else {
-            return Tally::default();
+        let source = match &self.data {
+            Data::Numbers(source, _) => source,
+            Data::Strings(strings) => return tally_strings(strings, cast, is_result, is_source),
         };
         let converter = Converter::new(*cast);
         let results = Results::new(cast.to(), is_result);
@@ -170,4 +202,20 @@ fn tally_part(
         }
     }
     tally
+}
+
+/// None where a string is no number.
+fn tally_strings(strings: &[Bytes], cast: &Cast, is_result: impl Fn(u64) -> bool, is_source: impl Fn(u64) -> bool) -> Tally {
+    let to_double = Cast::new(DType::String, DType::Double, Rules::default()).expect("every newer opset has this cast");
+    let (Ok((sources, _)), Ok((results, _))) = (cast::parse_strings(&to_double, strings), cast::parse_strings(cast, strings))
+    else {
+        return Tally::default();
+    };
+    let is_meant = |&index: &usize| {
+        let (source, result) = (packed::get(64, &sources, index), packed::get(cast.to().bits(), &results, index));
+        is_result(result) && is_source(source)
+    };
+    let mut meant = (0..strings.len()).filter(is_meant).map(|index| index as u64).peekable();
+    let first = meant.peek().copied();
+    Tally { first, count: meant.count() as u64, ..Tally::default() }
 }

@@ -1,13 +1,14 @@
 //! What the rules look at: a model, with its casts read once for all of them.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::Finding;
-use crate::cast::RoundMode;
+use crate::cast::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
 use crate::facts::infer::{Inferred, infer};
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate};
+use crate::tensor::Allowance;
 use crate::wire::schema::NodeProto;
 
 /// A model under judgement.
@@ -17,6 +18,10 @@ pub struct Subject<'m> {
     pub model: &'m Model,
     inferred: OnceCell<Inferred>,
     casts: Vec<CastSite<'m>>,
+    /// By result: the index of the cast.
+    makers: HashMap<ValueId, usize>,
+    /// What may still be computed to know what casts make of constants.
+    pub(super) allowance: RefCell<Allowance<ValueId>>,
     quantizers: Vec<QuantizeSite>,
 }
 
@@ -71,8 +76,16 @@ impl<'m> Subject<'m> {
     /// Reads the casts of a model.
     #[must_use]
     pub fn new(model: &'m Model) -> Subject<'m> {
-        let mut subject = Subject { model, inferred: OnceCell::new(), casts: Vec::new(), quantizers: Vec::new() };
+        let mut subject = Subject {
+            model,
+            inferred: OnceCell::new(),
+            casts: Vec::new(),
+            makers: HashMap::new(),
+            allowance: RefCell::default(),
+            quantizers: Vec::new(),
+        };
         subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
+        subject.makers = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
         subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
         subject
     }
@@ -89,6 +102,12 @@ impl<'m> Subject<'m> {
         self.casts.iter()
     }
 
+    /// The cast whose result a value is.
+    #[must_use]
+    pub fn cast_that_makes(&self, value: ValueId) -> Option<&CastSite<'m>> {
+        self.makers.get(&value).map(|&index| &self.casts[index])
+    }
+
     /// The `QuantizeLinear` nodes whose result's type is known, in the order of the document.
     pub fn quantizers(&self) -> impl Iterator<Item = &QuantizeSite> {
         self.quantizers.iter()
@@ -96,9 +115,8 @@ impl<'m> Subject<'m> {
 
     /// The casts of what another cast made, in the order of the document.
     pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
-        let by_output: HashMap<ValueId, &CastSite> = self.casts().filter_map(|cast| Some((cast.output?, cast))).collect();
-        self.casts().filter_map(move |second| {
-            let first = *by_output.get(&second.input)?;
+        self.casts().filter_map(|second| {
+            let first = self.cast_that_makes(second.input)?;
             Some(Chain { from: first.from?, first, second })
         })
     }
@@ -140,6 +158,19 @@ impl CastSite<'_> {
     #[must_use]
     pub fn is_generic(&self) -> bool {
         self.proto.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
+    }
+
+    /// The cast as the opset defines it; none if it does not admit it, or the type that is cast is not known.
+    #[must_use]
+    pub fn kernel(&self) -> Option<Cast> {
+        let defaults = Rules::default();
+        let rules = Rules {
+            saturate: self.saturate.unwrap_or(defaults.saturate),
+            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
+            opset: u32::try_from(self.opset).ok()?,
+            ..defaults
+        };
+        Cast::new(self.from?, self.to, rules).ok()
     }
 }
 

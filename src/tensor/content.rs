@@ -99,6 +99,16 @@ impl Content {
         Ok((Content { dims: self.dims.clone(), elements: self.elements, dtype: cast.to(), data }, summary))
     }
 
+    /// The type, shape, number of elements and values, all casts done.
+    #[must_use]
+    pub fn computed(self) -> (DType, Vec<i64>, usize, Data) {
+        let data = match &self.data {
+            Data::Numbers(..) => Data::Numbers(self.numbers(), Vec::new()),
+            Data::Strings(strings) => Data::Strings(strings.clone()),
+        };
+        (self.dtype, self.dims, self.elements, data)
+    }
+
     /// A tensor with these values; numbers stand in `raw_data`.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {

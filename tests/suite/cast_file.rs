@@ -263,4 +263,11 @@ fn values_in_another_file_are_found_beside_the_tensor() {
         assert_eq!(done.status.code(), Some(code), "{location}: {done:?}");
     }
     assert_eq!(fs::read(path("out.pb")).unwrap(), proto(10, 2, &[0x00, 0x3C, 0x00, 0xC1]));
+    // In a folder that is allowed by name.
+    fs::create_dir(path("inside")).unwrap();
+    fs::write(path("inside/in.pb"), tensor("../values.bin")).unwrap();
+    for (allow, code) in [(&[][..], 2), (&["--allow-data-dir", folder.path().to_str().unwrap()], 0)] {
+        let done = recast(&[&["cast", &path("inside/in.pb"), "-o", &path("out.npy"), "--to", "float16"], allow].concat());
+        assert_eq!(done.status.code(), Some(code), "{allow:?}: {done:?}");
+    }
 }

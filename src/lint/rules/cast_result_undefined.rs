@@ -1,9 +1,10 @@
 //! ONNX does not say what a cast makes of a constant.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant, element by element: numbers beyond the range of an integer type, infinities and NaN cast to
-//! an integer; numbers that a 6-bit float or FLOAT8E8M0 has no result for; strings that are no number; and results on which ONNX's
-//! text and the runtimes disagree, except those that have a rule of their own. The constant's values are read for this.
+//! `Cast` and `CastLike` of a constant, or of what other casts make of one, element by element: numbers beyond the range of an
+//! integer type, infinities and NaN cast to an integer; numbers that a 6-bit float or FLOAT8E8M0 has no result for; strings that are
+//! no number; and results on which ONNX's text and the runtimes disagree, except those that have a rule of their own. The constant's
+//! values are read for this.
 //!
 //! ## Why is this bad?
 //! Every runtime may answer as it likes, and they do: one saturates, one wraps, one gives the smallest integer. The model is not the
@@ -25,7 +26,7 @@
 //! ```
 
 use super::words::tally_of;
-use crate::cast::{Cast, Rules, Tally};
+use crate::cast::Tally;
 use crate::dtype::{Class, DType};
 use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
 
@@ -47,7 +48,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     if kernel.is_always_defined() {
         return None;
     }
-    let constant = subject.constant(cast.input)?;
+    let constant = subject.known_values(cast.input)?;
     let name = subject.model.name(cast.input);
     let to = cast.to;
     let summary = match constant.content().cast(kernel) {
@@ -72,18 +73,4 @@ fn is_never_portable(cast: &CastSite) -> bool {
 fn has_own_rule(to: DType) -> bool {
     let narrow = to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     narrow || matches!(to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz)
-}
-
-impl CastSite<'_> {
-    /// The cast as the opset defines it; none if it does not admit it, or the type that is cast is not known.
-    pub(super) fn kernel(&self) -> Option<Cast> {
-        let defaults = Rules::default();
-        let rules = Rules {
-            saturate: self.saturate.unwrap_or(defaults.saturate),
-            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
-            opset: u32::try_from(self.opset).ok()?,
-            ..defaults
-        };
-        Cast::new(self.from?, self.to, rules).ok()
-    }
 }

@@ -1,9 +1,9 @@
 //! A constant holds values beyond the largest float8 that it is cast to.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ. An element is out of range
-//! if it is infinite, or if it is larger than the largest number after rounding: 448, 240, 57344 and 57344 in the order above.
-//! The constant's values are read for this.
+//! `Cast` and `CastLike` of a constant, or of what other casts make of one, to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or
+//! FLOAT8E5M2FNUZ. An element is out of range if it is infinite, or if it is larger than the largest number after rounding: 448,
+//! 240, 57344 and 57344 in the order above. The constant's values are read for this.
 //!
 //! ## Why is this bad?
 //! The weights change, whatever `saturate` says: outliers are clipped to the largest number, or become NaN or infinity. Usually a
@@ -45,7 +45,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
 }
 
 fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
-    let constant = subject.constant(cast.input)?;
+    let constant = subject.known_values(cast.input)?;
     let tally = out_of_range(&constant, cast)?;
     let (to, largest) = (cast.to, largest(cast.to));
     let becomes = if cast.saturate == Some(false) { overflow_becomes(to).to_owned() } else { format!("±{largest}") };
@@ -57,8 +57,9 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
 fn out_of_range(constant: &ConstantValues, cast: &CastSite) -> Option<Tally> {
     let from = cast.from?;
     let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
-    let kernel = Cast::new(from, cast.to, rules).ok().filter(|_| from != DType::String)?;
-    let (source, target) = (Format::of(from), Format::of(cast.to)?);
+    let kernel = Cast::new(from, cast.to, rules).ok()?;
+    let read_as = if from == DType::String { DType::Double } else { from };
+    let (source, target) = (Format::of(read_as), Format::of(cast.to)?);
     let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
     Some(constant.tally(&kernel, |code| target.is_nan(code) || target.is_infinite(code), |code| !was_nan(code)))
 }

@@ -1,4 +1,4 @@
-//! The rules. A new one is one file here, named after the rule, and one line in [`RULES`].
+//! The rules. A new one is one file here, named after the rule, its `mod` line, and one line in [`RULES`].
 
 mod attribute_not_in_opset;
 mod attributes;

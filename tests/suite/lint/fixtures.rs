@@ -141,6 +141,27 @@ pub const FIXTURES: &[Fixture] = &[
             }"#,
     },
     Fixture {
+        code: "RC104",
+        shows: "strings, and a constant that other casts bring",
+        bad: r#"<ir_version: 9, opset_import: ["": 19]>
+            g () => (float8e4m3fn[4] a, float8e4m3fn[2] b) <string[4] s = {"1", "-500", "NaN", "448"}, float16[2] h = {1, 500}> {
+                [a] a = Cast <to = 17, saturate = 1> (s)
+                d = Cast <to = 11> (h)
+                f = Cast <to = 1> (d)
+                [b] b = Cast <to = 17, saturate = 1> (f)
+            }"#,
+        findings: &[
+            ("graph/a", r#"1 of the 4 elements of 's', the first at index 1 ("-500")"#),
+            ("graph/b", "1 of the 2 elements of 'f', the first at index 1 (500)"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 19]>
+            g (float[2] x) => (float8e4m3fn[3] a, float8e4m3fn[2] b) <string[3] s = {"1", "448", "no number"}> {
+                a = Cast <to = 17, saturate = 1> (s)
+                d = Cast <to = 11> (x)
+                b = Cast <to = 17, saturate = 1> (d)
+            }"#,
+    },
+    Fixture {
         code: "RC105",
         shows: "round_mode is left out",
         bad: r#"<ir_version: 12, opset_import: ["": 24]> g (float[4] x) => (float8e8m0[4] y) { [scale] y = Cast <to = 24, saturate = 1> (x) }"#,
@@ -371,7 +392,7 @@ pub const FIXTURES: &[Fixture] = &[
         code: "RC301",
         shows: "out of range, NaN, words that are no numbers, types without an answer",
         bad: r#"<ir_version: 14, opset_import: ["": 28]>
-            g () => (int32[3] a, int8[2] b, int64[2] c, float6e2m3[2] d, float4e2m1[2] e, float8e8m0[2] f)
+            g () => (int32[3] a, int8[2] b, int64[2] c, float6e2m3[2] d, float4e2m1[2] e, float8e8m0[2] f, int32[3] i)
             <float[3] w = {1, 3000000000, nan}, double[2] v = {127.9, -129}, string[2] s = {"7", "seven"}, float[2] u = {7.5, 8}, float[2] n = {nan, 1}, float[2] m = {-1, 2}> {
                 [range] a = Cast <to = 6> (w)
                 [bytes] b = Cast <to = 3> (v)
@@ -379,6 +400,8 @@ pub const FIXTURES: &[Fixture] = &[
                 [six_bits] d = Cast <to = 27> (u)
                 [four_bits] e = Cast <to = 23> (n)
                 [scale] f = Cast <to = 24> (m)
+                h = Cast <to = 11> (w)
+                [chain] i = Cast <to = 6> (h)
             }"#,
         findings: &[
             ("graph/range", "2 of the 3 elements of 'w', the first at index 1 (3000000000)"),
@@ -387,6 +410,7 @@ pub const FIXTURES: &[Fixture] = &[
             ("graph/six_bits", "1 of the 2 elements of 'u', the first at index 1 (8)"),
             ("graph/four_bits", "ONNX's text and runtimes disagree"),
             ("graph/scale", "1 of the 2 elements of 'm', the first at index 0 (-1)"),
+            ("graph/chain", "2 of the 3 elements of 'h', the first at index 1 (3000000000)"),
         ],
         good: r#"<ir_version: 14, opset_import: ["": 28]>
             g (float[2] x) => (int32[3] a, int8[2] b, int64[2] c, int32[2] d, string[3] e, float16[3] f)
