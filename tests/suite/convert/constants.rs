@@ -263,3 +263,17 @@ fn bounds_that_are_computed_are_not_known_to_be_in_order() {
         "no: a minimum above the maximum has no meaning before opset 13, and input 'a' must be a constant",
     )]);
 }
+
+/// Many nodes may share a constant, and each would get an attribute of its own.
+#[test]
+fn a_list_that_is_longer_than_any_shape_becomes_no_attribute() {
+    let source = |length: usize| {
+        let zeros = vec!["0"; length].join(", ");
+        format!(
+            r#"<ir_version: 8, opset_import: ["": 13]> g (float[1] x) => (float y) <int64[{length}] a = {{{zeros}}}> {{ y = Squeeze (x, a) }}"#
+        )
+    };
+    let (found, _) = blockers(&source(129), 12);
+    assert!(found[0].contains("its input 1 holds 129 numbers, more than there are dimensions or outputs"), "{found:?}");
+    assert!(convert_text(&source(128), &Options::to(12)).is_ok());
+}
