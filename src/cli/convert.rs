@@ -11,7 +11,7 @@ use super::files::{self, ExternalData, Output};
 use super::{EXIT_CODES, Format, Messages, progress};
 use crate::convert::{self, IrVersion, NotConverted, Options};
 use crate::external::Plan;
-use crate::graph::domain_name;
+use crate::graph::{ScopeId, domain_name};
 use crate::report::{self, ConvertedModel, IrVersions};
 use crate::wire::Target;
 use crate::wire::schema::OperatorSetIdProto;
@@ -100,7 +100,9 @@ impl Convert {
             },
             strict: self.strict,
         };
-        let from = opsets(&model.proto().opset_import);
+        let mut from = opsets(&model.proto().opset_import);
+        // The oldest models state none.
+        from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
         let mut to = from.clone();
         to.insert(domain_name("").to_owned(), self.opset);
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };

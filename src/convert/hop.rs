@@ -2,6 +2,7 @@
 
 use super::make;
 use super::site::Site;
+use crate::facts::infer::MOST_DIMENSIONS;
 use crate::wire::schema::AttributeProto;
 
 /// Why a node cannot move.
@@ -151,6 +152,13 @@ fn to_input(site: &mut Site, name: &'static str, index: usize, kind: Kind) -> Re
 fn to_attribute(site: &mut Site, index: usize, name: &'static str, kind: Kind) -> Result<(), Reason> {
     if site.input(index).is_none() {
         return Ok(());
+    }
+    // Many nodes may share a constant, and each gets an attribute of its own.
+    let most = site.node.output.len().max(2 * MOST_DIMENSIONS);
+    if let Some([length]) = site.known_input(index).static_shape().as_deref()
+        && usize::try_from(*length).is_ok_and(|length| length > most)
+    {
+        return Err(format!("its input {index} holds {length} numbers, more than there are dimensions or outputs"));
     }
     match kind {
         Kind::Int | Kind::IntInList => match site.read_ints(index)?.as_slice() {

@@ -95,8 +95,8 @@ pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
     content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// The most bytes that a new constant may have; what a model declares may be more than any memory.
-const LARGEST_CONSTANT: u64 = 1 << 24;
+/// The most bytes that new zeros may have: what a model declares may be more than any memory, and many nodes may ask for it.
+const LARGEST_CONSTANT: u64 = 1 << 12;
 
 /// A tensor of zeros: every type's zero is zero bytes. None where it would be too large.
 pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {

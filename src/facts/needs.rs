@@ -42,6 +42,11 @@ pub fn contents(model: &Model) -> Vec<Need> {
     if !proto.configuration.is_empty() {
         need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration");
     }
+    for import in proto.opset_import.iter().chain(proto.functions.iter().flat_map(|function| &function.opset_import)) {
+        if let Some(ir) = ir_of_other_opset(import.domain(), import.version()) {
+            need(ir, &format!("opset {} of {}", import.version(), import.domain()));
+        }
+    }
     if proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain())) {
         need(ir_version::OPSET_IMPORT, "opset_import");
     }
@@ -101,6 +106,16 @@ pub fn contents(model: &Model) -> Vec<Need> {
         need(ir_version::OWN_INITIALIZERS, "an initializer that is no input");
     }
     needs
+}
+
+/// The IR version of the release that brought an opset of another domain of ONNX, by onnx.helper.VERSION_TABLE.
+fn ir_of_other_opset(domain: &str, opset: i64) -> Option<i64> {
+    let irs: &[i64] = match domain {
+        "ai.onnx.ml" => &[3, 6, 8, 9, 10],
+        "ai.onnx.preview.training" => &[7],
+        _ => return None,
+    };
+    irs.get(usize::try_from(opset).ok()?.checked_sub(1)?).copied()
 }
 
 fn infos_with_metadata<'a>(mut infos: impl Iterator<Item = &'a crate::wire::schema::ValueInfoProto>) -> bool {

@@ -401,13 +401,13 @@ fn what_stays_is_reported_with_its_reason() {
             "callers that disagree",
             r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g () => (float16 y, bfloat16 z) { y = my.Fn <kind = 10> () z = my.Fn <kind = 16> () }
             <domain: "my", opset_import: ["": 21]> Fn <kind> () => (y) { c = Constant <value_float = 1.5> () y = Cast <to: int = @kind> (c) }"#,
-            "`to` is an attribute of the function, and its callers do not all give it the same value",
+            "`to` is an attribute of the function, and its calls do not give it one value",
         ),
         (
             "a function that nobody calls",
             r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g (float x) => (float y) { y = Relu (x) }
             <domain: "my", opset_import: ["": 21]> Fn <kind> () => (y) { c = Constant <value_float = 1.5> () y = Cast <to: int = @kind> (c) }"#,
-            "`to` is an attribute of the function, and its callers do not all give it the same value",
+            "`to` is an attribute of the function, and its calls do not give it one value",
         ),
         (
             "a Constant whose value is the caller's",

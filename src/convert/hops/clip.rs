@@ -70,12 +70,16 @@ fn bounds_must_be_in_order(site: &mut Site) -> Result<(), Reason> {
     if site.input(1).is_none() || site.input(2).is_none() {
         return Ok(());
     }
-    let in_order = match site.dtype(0)? {
+    match are_in_order(site) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("a minimum above the maximum has no meaning before opset 13".to_owned()),
+        Err(reason) => Err(format!("a minimum above the maximum has no meaning before opset 13, and {reason}")),
+    }
+}
+
+fn are_in_order(site: &Site) -> Result<bool, Reason> {
+    Ok(match site.dtype(0)? {
         DType::Int64 | DType::Uint64 => site.read_ints(1)?.first() <= site.read_ints(2)?.first(),
         _ => site.read_doubles(1)?.first() <= site.read_doubles(2)?.first(),
-    };
-    match in_order {
-        true => Ok(()),
-        false => Err("a minimum above the maximum has no meaning before opset 13".to_owned()),
-    }
+    })
 }

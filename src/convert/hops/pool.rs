@@ -1,6 +1,6 @@
 //! Pooling across opsets.
 
-use super::super::hop::Action::{DropIf, Run};
+use super::super::hop::Action::{Drop, DropIf, Run};
 use super::super::hop::{Hop, Reason, Value, hop};
 use super::super::site::Site;
 
@@ -9,7 +9,7 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["AveragePool"], 10).down(&[DropIf("ceil_mode", Value::Int(0))]),
     hop(&["AveragePool"], 19).down(&[DropIf("dilations", Value::Ones)]),
     hop(&["AveragePool", "LpPool", "MaxPool"], 22).up(&[Run(no_window_in_the_padding)]).down(&[Run(no_window_in_the_padding)]),
-    hop(&["MaxPool"], 8).down(&[DropIf("storage_order", Value::Int(0))]),
+    hop(&["MaxPool"], 8).down(&[Run(no_indices), Drop("storage_order")]),
     hop(&["MaxPool"], 10).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
     hop(&["LpPool", "GlobalLpPool"], 2).up(&[Run(power_becomes_integer)]).down(&[Run(power_becomes_float)]),
     hop(&["LpPool"], 18).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
@@ -37,6 +37,15 @@ fn no_window_in_the_padding(site: &mut Site) -> Result<(), Reason> {
     match (0..kernel.len()).all(|axis| wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis)) {
         true => Ok(()),
         false => Err("`ceil_mode` may start a window in the padding, which opset 22 leaves out".to_owned()),
+    }
+}
+
+/// `storage_order` has an effect on the indices only, which no version before 8 has.
+fn no_indices(site: &mut Site) -> Result<(), Reason> {
+    site.drop_unused_output(1);
+    match site.has_output(1) {
+        true => Err("the indices are new in opset 8".to_owned()),
+        false => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use super::super::hop::{Hop, Reason, Value, hop};
 use super::super::make;
 use super::super::site::Site;
 use crate::dtype::DType;
+use crate::facts::infer::Known;
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["QuantizeLinear", "DequantizeLinear"], 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),
@@ -58,8 +59,15 @@ fn type_shows_in_zero_point(site: &mut Site) -> Result<(), Reason> {
         return Ok(());
     }
     let shape = site.known_input(1).static_shape().ok_or("the shape of the scale must be known to add a zero point")?;
-    let zeros = make::zeros(dtype, &shape).ok_or("the scale is too large to add a zero point")?;
-    let name = site.add_constant("zero_point", zeros);
+    let name = match make::zeros(dtype, &shape) {
+        Some(zeros) => site.add_constant("zero_point", zeros),
+        None => {
+            let known = Known { shape: site.known_input(1).shape, ..Known::tensor(dtype) };
+            let dims = site.constant_int_list("shape", &shape);
+            let zero = make::zeros(dtype, &[1]).map(|zero| make::tensor("value", zero));
+            site.add_before("ConstantOfShape", &[&dims], Vec::from_iter(zero), "zero_point", known)
+        }
+    };
     site.set_input(2, &name);
     Ok(())
 }

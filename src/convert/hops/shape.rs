@@ -15,7 +15,7 @@ pub(super) const HOPS: &[Hop] = &[
         "shape",
         Kind::Ints,
     )]),
-    hop(&["Reshape"], 14).down(&[DropIf("allowzero", Value::Int(0))]),
+    hop(&["Reshape"], 14).down(&[Run(zeros_must_copy)]),
     hop(&["Shape"], 15).down(&[Run(slice_the_shape)]),
     hop(&["Slice"], 10)
         .up(&[ToInput("starts", 1, Kind::Ints), ToInput("ends", 2, Kind::Ints), ToInput("axes", 3, Kind::Ints)])
@@ -30,6 +30,19 @@ pub(super) const HOPS: &[Hop] = &[
     hop(&["TopK"], 10).up(&[ToInput("k", 1, Kind::IntInList)]).down(&[ToAttribute(1, "k", Kind::IntInList)]),
     hop(&["TopK"], 11).down(&[DropIf("largest", Value::Int(1)), DropIf("sorted", Value::Int(1))]),
 ];
+
+/// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.
+fn zeros_must_copy(site: &mut Site) -> Result<(), Reason> {
+    if site.int_or("allowzero", 0)? != 0 {
+        let shape =
+            site.read_ints(1).map_err(|reason| format!("`allowzero` may have an effect that is new in opset 14: {reason}"))?;
+        if shape.contains(&0) {
+            return Err("`allowzero` has an effect on its shape, and is new in opset 14".to_owned());
+        }
+    }
+    site.remove_attribute("allowzero");
+    Ok(())
+}
 
 /// `start` and `end` of `Shape` mean what they mean to a `Slice` of the whole shape.
 fn slice_the_shape(site: &mut Site) -> Result<(), Reason> {

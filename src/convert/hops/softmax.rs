@@ -21,7 +21,8 @@ fn flatten_axes(site: &mut Site) -> Result<(), Reason> {
     if is_last {
         return Ok(()); // Case 1.
     }
-    // In a shape that `Reshape` is given, zero stands for the dimension that is there, unless it is told otherwise.
+    // In a shape that `Reshape` is given, zero stands for the dimension that is there, unless it is told otherwise. A
+    // dimension that is not known is taken not to be zero.
     let is_empty = input.shape.as_ref().is_some_and(|shape| shape.contains(&Some(0)));
     if is_empty && site.place.options.opset < 14 {
         return Err("it has no elements, and no shape with a zero can be given back to it before opset 14".to_owned());

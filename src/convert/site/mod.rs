@@ -98,7 +98,7 @@ impl Site<'_, '_> {
                 Ok(Some(value))
             }
             Attribute::Absent | Attribute::Unclear => {
-                Err(format!("`{name}` is an attribute of the function, and its callers do not all give it the same value"))
+                Err(format!("`{name}` is an attribute of the function, and its calls do not give it one value"))
             }
         }
     }

@@ -14,7 +14,7 @@ pub type Shape = Vec<Dim>;
 
 /// The most dimensions of a shape that is kept: numpy and PyTorch have no tensors of more. A model that states more could make
 /// every value behind it as large as its file.
-const MOST_DIMENSIONS: usize = 64;
+pub const MOST_DIMENSIONS: usize = 64;
 
 /// What is known of a value. Everything unknown is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -11,6 +11,6 @@ mod shape;
 mod view;
 mod walk;
 
-pub use known::{Dim, Known, NOTHING, Shape};
+pub use known::{Dim, Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub use shape::tensor_ints;
 pub use walk::{Inferred, infer};

@@ -59,6 +59,16 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
 }
 
 #[test]
+fn the_opset_of_a_model_that_is_too_old_to_state_one_is_reported_all_the_same() {
+    let folder = Folder::new();
+    let input = folder.put("m.onnx", "<ir_version: 2, opset_import: []> g (float[2] x) => (float[2] y) { y = Relu (x) }");
+    let run = |format: &str| recast(&["convert", &input, "--opset", "7", "--dry-run", "--format", format]).stdout;
+    assert_eq!(document(&run("json"))["models"][0]["from"], json!({"ai.onnx": 1}));
+    let text = String::from_utf8(run("text")).unwrap();
+    assert!(text.contains("opset 1 -> 7"), "{text}");
+}
+
+#[test]
 fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
     let folder = Folder::new();
     let (input, output) = (folder.put("m.onnx", MISH), folder.named("out.onnx"));

@@ -510,3 +510,19 @@ fn attention_masks() {
     let warnings = convert_text(source, &Options::to(24)).unwrap().report.warnings;
     assert!(warnings[0].what.contains("if the attention mask has one column"), "{warnings:?}");
 }
+
+#[test]
+fn pools() {
+    const X: &str = "(float[1,1,5] x) => (float y)";
+    run(&[
+        case(
+            21,
+            X,
+            "y = LpPool <kernel_shape = [1], strides = [2], ceil_mode = 1> (x)",
+            22,
+            "no: `ceil_mode` may start a window in the padding, which opset 22 leaves out",
+        ),
+        case(8, X, "y, i = MaxPool <kernel_shape = [2], storage_order = 1> (x)", 7, "y = MaxPool <kernel_shape: ints = [2]> (x)"),
+        case(8, X, "y, i = MaxPool <kernel_shape = [2]> (x) j = Neg (i)", 7, "no: the indices are new in opset 8"),
+    ]);
+}

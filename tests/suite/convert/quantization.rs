@@ -55,7 +55,9 @@ fn quantization() {
             "(float[4] x, float[1000000000000] s) => (int8[4] y)",
             "y = QuantizeLinear <output_dtype = 3> (x, s)",
             20,
-            "no: the scale is too large to add a zero point",
+            "y_shape = Constant <value: tensor = int64[1] {1000000000000}> ()
+             y_zero_point = ConstantOfShape <value: tensor = int8[1] {0}> (y_shape)
+             y = QuantizeLinear (x, s, y_zero_point)",
         ),
         case(
             21,
@@ -125,4 +127,28 @@ fn infinity_to_fnuz_is_a_warning_and_an_error_when_strict() {
     assert_eq!(warnings("int8", ""), 0);
     let strict = Options { strict: true, ..Options::to(24) };
     assert!(matches!(convert_text(&source("float", ""), &strict), Err(NotConverted::Blocked { .. })));
+}
+
+/// Each of many nodes may ask for a zero point as large as a scale that they share.
+#[test]
+fn a_large_zero_point_is_computed() {
+    run(&[
+        case(
+            22,
+            "(float[9000,2] x, float[9000] s) => (int8[9000,2] y)",
+            "y = QuantizeLinear <axis = 0, output_dtype = 3> (x, s)",
+            20,
+            "y_shape = Constant <value: tensor = int64[1] {9000}> ()
+             y_zero_point = ConstantOfShape <value: tensor = int8[1] {0}> (y_shape)
+             y = QuantizeLinear <axis: int = 0> (x, s, y_zero_point)",
+        ),
+        case(
+            22,
+            "(float[2,2] x, float[2] s) => (int8[2,2] y)",
+            "y = QuantizeLinear <axis = 0, output_dtype = 3> (x, s)",
+            20,
+            "y_zero_point = Constant <value: tensor = int8[2] {0, 0}> ()
+             y = QuantizeLinear <axis: int = 0> (x, s, y_zero_point)",
+        ),
+    ]);
 }

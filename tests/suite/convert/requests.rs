@@ -45,6 +45,22 @@ fn the_ir_version_is_what_opset_and_contents_need() {
 }
 
 #[test]
+fn opsets_of_other_domains_need_their_ir_version_too() {
+    for (domain, version, from, to, expected) in [
+        ("ai.onnx.ml", 5, 21, 15, 10),
+        ("ai.onnx.ml", 2, 21, 8, 6),
+        ("ai.onnx.preview.training", 1, 21, 9, 7),
+        ("local", 9, 21, 15, 8),
+    ] {
+        let source = format!(
+            r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x) => (float[2] y) {{ y = Relu (x) }}"#
+        );
+        let ir = convert_text(&source, &Options::to(to)).unwrap().model.ir_version();
+        assert_eq!(ir, expected, "{domain} {version}");
+    }
+}
+
+#[test]
 fn an_old_model_without_opset_is_one_of_opset_1_and_either_name_of_the_domain_is_good() {
     let nodes = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
     let old = convert_text(&format!("<ir_version: 2, opset_import: []> {nodes}"), &Options::to(9)).unwrap().model.into_proto();
