@@ -47,7 +47,7 @@ pub enum UnclearCast {
     #[error("{0}")]
     Invalid(String),
     /// An attribute is one of the function's, and its callers do not agree on one value.
-    #[error("`{0}` is an attribute of the function, and its callers do not all give it the same value")]
+    #[error("`{0}` is an attribute of the function, and its callers do not all give it the same value, or pass on one of theirs")]
     CallersDisagree(String),
 }
 

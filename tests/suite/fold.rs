@@ -95,6 +95,16 @@ fn constants_become_what_the_cast_computes() {
                     { n = Cast <to = 17> (q) }"#,
             },
             Case {
+                name: "the type of CastLike's second input, where it follows from what the model states",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 h) <float w = {2}> { s = Relu (x) t = Abs (s) h = CastLike (w, t) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 h) <float16 h = {2}> { s = Relu (x) t = Abs (s) }"#,
+            },
+            Case {
+                name: "of several opsets of ONNX's domain the last counts",
+                before: r#"<ir_version: 10, opset_import: ["": 18, "ai.onnx": 19]> g () => (float8e4m3fn h) <float w = {2}> { h = Cast <to = 17> (w) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 18, "ai.onnx": 19]> g () => (float8e4m3fn h) <float8e4m3fn h = {0x40}> { }"#,
+            },
+            Case {
                 name: "float8 stays float8, saturated or not",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn a, float8e4m3fn b, float8e4m3fnuz c, float8e5m2 d, float8e5m2fnuz e) <float[4] w = {1, -2, 500, 0.1}>
                     { a = Cast <to = 17> (w) b = Cast <to = 17, saturate = 0> (w) c = Cast <to = 18> (w) d = Cast <to = 19> (w) e = Cast <to = 20> (w) }"#,
