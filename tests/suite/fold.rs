@@ -278,6 +278,19 @@ fn every_scope_is_folded_under_its_own_names() {
                     { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
             },
             Case {
+                name: "a constant that shadows another, and that CastLike needs no more",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}, float v = {2}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) <float16 w = {0}> { i = CastLike (v, w) r = Add (x, i) }>
+                        z = Cast <to = 10> (w)
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) <float16 w = {0}, float16 i = {2}> { r = Add (x, i) }>
+                        z = Cast <to = 10> (w)
+                    }"#,
+            },
+            Case {
                 name: "the bodies of Loop and Scan: their inputs are no constants",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g (int64 n, bool c, float16 x, float[N] xs) => (float16 y, float16 z) <float w = {1}>
                     {
