@@ -639,6 +639,23 @@ fn saturate_is_an_integer_of_two_values() {
 }
 
 #[test]
+fn a_cast_or_constant_that_holds_a_graph_is_none() {
+    let fold = |text: &str| {
+        let model = onnx_recast::graph::Model::new(model(text)).unwrap();
+        onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default())
+    };
+    let graph = "inside = t () => (float16 r) { h = Neg (x) r = Neg (h) }";
+    let cast = format!(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) <float w = {{2}}> {{ [c] y = Cast <to = 10, {graph}> (w) }}"#
+    );
+    assert_eq!(fold(&cast).unwrap_err().to_string(), "graph/c: the cast holds a graph");
+    let constant = format!(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) {{ w = Constant <value_float = 1.5, {graph}> () y = Cast <to = 10> (w) }}"#
+    );
+    assert_eq!(fold(&constant).unwrap().1.skipped[0].reason, "its input is not constant");
+}
+
+#[test]
 fn a_newer_ir_is_no_error_for_what_needs_no_knowledge_of_it() {
     let mut before = model(
         r#"<ir_version: 15, opset_import: ["": 21]> g () => (float16 h, float16 k) <float[1] new = {1}, float w = {2}> { h = Cast <to = 10> (w) k = Neg (h) }"#,
