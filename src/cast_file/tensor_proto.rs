@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::elements::{Array, Data, Failure, Spread};
 use crate::dtype::DType;
-use crate::tensor::{RAW_DATA, Tensor, Values, without_values};
+use crate::tensor::{self, RAW_DATA, Tensor, without_values};
 use crate::wire::schema::TensorProto;
 use crate::wire::{DataFolder, Field, LARGEST_MESSAGE, Layout, Piece, Value, raw};
 
@@ -18,13 +18,9 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) ->
             tensor.dtype()
         )));
     }
-    let data = match tensor.values().map_err(Failure::new)? {
-        Values::Raw(raw) => Data::Numbers(raw, Spread::Packed, None),
-        Values::Strings(strings) => Data::Strings(strings),
-        Values::External(reference) => {
-            let values = reference.bytes(tensor.raw_bytes(), folder).map_err(Failure::new)?;
-            Data::Numbers(values, Spread::Packed, None)
-        }
+    let data = match tensor.load(folder).map_err(Failure::new)? {
+        tensor::Data::Numbers(values, _) => Data::Numbers(values, Spread::Packed, None),
+        tensor::Data::Strings(strings) => Data::Strings(strings),
     };
     Ok(Array { dims: tensor.dims().to_vec(), fortran_order: false, dtype: tensor.dtype(), data, message: Some(proto) })
 }

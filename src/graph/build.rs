@@ -225,11 +225,11 @@ impl<'m> Builder<'m> {
         None
     }
 
-    /// What is imported first counts.
+    /// What is imported last counts, as in onnxruntime.
     fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) {
         for import in imports {
             let opsets = self.index.opsets.entry(root).or_default();
-            opsets.entry(domain_name(import.domain()).to_owned()).or_insert(import.version());
+            opsets.insert(domain_name(import.domain()).to_owned(), import.version());
         }
     }
 

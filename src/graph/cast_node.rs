@@ -4,7 +4,7 @@ use super::Model;
 use super::calls::Attribute;
 use super::index::{Origin, ValueId};
 use super::query::is_onnx_domain;
-use super::scope::NodeId;
+use super::scope::{NodeId, holds_graph};
 use crate::cast::RoundMode;
 use crate::dtype::DType;
 use crate::wire::raw::attribute_proto::AttributeType;
@@ -64,10 +64,13 @@ impl Model {
     /// Where an attribute or input is missing or not what `Cast` may have, or there is more than one output.
     pub fn cast_node(&self, node: NodeId) -> Result<CastNode, UnclearCast> {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
-        // One with more would not only be invalid: whoever replaces its result would lose the others.
+        // These would not only be invalid: whoever replaces the cast would lose the other outputs, or what a graph uses and defines.
         let outputs = self.node(node).output.len();
         if outputs > 1 {
             return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; it defines one")));
+        }
+        if holds_graph(self.node(node)) {
+            return Err(invalid("the cast holds a graph"));
         }
         let input = self.input(node, 0).ok_or_else(|| invalid("the cast has no input"))?;
         let to = match self.node(node).op_type() {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::query::is_onnx_domain;
-use super::scope::{NodeId, ScopeKind};
+use super::scope::{NodeId, ScopeKind, holds_graph};
 use crate::dtype::DType;
 use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Content, Data};
@@ -82,7 +82,8 @@ impl Model {
     /// Whether a node is ONNX's `Constant`, with nothing beside its one value.
     fn is_constant_node(&self, node: NodeId) -> bool {
         let proto = self.node(node);
-        proto.output.len() == 1 && proto.op_type() == "Constant" && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
+        let is_plain = proto.output.len() == 1 && !holds_graph(proto);
+        is_plain && proto.op_type() == "Constant" && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
     }
 }
 

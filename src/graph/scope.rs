@@ -115,6 +115,11 @@ pub(super) fn graphs_of(attribute: &AttributeProto) -> impl Iterator<Item = (Opt
     attribute.g.iter().map(|graph| (None, graph)).chain(listed)
 }
 
+/// Whether there are graphs in a node's attributes.
+pub(super) fn holds_graph(node: &NodeProto) -> bool {
+    node.attribute.iter().any(|attribute| graphs_of(attribute).next().is_some())
+}
+
 /// The body of a scope, reached from the model through the scopes around it.
 pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<Body<'m>> {
     match kinds[scope.0 as usize] {

@@ -10,7 +10,7 @@ use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
 use crate::graph::ValueId;
 use crate::packed::{self, size};
-use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor, Values};
+use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
 /// A constant whose values were read.
 #[derive(Clone, Debug)]
@@ -61,11 +61,7 @@ impl Subject<'_> {
     pub fn constant(&self, value: ValueId) -> Option<ConstantValues> {
         let constant = self.model.constant(value).ok()?;
         let tensor = Tensor::read(&constant.tensor).ok()?;
-        let data = match tensor.values().ok()? {
-            Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
-            Values::Strings(strings) => Data::Strings(strings),
-            Values::External(reference) => Data::Numbers(reference.bytes(tensor.raw_bytes(), self.model.data()).ok()?, Vec::new()),
-        };
+        let data = tensor.load(self.model.data()).ok()?;
         let elements = usize::try_from(tensor.elements()).ok()?;
         Some(ConstantValues { dtype: tensor.dtype(), dims: tensor.dims().to_vec(), elements, data })
     }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::content::Data;
 use super::external::{Reference, is_external};
 use super::typed;
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
-use crate::wire::{BadLocation, Piece, Value};
+use crate::wire::{BadLocation, DataFolder, Piece, Value};
 
 /// The number of the field `raw_data`.
 pub const RAW_DATA: u32 = 9;
@@ -143,6 +144,18 @@ impl<'a> Tensor<'a> {
         let needed = typed::entries(self.dtype, self.elements);
         let field = typed::field(self.dtype).1;
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
+    }
+
+    /// The values, from the file that they are in if that is another one.
+    ///
+    /// # Errors
+    /// Where their number is not what the shape says, or that file cannot be read.
+    pub fn load(&self, folder: &DataFolder) -> Result<Data, BadTensor> {
+        Ok(match self.values()? {
+            Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
+            Values::Strings(strings) => Data::Strings(strings),
+            Values::External(reference) => Data::Numbers(reference.bytes(self.raw_bytes(), folder)?, Vec::new()),
+        })
     }
 
     /// The values as a run of bytes of a file, if they are in this model as `raw_data` would hold them or are yet to be computed.

@@ -95,6 +95,16 @@ fn constants_become_what_the_cast_computes() {
                     { n = Cast <to = 17> (q) }"#,
             },
             Case {
+                name: "the type of CastLike's second input, where it follows from what the model states",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 h) <float w = {2}> { s = Relu (x) t = Abs (s) h = CastLike (w, t) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 h) <float16 h = {2}> { s = Relu (x) t = Abs (s) }"#,
+            },
+            Case {
+                name: "of several opsets of ONNX's domain the last counts",
+                before: r#"<ir_version: 10, opset_import: ["": 18, "ai.onnx": 19]> g () => (float8e4m3fn h) <float w = {2}> { h = Cast <to = 17> (w) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 18, "ai.onnx": 19]> g () => (float8e4m3fn h) <float8e4m3fn h = {0x40}> { }"#,
+            },
+            Case {
                 name: "float8 stays float8, saturated or not",
                 before: r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn a, float8e4m3fn b, float8e4m3fnuz c, float8e5m2 d, float8e5m2fnuz e) <float[4] w = {1, -2, 500, 0.1}>
                     { a = Cast <to = 17> (w) b = Cast <to = 17, saturate = 0> (w) c = Cast <to = 18> (w) d = Cast <to = 19> (w) e = Cast <to = 20> (w) }"#,
@@ -266,6 +276,19 @@ fn every_scope_is_folded_under_its_own_names() {
                     { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
                 after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y) <float w = {1}>
                     { y = If (c) <then_branch = t () => (float16 r) { h = Cast <to = 10> (w) r = Neg (h) }> h = Cast <to = 10> (w) }"#,
+            },
+            Case {
+                name: "a constant that shadows another, and that CastLike needs no more",
+                before: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}, float v = {2}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) <float16 w = {0}> { i = CastLike (v, w) r = Add (x, i) }>
+                        z = Cast <to = 10> (w)
+                    }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21]> g (bool c, float16 x) => (float16 y, float16 z) <float w = {1}>
+                    {
+                        y = If (c) <then_branch = t () => (float16 r) <float16 w = {0}, float16 i = {2}> { r = Add (x, i) }>
+                        z = Cast <to = 10> (w)
+                    }"#,
             },
             Case {
                 name: "the bodies of Loop and Scan: their inputs are no constants",
@@ -613,6 +636,23 @@ fn saturate_is_an_integer_of_two_values() {
         assert_eq!(message.is_ok(), is_sound, "{value}: {message:?}");
         assert!(message.err().is_none_or(|message| message.contains("graph/c: `saturate`")), "{value}");
     }
+}
+
+#[test]
+fn a_cast_or_constant_that_holds_a_graph_is_none() {
+    let fold = |text: &str| {
+        let model = onnx_recast::graph::Model::new(model(text)).unwrap();
+        onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default())
+    };
+    let graph = "inside = t () => (float16 r) { h = Neg (x) r = Neg (h) }";
+    let cast = format!(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) <float w = {{2}}> {{ [c] y = Cast <to = 10, {graph}> (w) }}"#
+    );
+    assert_eq!(fold(&cast).unwrap_err().to_string(), "graph/c: the cast holds a graph");
+    let constant = format!(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) {{ w = Constant <value_float = 1.5, {graph}> () y = Cast <to = 10> (w) }}"#
+    );
+    assert_eq!(fold(&constant).unwrap().1.skipped[0].reason, "its input is not constant");
 }
 
 #[test]

@@ -10,10 +10,12 @@
 //! after:  `                           y = MatMul(x, h)`     h: FLOAT16[2]
 //!
 //! The result is an initializer; in a function, and in a subgraph of IR 3, a `Constant` node in the cast's place. Casts of one
-//! constant to one type share a result. A constant that has lost its last use goes.
+//! constant to one type share a result, which takes a new name beside the constant if they stand in several graphs. A constant that
+//! has lost its last use goes.
 
 mod storage;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use self::storage::{Place, Storage};
@@ -21,10 +23,11 @@ use super::{Folded, Options, Pass, Plan, Skipped};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::dtype::DType;
 use crate::error::Invalid;
+use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Edit, Model, NodeId, NotConstant, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::ir_version::OWN_INITIALIZERS;
-use crate::tensor::{Allowance, BadTensor, CASTS_OF_EACH, Content, Data, Failure, Tensor, Values};
+use crate::tensor::{Allowance, BadTensor, CASTS_OF_EACH, Content, Failure, Tensor};
 use crate::wire::BadLocation;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
@@ -42,6 +45,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         allowance: Allowance::default(),
         storage: Storage::default(),
         skipped: Vec::new(),
+        inferred: OnceCell::new(),
     };
     for &node in model.nodes_in_order_of_use() {
         if model.is_cast(node) {
@@ -87,6 +91,8 @@ struct Planner<'m> {
     allowance: Allowance<ValueId>,
     storage: Storage,
     skipped: Vec<(NodeId, Skip)>,
+    /// The types that follow from what the model states; found when one is needed.
+    inferred: OnceCell<Inferred>,
 }
 
 /// Why a cast stays.
@@ -198,14 +204,7 @@ impl Planner<'_> {
             _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
-        let data = match tensor.values().map_err(malformed)? {
-            Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
-            Values::Strings(strings) => Data::Strings(strings),
-            Values::External(reference) => {
-                let bytes = reference.bytes(tensor.raw_bytes(), self.model.data()).map_err(malformed)?;
-                Data::Numbers(bytes, Vec::new())
-            }
-        };
+        let data = tensor.load(self.model.data()).map_err(malformed)?;
         Ok((Content::new(tensor.dtype(), tensor.dims(), data), Err(value), value))
     }
 
@@ -216,7 +215,10 @@ impl Planner<'_> {
         };
         let folded = self.by_output.get(&like).map(|&fold| self.folds[fold].content.dtype());
         let known = folded.or_else(|| self.model.element_type(like));
-        known.ok_or_else(|| Skip::Because(format!("the type of '{}', which CastLike copies, is not stated", self.model.name(like))))
+        let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(like).dtype();
+        known
+            .or_else(inferred)
+            .ok_or_else(|| Skip::Because(format!("the type of '{}', which CastLike copies, is not stated", self.model.name(like))))
     }
 
     fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {

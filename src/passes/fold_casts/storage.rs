@@ -148,9 +148,9 @@ impl Planner<'_> {
         self.storage.uses_left.get(&value).copied().unwrap_or_else(|| self.model.uses(value).count())
     }
 
-    /// Whether a value may go once no node uses it.
+    /// Whether a value may go once no node uses it. Without one that shadows another, its name would come to mean the other.
     fn is_free(&self, value: ValueId) -> bool {
-        self.model.output_of(value).is_empty() && self.model.pin(value).is_none()
+        self.model.output_of(value).is_empty() && self.model.pin(value).is_none() && !self.model.shadows(value)
     }
 
     fn constant_bytes(&self, value: ValueId) -> i64 {
