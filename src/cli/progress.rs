@@ -98,16 +98,20 @@ mod tests {
         let terminal = InMemoryTerm::new(10, 80);
         let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
         let (look, looks) = mpsc::channel();
-        let look = Mutex::new(look);
+        let (go, goes) = mpsc::channel();
+        let (look, goes) = (Mutex::new(look), Mutex::new(goes));
         let done = || {
             look.lock().unwrap().send(()).ok();
+            goes.lock().unwrap().recv().ok();
             3
         };
-        // When there is a second look, the first was drawn.
-        let work = || looks.iter().take(2).count();
+        // When there is a second look, the first was drawn; the second waits, so that nothing is drawn while the terminal is read.
+        go.send(()).unwrap();
         let seen = show(&bar_on(&terminal, 10), pace, done, || {
-            work();
-            terminal.contents()
+            looks.iter().take(2).count();
+            let seen = terminal.contents();
+            drop(go);
+            seen
         });
         assert_eq!((seen.as_str(), terminal.contents().as_str()), ("3 of 10", ""));
     }
