@@ -22,9 +22,11 @@ def problem(before, after):
     """What else than a fold tells the two models apart; None if nothing does. Takes both models apart."""
     suspects = []
     inputs_list_constants = before.ir_version < 4
-    reduce_graph(before.graph, after.graph, inputs_list_constants, suspects)
+    shared = Shared(before.graph, after.graph)
+    reduce_graph(before.graph, after.graph, inputs_list_constants, suspects, shared)
     for left, right in zip(before.functions, after.functions):
-        reduce_graph(left, right, inputs_list_constants, suspects)
+        reduce_graph(left, right, inputs_list_constants, suspects, Shared(left, right))
+    suspects += [f"{name} is new, and no cast's result" for name, cast in shared.new.items() if cast is None]
     if suspects:
         return "; ".join(suspects)
     if before != after:
@@ -33,7 +35,29 @@ def problem(before, after):
     return None
 
 
-def reduce_graph(before, after, inputs_list_constants, suspects):
+class Shared:
+    """Results that nodes of several graphs read in place of equal ones of their own: of a cast around them, or of a new name."""
+
+    def __init__(self, before, after):
+        self.casts = {node.output[0]: cast_of(node) for graph in graphs(before) for node in graph.node if node.op_type in CASTS}
+        known = {name for graph in graphs(before) for node in graph.node for name in node.output}
+        known |= {name for graph in graphs(before) for name in initializer_names(graph)}
+        self.new = {name: None for graph in graphs(after) for name in initializer_names(graph) if name not in known}
+
+    def rename_inputs(self, before, after):
+        """Changes what the nodes before read to what those after read, where both are results of one cast."""
+        for left, right in zip(before.node, after.node):
+            for index, (old, new) in enumerate(zip(left.input, right.input)):
+                cast = self.casts.get(old)
+                if old == new or cast is None:
+                    continue
+                if new in self.new:
+                    self.new[new] = self.new[new] or cast
+                if cast == self.new.get(new, self.casts.get(new)):
+                    left.input[index] = new
+
+
+def reduce_graph(before, after, inputs_list_constants, suspects, shared):
     """Takes away what a fold may change in a graph or function body, and in their subgraphs."""
     kept_casts = {node.output[0] for node in after.node if node.op_type in CASTS}
     folded = [node for node in before.node if node.op_type in CASTS and node.output[0] not in kept_casts]
@@ -42,7 +66,7 @@ def reduce_graph(before, after, inputs_list_constants, suspects):
     gone = {name for name in constants(before) if name not in defined_after}
     # A constant may go with a cast in a subgraph that alone used it; but it must have been some cast's.
     suspects += [f"{before.name}: {name} is gone" for name in gone - sources - nested_sources(before)]
-    for graph, names in ((before, gone), (after, results)):
+    for graph, names in ((before, gone), (after, results | shared.new.keys())):
         remove(graph.node, lambda node: node.op_type == "Constant" and node.output[0] in names)
         if hasattr(graph, "initializer"):
             remove(graph.initializer, lambda tensor: tensor.name in names)
@@ -50,16 +74,26 @@ def reduce_graph(before, after, inputs_list_constants, suspects):
                 remove(graph.input, lambda value: value.name in names)
     remove(before.node, lambda node: node.op_type in CASTS and node.output[0] in results)
     rename_inputs(before, shared_results(folded, defined_after))
+    shared.rename_inputs(before, after)
     for left, right in zip(subgraphs(before), subgraphs(after)):
-        reduce_graph(left, right, inputs_list_constants, suspects)
+        reduce_graph(left, right, inputs_list_constants, suspects, shared)
+
+
+def cast_of(node):
+    """What decides a cast's result."""
+    return node.op_type, tuple(node.input), b"".join(sorted(attribute.SerializeToString() for attribute in node.attribute))
+
+
+def graphs(graph):
+    """A graph or function body and all graphs in it."""
+    return [graph] + [inner for subgraph in subgraphs(graph) for inner in graphs(subgraph)]
 
 
 def shared_results(folded, defined_after):
     """{result that is gone: result of an equal cast}: equal casts of one constant share one result."""
     equal_casts = {}
     for node in folded:
-        key = (node.op_type, tuple(node.input), b"".join(sorted(attribute.SerializeToString() for attribute in node.attribute)))
-        equal_casts.setdefault(key, []).append(node.output[0])
+        equal_casts.setdefault(cast_of(node), []).append(node.output[0])
     shared = {}
     for results in equal_casts.values():
         there = [result for result in results if result in defined_after]
