@@ -22,12 +22,18 @@ impl Neighbours {
     /// Looks at every file of `folder` and of the folders of the data files, and at every `.onnx` file of the folders around these,
     /// from which a location leads down to them.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
-        let near: BTreeSet<PathBuf> = data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(resolved).collect();
+        let near: BTreeSet<PathBuf> =
+            data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| fs::canonicalize(folder).ok()).collect();
         let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
         let around =
             around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(files).filter(|path| is_called_model(path));
         let files: BTreeSet<PathBuf> = near.iter().flat_map(|folder| files(folder)).chain(around).collect();
         Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
+    }
+
+    /// One model alone.
+    pub(super) fn only(model: &Path) -> Neighbours {
+        Neighbours(Neighbour::read(model.to_owned()).into_iter().collect())
     }
 
     /// The models that refer to a data file.
@@ -48,14 +54,8 @@ impl Neighbour {
     }
 
     fn refers(&self, data: &PathBuf) -> bool {
-        fs::canonicalize(&self.path).is_ok_and(|path| path != *data) && self.data.as_ref().is_none_or(|all| all.contains(data))
+        self.data.as_ref().is_none_or(|all| all.contains(data)) && fs::canonicalize(&self.path).is_ok_and(|path| path != *data)
     }
-}
-
-/// The data files that a model refers to, resolved; all of those given, if the file is called a model and cannot be read.
-pub(super) fn refers(model: &Path, data: &Path) -> bool {
-    let data = fs::canonicalize(data);
-    Neighbour::read(model.to_owned()).is_some_and(|model| data.is_ok_and(|data| model.refers(&data)))
 }
 
 /// Whether a file is a model, or called one.
@@ -70,10 +70,6 @@ fn is_called_model(path: &Path) -> bool {
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.is_file())
-}
-
-fn resolved(folder: PathBuf) -> Option<PathBuf> {
-    fs::canonicalize(folder).ok()
 }
 
 /// The locations that a model names; none if the file is no model.

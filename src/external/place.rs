@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Unplaceable, name, neighbours};
+use super::neighbours::Neighbours;
+use super::{Unplaceable, name};
 use crate::graph::Model;
 use crate::tensor::{BadTensor, Reference, Tensor, is_external};
 use crate::wire::{DataFolder, Layout, Piece, Target, folder_of, is_stream};
@@ -98,7 +99,12 @@ impl Place {
         let candidates = match self.is_in_place {
             true => self.data.opened(),
             false => {
-                let files = name::own_files(output).into_iter().filter(|path| neighbours::refers(output, path));
+                let own = name::own_files(output);
+                if own.is_empty() {
+                    return own;
+                }
+                let old = Neighbours::only(output);
+                let files = own.into_iter().filter(|path| old.referring(path).next().is_some());
                 files.filter_map(|path| fs::canonicalize(path).ok()).collect()
             }
         };

@@ -29,7 +29,8 @@ pub enum Target {
 /// target's permissions and then its name.
 ///
 /// # Errors
-/// Those of the operating system; the target is then as it was, unless it is the folder that cannot be flushed. Refuses to write to a terminal.
+/// Those of the operating system; the target is then as it was, unless it is the folder that cannot be flushed. Refuses to write to a
+/// terminal.
 pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
     match target {
         Target::Stdout if io::stdout().is_terminal() => {

@@ -1,4 +1,5 @@
-//! What a signal leaves behind: no temporary file, no names half changed, and a message where the cause is a file that became shorter while it was read.
+//! What a signal leaves behind: no temporary file, no names half changed, and a message where the cause is a file that became shorter
+//! while it was read.
 #![allow(unsafe_code)]
 
 use std::path::Path;
