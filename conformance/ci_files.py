@@ -1,10 +1,11 @@
-"""The files for CI: the pre-commit hooks run, the action's steps run, and docs/ci.md says what is true."""
+"""The files for CI: the pre-commit hooks run, the action's steps run, the workflows are valid, and docs/ci.md says what is true."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import yaml
@@ -21,6 +22,7 @@ def check(report):
         repository = make_repository(folder / "repository")
         check_hooks(report, repository, environment)
         check_action(report, repository, environment)
+        check_workflows(report, repository, environment)
         check_documentation(report, folder, repository, environment)
 
 
@@ -86,6 +88,21 @@ def check_action(report, repository, environment):
         variables = {key: values[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]] for key, value in step["env"].items()}
         expect(report, f"the action {name}", run(["bash", "-e", "-c", step["run"]], repository, environment | variables), code, part)
     report.case("the action's output", "2.1.0" not in (repository / "out.sarif").read_text() and "no SARIF")
+
+
+def check_workflows(report, repository, environment):
+    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    report.case("the workflows", not workflows and "there are none")
+    for workflow in workflows:
+        schema = ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow]
+        expect(report, f"{workflow.name} by GitHub's schema", run(schema, repository, environment), 0)
+    # `cargo binstall` looks for the archives under the names that the release gives them.
+    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["metadata"]["binstall"]
+    values = {"repo": "R", "version": "1.2.3", "target": "T", "archive-suffix": ".tar.gz"}
+    url = re.sub(r"\{ ([\w-]+) \}", lambda name: values[name[1]], package["pkg-url"])
+    release = (ROOT / ".github/workflows/release.yml").read_text()
+    name = re.search(r'name="(recast-\S+)"', release)[1].replace("${GITHUB_REF_NAME}", "v1.2.3").replace("${TARGET}", "T")
+    report.case("the archives of cargo binstall", url != f"R/releases/download/v1.2.3/{name}.tar.gz" and url)
 
 
 def check_documentation(report, folder, repository, environment):
