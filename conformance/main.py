@@ -18,6 +18,7 @@ CHECKS = [
     "cast_file",
     "proof",
     "fold_equal",
+    "fold_peers",
     "bystanders",
     "header",
     "pairs",
