@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from common import RECAST, recast, run_model, scratch_folder, supports
+from common import RECAST, recast, run_model, scratch_folder
 from measure import beside_cp, run
 
 ROWS, COLUMNS = 2048, 2048
@@ -24,9 +24,6 @@ MOST_ANONYMOUS = 64  # MiB.
 def check(report):
     if not report.everything:
         report.skip("only with --all")
-        return
-    if not supports("fold", "--external-data"):
-        report.skip("recast has no --external-data")
         return
     for name, stored, wanted, tensors in CASES:
         with scratch_folder() as scratch:

@@ -1,7 +1,6 @@
 """What the checks share: where things are, counting cases, running recast, running models, comparing tensors."""
 
 import contextlib
-import functools
 import os
 import shutil
 import subprocess
@@ -67,12 +66,6 @@ class Report:
 def recast(*arguments):
     """Runs recast; its exit code, stdout and stderr."""
     return subprocess.run([RECAST, *arguments], capture_output=True, text=True)
-
-
-@functools.cache
-def supports(command, option):
-    """Whether a command's help knows an option."""
-    return option in recast(command, "--help").stdout
 
 
 def fold_all(report, models, output_folder, *options):

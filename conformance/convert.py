@@ -34,7 +34,8 @@ SAMPLED_OPSETS = (8, 11, 13, 18, 21, 28)
 SAMPLED_MODELS = 7  # One of so many.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 TOLERANCE, LOOSE_TOLERANCE = 1e-5, 1e-3
-LEAST_UP, LEAST_DOWN = 0.995, 0.40
+# Just below what is measured: all upgrades; 46.4 % of the downgrades of the sample, 46.5 % of all.
+LEAST_UP, LEAST_DOWN = 0.999, 0.46
 
 
 def check(report):

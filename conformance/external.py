@@ -19,7 +19,6 @@ from common import (
     recast,
     sample_inputs,
     scratch_folder,
-    supports,
 )
 
 
@@ -32,8 +31,6 @@ def check(report):
             for name, arguments, output in outputs(folder):
                 check_output(report, f"{original.stem}, {name}", original, arguments, output)
             check_shared_data(report, original, folder / "shared")
-        if not supports("fold", "--external-data"):
-            report.note("--external-data not checked, recast has no such option")
 
 
 def outputs(folder):
@@ -44,21 +41,16 @@ def outputs(folder):
     elsewhere.parent.mkdir()
     yield "beside the input", [source, "-o", beside], beside
     yield "in another folder", [source, "-o", elsewhere], elsewhere
-    if supports("fold", "--external-data"):
-        for choice in ("keep", "inline", "new.data"):
-            target = folder / f"with {choice}" / "folded.onnx"
-            target.parent.mkdir()
-            yield f"--external-data {choice}", [source, "-o", target, "--external-data", choice], target
+    for choice in ("keep", "inline", "new.data"):
+        target = folder / f"with {choice}" / "folded.onnx"
+        target.parent.mkdir()
+        yield f"--external-data {choice}", [source, "-o", target, "--external-data", choice], target
     shutil.copytree(folder / "in", folder / "in place")
     yield "in place", [folder / "in place" / "model.onnx", "--in-place"], folder / "in place" / "model.onnx"
 
 
 def check_output(report, name, original, arguments, output):
     done = recast("fold", *arguments)
-    if done.returncode != 0 and not supports("fold", "--external-data") and "in another folder" in name:
-        # Until the data file moves along, the honest answer is to refuse.
-        report.case(f"{name}, refused", output.exists() and "refused, but there is an output")
-        return
     if not report.case(f"{name}, exit code", done.returncode != 0 and f"{done.returncode}: {done.stderr.strip()}"):
         return
     report.attempt(f"{name}, onnx.load", lambda: onnx.load(output))
@@ -66,9 +58,8 @@ def check_output(report, name, original, arguments, output):
         report.attempt(f"{name}, onnx.checker", lambda: onnx.checker.check_model(output, full_check=True))
     if "inline" in arguments:
         report.case(f"{name}, self-contained", [tensor.name for tensor in tensors(output) if tensor.external_data])
-    if supports("fold", "--external-data"):
-        left = count_casts(onnx.load(output, load_external_data=False))
-        report.case(f"{name}, folded", left >= count_casts(onnx.load(original)) and "no cast was folded")
+    left = count_casts(onnx.load(output, load_external_data=False))
+    report.case(f"{name}, folded", left >= count_casts(onnx.load(original)) and "no cast was folded")
     judge, difference = compare_outputs(original, output, sample_inputs(onnx.load(original)))
     report.case(f"{name}, outputs", difference or judge is None and "nothing runs them")
 

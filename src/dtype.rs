@@ -112,10 +112,16 @@ impl DType {
         self as i32
     }
 
-    /// Whether this is one of the four types that `saturate` speaks of: every 8-bit float but E8M0.
+    /// Whether this is one of the four float8 types of opset 19: every 8-bit float except FLOAT8E8M0.
     #[must_use]
     pub const fn is_float8(self) -> bool {
         matches!(self, DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2 | DType::Float8E5M2Fnuz)
+    }
+
+    /// Whether `saturate` has an effect on casts to this type: to the four float8 types, and to FLOAT8E8M0 (`Cast-24`).
+    #[must_use]
+    pub const fn obeys_saturate(self) -> bool {
+        self.is_float8() || matches!(self, DType::Float8E8M0)
     }
 
     /// As [`DType::raw_bytes`], where memory has room for them at all.

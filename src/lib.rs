@@ -13,7 +13,7 @@
 //! let input = wire::open("models/fp8_qdq.onnx".as_ref())?;
 //! let model = Model::new(ModelProto::from_bytes(input.bytes)?)?;
 //! let (model, report) = passes::run(model, PASSES, &Options::default())?;
-//! assert_eq!(report.folded.len(), 3);
+//! assert_eq!(report.folded().len(), 3);
 //!
 //! let folder = tempfile::tempdir()?;
 //! wire::save(&Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
@@ -36,6 +36,7 @@ pub mod text;
 pub mod graph;
 pub mod external;
 pub mod facts;
+pub mod folding;
 pub mod cast_file;
 pub mod convert;
 pub mod diff;

@@ -2,12 +2,12 @@
 //!
 //! A tensor is read by reference to the mapped file and cast while the result is written, so that neither has to fit memory.
 
-mod elements;
+mod array;
 mod npy;
 mod strings;
 mod tensor_proto;
 
-pub use elements::{Array, Data, Failure, Spread};
+pub use array::{Array, Failure};
 
 use crate::dtype::DType;
 use crate::wire::{DataFolder, Input, Layout};

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
-use super::elements::{Array, Data, Failure, Spread};
+use super::array::{Array, Failure};
 use super::strings;
 use crate::dtype::{Class, DType};
+use crate::tensor::{Content, Data, Spread, element_count};
 use crate::wire::{Layout, Piece};
 
 /// What every file begins with.
@@ -18,9 +19,8 @@ const ALIGNMENT: usize = 64;
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
     let (header, start) = header_text(bytes)?;
-    let header = Header::parse(header).map_err(|what| Failure(format!("is no sound .npy file: {what}")))?;
-    let elements = header.dims.iter().try_fold(1_i64, |product, &dim| product.checked_mul(dim));
-    let elements = elements
+    let header = Header::parse(&header).map_err(|what| Failure(format!("is no sound .npy file: {what}")))?;
+    let elements = element_count(&header.dims)
         .and_then(|elements| usize::try_from(elements).ok())
         .ok_or_else(|| Failure(format!("has no such shape: {:?}", header.dims)))?;
     let item = Item::parse(&header.descr)?;
@@ -35,25 +35,24 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
             header.dims
         )));
     }
-    let (dtype, data) = match (item, stored) {
-        (Item::Wide(characters), _) => (DType::String, Data::Strings(strings::from_wide(&data, characters)?)),
-        (Item::Narrow(bytes), _) => (DType::String, Data::Strings(strings::from_narrow(&data, bytes))),
-        (item, stored) => (item.dtype(stored, &header.descr)?, Data::Numbers(data, Spread::Byte, None)),
+    let strings = |strings| Content::new(DType::String, &header.dims, Data::Strings(strings));
+    let content = match (item, stored) {
+        (Item::Wide(characters), _) => strings(strings::from_wide(&data, characters)?),
+        (Item::Narrow(bytes), _) => strings(strings::from_narrow(&data, bytes)),
+        (item, stored) => Content::spread(item.dtype(stored, &header.descr)?, &header.dims, data),
     };
-    Ok(Array { dims: header.dims, fortran_order: header.fortran_order, dtype, data, message: None })
+    Ok(Array { content, fortran_order: header.fortran_order, message: None })
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
-    let piece = array.piece(Spread::Byte);
-    let (descr, data) = match (array.data, piece) {
+    let (descr, data) = match (array.content.data(), array.content.piece(Spread::Byte)) {
         (Data::Strings(strings), _) => {
-            let (characters, wide) = strings::to_wide(&strings)?;
+            let (characters, wide) = strings::to_wide(strings)?;
             (format!("<U{characters}"), Piece::Bytes(wide.into()))
         }
-        (_, Some(piece)) => (descr(array.dtype).to_owned(), piece),
-        (Data::Numbers(..), None) => unreachable!("numbers make a piece"),
+        (Data::Numbers(..), piece) => (descr(array.dtype()).to_owned(), piece.expect("numbers make a piece")),
     };
-    let shape: Vec<String> = array.dims.iter().map(i64::to_string).collect();
+    let shape: Vec<String> = array.content.dims().iter().map(i64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let order = if array.fortran_order { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}{comma}), }}", shape.join(", "));
@@ -74,7 +73,7 @@ fn preamble(header: &str) -> Vec<u8> {
 }
 
 /// The header's text, and where the data begin.
-fn header_text(bytes: &[u8]) -> Result<(&str, usize), Failure> {
+fn header_text(bytes: &[u8]) -> Result<(String, usize), Failure> {
     let cut = || Failure::new("ends within its header");
     let (&version, rest) = bytes[MAGIC.len()..].split_first().ok_or_else(cut)?;
     let width = match version {
@@ -85,7 +84,8 @@ fn header_text(bytes: &[u8]) -> Result<(&str, usize), Failure> {
     let length = rest.get(1..1 + width).ok_or_else(cut)?.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
     let start = MAGIC.len() + 2 + width;
     let text = bytes.get(start..start.saturating_add(length)).ok_or_else(cut)?;
-    let text = std::str::from_utf8(text).map_err(|_| Failure::new("has a header that is no text"))?;
+    // A copy: other programs may change the mapped bytes, and a string must stay UTF-8.
+    let text = String::from_utf8(text.to_vec()).map_err(|_| Failure::new("has a header that is not text"))?;
     Ok((text, start + length))
 }
 
@@ -312,7 +312,7 @@ mod tests {
             bytes.extend([1; 16]);
             bytes.truncate(bytes.len().saturating_sub(cut).max(MAGIC.len()));
             if let Ok(array) = read(&bytes.into(), None) {
-                proptest::prop_assert!(array.elements() <= 16 || array.dtype == DType::String);
+                proptest::prop_assert!(array.elements() <= 16 || array.dtype() == DType::String);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::elements::Failure;
+use super::array::Failure;
 
 /// Reads strings of so many characters of four bytes.
 pub(super) fn from_wide(data: &[u8], characters: usize) -> Result<Vec<Bytes>, Failure> {
@@ -29,10 +29,11 @@ const TIMES: usize = 16;
 pub(super) fn to_wide(strings: &[Bytes]) -> Result<(usize, Vec<u8>), Failure> {
     let texts = (strings.iter().enumerate())
         .map(|(index, string)| {
-            let text = std::str::from_utf8(string);
+            // A copy: other programs may change the mapped bytes, and a string must stay UTF-8.
+            let text = String::from_utf8(string.to_vec());
             text.map_err(|_| Failure(format!("has an element that is not UTF-8, at index {index}")))
         })
-        .collect::<Result<Vec<&str>, Failure>>()?;
+        .collect::<Result<Vec<String>, Failure>>()?;
     let characters = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let stored: usize = texts.iter().map(|text| text.len() + 1).sum();
     let needed = texts.len() as u128 * characters as u128 * 4;

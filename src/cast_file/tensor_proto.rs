@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::elements::{Array, Data, Failure, Spread};
+use super::array::{Array, Failure};
 use crate::dtype::DType;
-use crate::tensor::{self, RAW_DATA, Tensor, without_values};
+use crate::tensor::{Data, Spread, Tensor, raw_data, without_values};
 use crate::wire::schema::TensorProto;
-use crate::wire::{DataFolder, Field, LARGEST_MESSAGE, Layout, Piece, Value, raw};
+use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, raw};
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     let proto =
@@ -18,33 +18,27 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) ->
             tensor.dtype()
         )));
     }
-    let data = match tensor.load(folder).map_err(Failure::new)? {
-        tensor::Data::Numbers(values, _) => Data::Numbers(values, Spread::Packed, None),
-        tensor::Data::Strings(strings) => Data::Strings(strings),
-    };
-    Ok(Array { dims: tensor.dims().to_vec(), fortran_order: false, dtype: tensor.dtype(), data, message: Some(proto) })
+    let content = tensor.load(folder).map_err(Failure::new)?;
+    Ok(Array { content, fortran_order: false, message: Some(proto) })
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
-    if array.fortran_order && array.dims.len() > 1 {
+    if array.fortran_order && array.content.dims().len() > 1 {
         return Err(Failure::new(
             "is in Fortran order, which a TensorProto does not know; save it with numpy.ascontiguousarray first",
         ));
     }
-    let piece = array.piece(Spread::Packed);
     let mut proto = match &array.message {
         Some(message) => without_values(message),
         None => TensorProto::from(raw::TensorProto::default()),
     };
-    proto.dims = array.dims;
-    proto.data_type = Some(array.dtype.number());
+    proto.dims = array.content.dims().to_vec();
+    proto.data_type = Some(array.dtype().number());
     proto.data_location = None;
     proto.string_data.clear();
-    match (piece, array.data) {
-        (None, Data::Strings(strings)) => proto.string_data = strings,
-        (Some(Piece::Made(recipe)), _) => proto.rest_mut().push(Field { tag: RAW_DATA, value: Value::Made(recipe) }),
-        (Some(Piece::Bytes(bytes)), _) => proto.rest_mut().push(Field { tag: RAW_DATA, value: Value::Len(bytes) }),
-        (None, Data::Numbers(..)) => unreachable!("numbers make a piece"),
+    match array.content.data() {
+        Data::Strings(strings) => proto.string_data.clone_from(strings),
+        Data::Numbers(..) => proto.rest_mut().extend(array.content.piece(Spread::Packed).map(raw_data)),
     }
     let layout = Layout::of(&proto);
     if layout.bytes() > LARGEST_MESSAGE {

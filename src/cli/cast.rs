@@ -80,8 +80,8 @@ impl CastFile {
         let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
         let input = input.with_context(|| self.input.display().to_string())?;
         let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?).with_context(|| input.name.clone())?;
-        let cast = Cast::new(array.dtype, self.to, self.rules())?;
-        let (from, elements) = (array.dtype, array.elements());
+        let cast = Cast::new(array.dtype(), self.to, self.rules())?;
+        let (from, elements) = (array.dtype(), array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
         if !self.accepts(&input.name, &summary) {
             return Ok(ExitCode::from(1));

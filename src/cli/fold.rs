@@ -88,7 +88,7 @@ impl Fold {
         let mut folded = FoldedModel {
             path: input.name,
             output: target.as_ref().map(files::target_name),
-            report,
+            report: report.into(),
             bytes_in: input.bytes.len() as u64,
             bytes_out: 0,
             data_file: None,

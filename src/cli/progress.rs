@@ -10,16 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::Messages;
 use crate::wire::Progress;
 
+const OF_FILES: &str = "{bar:30} {bytes} of {total_bytes}, {elapsed}";
+const OF_MODELS: &str = "{bar:30} {pos} of {len} models, {elapsed}";
+
 /// Writes files, under a bar of their bytes.
 pub fn of_files<T>(messages: Messages, files: &[Progress], write: impl FnOnce() -> T) -> T {
     let bytes = files.iter().map(Progress::bytes).sum();
-    let bar = bar(messages, bytes, "{bar:30} {bytes} of {total_bytes}, {elapsed}");
+    let bar = bar(messages, bytes, OF_FILES);
     show(&bar, Pace::default(), || files.iter().map(Progress::written).sum(), write)
 }
 
 /// Does something with models one by one, under a bar of how many are done.
 pub fn of_models<T>(messages: Messages, models: usize, work: impl FnOnce(&Done) -> T) -> T {
-    let bar = bar(messages, models as u64, "{bar:30} {pos} of {len} models, {elapsed}");
+    let bar = bar(messages, models as u64, OF_MODELS);
     let done = Done::default();
     show(&bar, Pace::default(), || done.0.load(Ordering::Relaxed), || work(&done))
 }
@@ -37,8 +40,11 @@ impl Done {
 /// A bar on standard error. It is never drawn unless that is a terminal.
 fn bar(messages: Messages, total: u64, template: &str) -> ProgressBar {
     let target = if messages.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let style = ProgressStyle::with_template(template).expect("the template is sound");
-    ProgressBar::with_draw_target(Some(total), target).with_style(style)
+    ProgressBar::with_draw_target(Some(total), target).with_style(style(template))
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is sound")
 }
 
 /// When a bar is drawn.
@@ -125,8 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn every_template_is_sound() {
-        let messages = Messages { quiet: true, verbose: false };
-        assert_eq!(of_files(messages, &[], || 1) + of_models(messages, 2, |_| 2), 3);
+    fn bars_say_how_much_of_what_is_done() {
+        for (template, expected) in [(OF_FILES, "1.00 KiB of 4.00 KiB, 0s"), (OF_MODELS, "1024 of 4096 models, 0s")] {
+            let terminal = InMemoryTerm::new(10, 80);
+            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+            let bar = ProgressBar::with_draw_target(Some(4096), target).with_style(style(template));
+            bar.set_position(1024);
+            bar.tick();
+            assert!(terminal.contents().ends_with(expected), "{}", terminal.contents());
+            bar.abandon();
+        }
     }
 }

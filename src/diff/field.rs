@@ -120,7 +120,7 @@ fn item_text(field: &Field, value: &Value) -> String {
         (_, Value::Fixed64(bits)) => f64::from_bits(*bits).to_string(),
         (_, value) => {
             let bytes = value.to_bytes().unwrap_or_default();
-            std::str::from_utf8(&bytes).map_or_else(|_| format!("{} bytes", bytes.len()), |text| format!("{text:?}"))
+            String::from_utf8(bytes.to_vec()).map_or_else(|_| format!("{} bytes", bytes.len()), |text| format!("{text:?}"))
         }
     }
 }

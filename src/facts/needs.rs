@@ -2,9 +2,9 @@
 
 use crate::dtype::DType;
 use crate::facts::{ValueType, infer::Known, ir_of_opset};
-use crate::graph::{Body, Model, Origin, is_onnx_domain};
+use crate::graph::{Body, Model, Origin, is_onnx_domain, read_type};
 use crate::ir_version;
-use crate::wire::schema::{AttributeProto, TensorProto, TypeProto};
+use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto, TypeProto};
 
 /// Something in a model that only some IR versions know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,9 @@ pub fn contents(model: &Model) -> Vec<Need> {
                 if !graph.metadata_props.is_empty() || infos_with_metadata(graph.input.iter().chain(&graph.output)) {
                     need(ir_version::METADATA, "metadata_props of a graph");
                 }
-                if !graph.sparse_initializer.is_empty() {
+                for sparse in &graph.sparse_initializer {
                     need(ir_version::SPARSE_TENSORS, "a sparse initializer");
+                    sparse_needs(sparse, &mut need);
                 }
                 if !graph.quantization_annotation.is_empty() {
                     need(ir_version::QUANTIZATION_ANNOTATIONS, "a quantization annotation");
@@ -73,8 +74,9 @@ pub fn contents(model: &Model) -> Vec<Need> {
                 if !function.overload().is_empty() || !function.value_info.is_empty() || !function.metadata_props.is_empty() {
                     need(ir_version::METADATA, "an overload, value_info or metadata_props of a function");
                 }
-                if !function.attribute_proto.is_empty() {
+                for default in &function.attribute_proto {
                     need(ir_version::FUNCTION_DEFAULTS, "a default of a function's attribute");
+                    attribute_needs(default, &mut need);
                 }
             }
         }
@@ -155,18 +157,26 @@ fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str))
     for tensor in attribute.t.iter().chain(&attribute.tensors) {
         tensor_needs(tensor, need);
     }
-    if attribute.sparse_tensor.is_some() || !attribute.sparse_tensors.is_empty() {
+    for sparse in attribute.sparse_tensor.iter().chain(&attribute.sparse_tensors) {
         need(ir_version::SPARSE_TENSORS, "a sparse tensor");
+        sparse_needs(sparse, need);
     }
-    if attribute.tp.is_some() || !attribute.type_protos.is_empty() {
+    for stated in attribute.tp.iter().chain(&attribute.type_protos) {
         need(ir_version::OPTIONAL_TYPES, "a type in an attribute");
+        type_needs(Some(stated), need);
+    }
+}
+
+fn sparse_needs(sparse: &SparseTensorProto, need: &mut impl FnMut(i64, &str)) {
+    for tensor in sparse.values.iter().chain(&sparse.indices) {
+        tensor_needs(tensor, need);
     }
 }
 
 /// The type that an attribute of an operator of ONNX names.
 fn named_type(attribute: &AttributeProto) -> Option<DType> {
-    match (attribute.name(), attribute.i) {
-        ("to" | "dtype" | "output_dtype", Some(number)) => i32::try_from(number).ok().and_then(DType::from_number),
+    match attribute.name() {
+        "to" | "dtype" | "output_dtype" => read_type(attribute).ok(),
         _ => None,
     }
 }

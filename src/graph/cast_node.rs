@@ -2,12 +2,12 @@
 
 use super::Model;
 use super::calls::Attribute;
+use super::cast_attributes::{BadAttribute, read_round_mode, read_saturate, read_type};
 use super::index::{Origin, ValueId};
 use super::query::is_onnx_domain;
 use super::scope::{NodeId, holds_graph};
-use crate::cast::RoundMode;
+use crate::cast::{Contested, RoundMode, Rules};
 use crate::dtype::DType;
-use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::schema::{AttributeProto, NodeProto};
 
 /// Whether a node is ONNX's `Cast` or `CastLike`.
@@ -21,13 +21,13 @@ pub fn is_cast(node: &NodeProto) -> bool {
 pub struct CastNode {
     /// The value that is cast.
     pub input: ValueId,
-    /// The value that results; none if nobody wants it.
+    /// The value that results; none if the output has no name.
     pub output: Option<ValueId>,
     /// What says which type results.
     pub to: TypeSource,
-    /// `saturate` as it is written; none where it is left to its default, 1.
+    /// `saturate` as it is written; none where it has its default: see [`CastNode::rules`].
     pub saturate: Option<bool>,
-    /// `round_mode` as it is written; none where it is left to its default, `up`.
+    /// `round_mode` as it is written; none where it has its default: see [`CastNode::rules`].
     pub round_mode: Option<RoundMode>,
 }
 
@@ -40,6 +40,20 @@ pub enum TypeSource {
     Like(ValueId),
 }
 
+impl CastNode {
+    /// What the result depends on beside the types. An attribute that is not written has the schema's default.
+    #[must_use]
+    pub fn rules(&self, opset: u32, contested: Contested) -> Rules {
+        let defaults = Rules::default();
+        Rules {
+            saturate: self.saturate.unwrap_or(defaults.saturate),
+            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
+            opset,
+            contested,
+        }
+    }
+}
+
 /// Why a cast cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnclearCast {
@@ -49,6 +63,12 @@ pub enum UnclearCast {
     /// An attribute is one of the function's, and its callers do not agree on one value.
     #[error("`{0}` is an attribute of the function, and its calls do not give it one value")]
     CallersDisagree(String),
+}
+
+impl From<BadAttribute> for UnclearCast {
+    fn from(BadAttribute(what): BadAttribute) -> UnclearCast {
+        UnclearCast::Invalid(what)
+    }
 }
 
 impl Model {
@@ -64,7 +84,7 @@ impl Model {
     /// Where an attribute or input is missing or not what `Cast` may have, or there is more than one output.
     pub fn cast_node(&self, node: NodeId) -> Result<CastNode, UnclearCast> {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
-        // These would not only be invalid: whoever replaces the cast would lose the other outputs, or what a graph uses and defines.
+        // These are not only invalid: replacing the cast would lose the other outputs, or the values that a graph uses and defines.
         let outputs = self.node(node).output.len();
         if outputs > 1 {
             return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; it defines one")));
@@ -76,7 +96,7 @@ impl Model {
         let to = match self.node(node).op_type() {
             "CastLike" => TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?),
             _ => match self.known_attribute(node, "to")? {
-                Some(attribute) => TypeSource::Attribute(read_to(attribute)?),
+                Some(attribute) => TypeSource::Attribute(read_type(attribute)?),
                 None => return Err(invalid("the attribute `to` is missing")),
             },
         };
@@ -104,45 +124,6 @@ impl Model {
             Attribute::Absent => Ok(None),
             Attribute::Is(attribute) => Ok(Some(attribute)),
             Attribute::Unclear => Err(UnclearCast::CallersDisagree(name.to_owned())),
-        }
-    }
-}
-
-/// `to` is a number since version 6 of `Cast`, and before that a type's name.
-fn read_to(attribute: &AttributeProto) -> Result<DType, UnclearCast> {
-    if attribute.r#type() == AttributeType::String || (attribute.i.is_none() && attribute.s.is_some()) {
-        let name = String::from_utf8_lossy(attribute.s());
-        return name.parse().map_err(|error| UnclearCast::Invalid(format!("`to`: {error}")));
-    }
-    i32::try_from(attribute.i())
-        .ok()
-        .and_then(DType::from_number)
-        .ok_or_else(|| UnclearCast::Invalid(format!("`to` = {} is the number of no element type", attribute.i())))
-}
-
-/// `saturate` is the integer 0 or 1.
-///
-/// # Errors
-/// Where it is not.
-pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, UnclearCast> {
-    match (attribute.r#type(), attribute.i) {
-        (AttributeType::Int, None | Some(0)) | (AttributeType::Undefined, Some(0)) => Ok(false),
-        (AttributeType::Int | AttributeType::Undefined, Some(1)) => Ok(true),
-        (AttributeType::Int | AttributeType::Undefined, Some(other)) => {
-            Err(UnclearCast::Invalid(format!("`saturate` = {other} is neither 0 nor 1")))
-        }
-        _ => Err(UnclearCast::Invalid("`saturate` is no integer".to_owned())),
-    }
-}
-
-fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, UnclearCast> {
-    match attribute.s() {
-        b"up" => Ok(RoundMode::Up),
-        b"down" => Ok(RoundMode::Down),
-        b"nearest" => Ok(RoundMode::Nearest),
-        other => {
-            let other = String::from_utf8_lossy(other);
-            Err(UnclearCast::Invalid(format!("`round_mode` = '{other}' is none of up, down, nearest")))
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
-
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::query::is_onnx_domain;
@@ -11,7 +9,7 @@ use super::scope::{NodeId, ScopeKind, holds_graph};
 use crate::dtype::DType;
 use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Content, Data};
-use crate::wire::schema::{NodeProto, TensorProto};
+use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]
@@ -22,7 +20,7 @@ pub struct Constant<'m> {
     pub node: Option<NodeId>,
 }
 
-/// Why a value is no constant that can be read.
+/// Why a value is not a constant that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotConstant {
     /// It depends on the inputs of a run.
@@ -60,7 +58,7 @@ impl Model {
                 Ok(Constant { tensor: Cow::Borrowed(tensor), node: None })
             }
             Origin::Node { node, output: 0 } if self.is_constant_node(node) => {
-                Ok(Constant { tensor: constant_tensor(self.node(node))?, node: Some(node) })
+                Ok(Constant { tensor: ConstantValue::of_node(self.node(node))?.tensor()?, node: Some(node) })
             }
             Origin::Node { .. } | Origin::Input(_) | Origin::Missing => Err(NotConstant::Computed),
         }
@@ -87,45 +85,112 @@ impl Model {
     }
 }
 
-/// The tensor of a `Constant` node, by `Constant-13`: exactly one of its attributes holds the value.
-fn constant_tensor(node: &NodeProto) -> Result<Cow<'_, TensorProto>, NotConstant> {
-    let mut values = node.attribute.iter().filter(|attribute| {
-        matches!(
-            attribute.name(),
-            "value"
-                | "sparse_value"
-                | "value_int"
-                | "value_ints"
-                | "value_float"
-                | "value_floats"
-                | "value_string"
-                | "value_strings"
-        )
-    });
-    let (Some(attribute), None) = (values.next(), values.next()) else {
-        return Err(NotConstant::NoValue);
-    };
-    if !attribute.ref_attr_name().is_empty() {
-        return Err(NotConstant::AttributeReference);
+/// The value of a `Constant` node, by `Constant-13`: exactly one of its attributes holds it. All readers of `Constant` use this.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantValue<'n> {
+    form: Form,
+    attribute: &'n AttributeProto,
+}
+
+/// The attributes that may hold the value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Tensor,
+    Sparse,
+    Int,
+    Ints,
+    Float,
+    Floats,
+    String,
+    Strings,
+}
+
+impl<'n> ConstantValue<'n> {
+    /// The value of a `Constant` node.
+    ///
+    /// # Errors
+    /// Where no attribute holds a value, or more than one does.
+    pub fn of_node(node: &'n NodeProto) -> Result<ConstantValue<'n>, NotConstant> {
+        let mut values = node.attribute.iter().filter_map(ConstantValue::of_attribute);
+        match (values.next(), values.next()) {
+            (Some(value), None) => Ok(value),
+            _ => Err(NotConstant::NoValue),
+        }
     }
-    let numbers = |dtype, dims: &[i64], raw: Vec<u8>| Content::new(dtype, dims, Data::Numbers(raw.into(), Vec::new()));
-    let strings = |dims: &[i64], strings: Vec<Bytes>| Content::new(DType::String, dims, Data::Strings(strings));
-    let length = |length: usize| [i64::try_from(length).unwrap_or(i64::MAX)];
-    let content = match attribute.name() {
-        "value" => return attribute.t.as_ref().map(Cow::Borrowed).ok_or(NotConstant::NoValue),
-        "sparse_value" => return Err(NotConstant::Sparse),
-        "value_int" => numbers(DType::Int64, &[], attribute.i().to_le_bytes().into()),
-        "value_float" => numbers(DType::Float, &[], attribute.f().to_le_bytes().into()),
-        "value_string" => strings(&[], vec![attribute.s.clone().unwrap_or_default()]),
-        "value_ints" => {
-            let raw = attribute.ints.iter().flat_map(|int| int.to_le_bytes()).collect();
-            numbers(DType::Int64, &length(attribute.ints.len()), raw)
+
+    /// The value that an attribute of a `Constant` node holds; none where it is another attribute.
+    #[must_use]
+    pub fn of_attribute(attribute: &'n AttributeProto) -> Option<ConstantValue<'n>> {
+        let form = match attribute.name() {
+            "value" => Form::Tensor,
+            "sparse_value" => Form::Sparse,
+            "value_int" => Form::Int,
+            "value_ints" => Form::Ints,
+            "value_float" => Form::Float,
+            "value_floats" => Form::Floats,
+            "value_string" => Form::String,
+            "value_strings" => Form::Strings,
+            _ => return None,
+        };
+        Some(ConstantValue { form, attribute })
+    }
+
+    /// The element type, which most attributes state by their name.
+    #[must_use]
+    pub fn dtype(&self) -> Option<DType> {
+        let stated = |tensor: &TensorProto| DType::from_number(tensor.data_type());
+        match self.form {
+            Form::Tensor => self.attribute.t.as_ref().and_then(stated),
+            Form::Sparse => self.attribute.sparse_tensor.as_ref()?.values.as_ref().and_then(stated),
+            Form::Int | Form::Ints => Some(DType::Int64),
+            Form::Float | Form::Floats => Some(DType::Float),
+            Form::String | Form::Strings => Some(DType::String),
         }
-        "value_floats" => {
-            let raw = attribute.floats.iter().flat_map(|float| float.to_le_bytes()).collect();
-            numbers(DType::Float, &length(attribute.floats.len()), raw)
+    }
+
+    /// The shape; none where it is not known, or the tensor is sparse.
+    #[must_use]
+    pub fn dims(&self) -> Option<Vec<i64>> {
+        let listed = |length: usize| (!self.is_reference()).then(|| vec![i64::try_from(length).unwrap_or(i64::MAX)]);
+        match self.form {
+            Form::Tensor => self.attribute.t.as_ref().map(|tensor| tensor.dims.clone()),
+            Form::Sparse => None,
+            Form::Int | Form::Float | Form::String => Some(Vec::new()),
+            Form::Ints => listed(self.attribute.ints.len()),
+            Form::Floats => listed(self.attribute.floats.len()),
+            Form::Strings => listed(self.attribute.strings.len()),
         }
-        _ => strings(&length(attribute.strings.len()), attribute.strings.clone()),
-    };
-    Ok(Cow::Owned(content.into_tensor("")))
+    }
+
+    /// The value as a tensor; one is made for attributes that are plain numbers or strings.
+    ///
+    /// # Errors
+    /// Where the tensor is sparse, missing, or an attribute of the function's caller.
+    pub fn tensor(&self) -> Result<Cow<'n, TensorProto>, NotConstant> {
+        if self.is_reference() {
+            return Err(NotConstant::AttributeReference);
+        }
+        let attribute = self.attribute;
+        let ints = |ints: &[i64]| Data::Numbers(ints.iter().flat_map(|int| int.to_le_bytes()).collect(), Vec::new());
+        let floats = |floats: &[f32]| Data::Numbers(floats.iter().flat_map(|float| float.to_le_bytes()).collect(), Vec::new());
+        let data = match self.form {
+            Form::Tensor => return attribute.t.as_ref().map(Cow::Borrowed).ok_or(NotConstant::NoValue),
+            Form::Sparse => return Err(NotConstant::Sparse),
+            Form::Int => ints(&[attribute.i()]),
+            Form::Ints => ints(&attribute.ints),
+            Form::Float => floats(&[attribute.f()]),
+            Form::Floats => floats(&attribute.floats),
+            Form::String => Data::Strings(vec![attribute.s.clone().unwrap_or_default()]),
+            Form::Strings => Data::Strings(attribute.strings.clone()),
+        };
+        match (self.dtype(), self.dims()) {
+            (Some(dtype), Some(dims)) => Ok(Cow::Owned(Content::new(dtype, &dims, data).into_tensor(""))),
+            _ => Err(NotConstant::NoValue),
+        }
+    }
+
+    /// Whether the value is an attribute of the function that the node is in.
+    fn is_reference(&self) -> bool {
+        !self.attribute.ref_attr_name().is_empty()
+    }
 }

@@ -15,6 +15,7 @@
 
 mod build;
 mod calls;
+mod cast_attributes;
 mod cast_node;
 mod change;
 mod constant;
@@ -27,8 +28,9 @@ mod scope;
 mod tensors;
 
 pub use calls::Attribute;
-pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast, read_saturate};
-pub use constant::{Constant, NotConstant};
+pub use cast_attributes::{BadAttribute, read_round_mode, read_saturate, read_type};
+pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast};
+pub use constant::{Constant, ConstantValue, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};
 pub use names::Names;

@@ -12,15 +12,6 @@ use crate::graph::ValueId;
 use crate::packed::{self, size};
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
-/// A constant whose values were read.
-#[derive(Clone, Debug)]
-pub struct ConstantValues {
-    dtype: DType,
-    dims: Vec<i64>,
-    elements: usize,
-    data: Data,
-}
-
 /// Elements that are looked at between two casts: few enough for the cache, and a whole number of bytes in every packing.
 const BLOCK: usize = 8192;
 /// Elements that one thread looks at before it asks for more.
@@ -30,7 +21,7 @@ impl Subject<'_> {
     /// The values of a constant, or what casts make of one, as far as ONNX defines that; nothing if a value is neither, or if too much
     /// would have to be computed.
     #[must_use]
-    pub fn known_values(&self, value: ValueId) -> Option<ConstantValues> {
+    pub fn known_values(&self, value: ValueId) -> Option<Content> {
         let mut kernels = Vec::new();
         let mut at = value;
         let constant = loop {
@@ -47,70 +38,58 @@ impl Subject<'_> {
         if kernels.is_empty() {
             return Some(constant);
         }
-        let content = kernels.into_iter().rev().try_fold(constant.content(), |content, kernel| {
+        let content = kernels.into_iter().rev().try_fold(constant, |content, kernel| {
             let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
             let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
             summary.is_defined().then_some(content)
         })?;
-        let (dtype, dims, elements, data) = content.computed();
-        Some(ConstantValues { dtype, dims, elements, data })
+        Some(content.computed())
     }
 
     /// The values of a constant; none of a value that is none, or whose values cannot be read.
     #[must_use]
-    pub fn constant(&self, value: ValueId) -> Option<ConstantValues> {
+    pub fn constant(&self, value: ValueId) -> Option<Content> {
         let constant = self.model.constant(value).ok()?;
-        let tensor = Tensor::read(&constant.tensor).ok()?;
-        let data = tensor.load(self.model.data()).ok()?;
-        let elements = usize::try_from(tensor.elements()).ok()?;
-        Some(ConstantValues { dtype: tensor.dtype(), dims: tensor.dims().to_vec(), elements, data })
+        Tensor::read(&constant.tensor).ok()?.load(self.model.data()).ok()
     }
 }
 
-impl ConstantValues {
-    /// How many elements there are.
-    #[must_use]
-    pub fn elements(&self) -> usize {
-        self.elements
-    }
+/// Counts the elements of a constant that `is_source` means and whose results `is_result` means. Of a string, `is_source` gets the
+/// number that it is, as a DOUBLE.
+#[must_use]
+pub fn tally(
+    constant: &Content,
+    cast: &Cast,
+    is_result: impl Fn(u64) -> bool + Sync,
+    is_source: impl Fn(u64) -> bool + Sync,
+) -> Tally {
+    let source = match constant.data() {
+        Data::Numbers(source, _) => source,
+        Data::Strings(strings) => return tally_strings(strings, cast, is_result, is_source),
+    };
+    let all = constant.elements();
+    let converter = Converter::new(*cast);
+    let results = Results::new(cast.to(), is_result);
+    let part = |first: usize| {
+        let elements = PART.min(all - first);
+        let source = &source[size(cast.from().bits(), first)..size(cast.from().bits(), first + elements)];
+        let mut tally = tally_part(&converter, source, elements, &results, &is_source);
+        tally.first = tally.first.map(|index| first as u64 + index);
+        tally
+    };
+    let tallies: Vec<Tally> = (0..all.div_ceil(PART)).into_par_iter().map(|index| part(index * PART)).collect();
+    let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
+    tallies.into_iter().fold(Tally::default(), join)
+}
 
-    /// The values, to be cast.
-    #[must_use]
-    pub fn content(&self) -> Content {
-        Content::new(self.dtype, &self.dims, self.data.clone())
-    }
-
-    /// Counts the elements that `is_source` means and whose results `is_result` means. Of a string, `is_source` gets the number that
-    /// it is, as a DOUBLE.
-    #[must_use]
-    pub fn tally(&self, cast: &Cast, is_result: impl Fn(u64) -> bool + Sync, is_source: impl Fn(u64) -> bool + Sync) -> Tally {
-        let source = match &self.data {
-            Data::Numbers(source, _) => source,
-            Data::Strings(strings) => return tally_strings(strings, cast, is_result, is_source),
-        };
-        let converter = Converter::new(*cast);
-        let results = Results::new(cast.to(), is_result);
-        let part = |first: usize| {
-            let elements = PART.min(self.elements - first);
-            let source = &source[size(cast.from().bits(), first)..size(cast.from().bits(), first + elements)];
-            let mut tally = tally_part(&converter, source, elements, &results, &is_source);
-            tally.first = tally.first.map(|index| first as u64 + index);
-            tally
-        };
-        let tallies: Vec<Tally> = (0..self.elements.div_ceil(PART)).into_par_iter().map(|index| part(index * PART)).collect();
-        let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
-        tallies.into_iter().fold(Tally::default(), join)
-    }
-
-    /// One element in words: a number in plain notation, a string in quotes.
-    #[must_use]
-    pub fn element(&self, index: u64) -> String {
-        let index = usize::try_from(index).unwrap_or(usize::MAX);
-        match &self.data {
-            Data::Numbers(raw, _) => number(self.dtype, packed::get(self.dtype.bits(), raw, index)),
-            Data::Strings(strings) => {
-                format!("\"{}\"", strings.get(index).map_or_else(Default::default, |text| String::from_utf8_lossy(text)))
-            }
+/// One element of a constant in words: a number in plain notation, a string in quotes.
+#[must_use]
+pub fn element(constant: &Content, index: u64) -> String {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    match constant.data() {
+        Data::Numbers(raw, _) => number(constant.dtype(), packed::get(constant.dtype().bits(), raw, index)),
+        Data::Strings(strings) => {
+            format!("\"{}\"", strings.get(index).map_or_else(Default::default, |text| String::from_utf8_lossy(text)))
         }
     }
 }
@@ -200,7 +179,7 @@ fn tally_part(
     tally
 }
 
-/// None where a string is no number.
+/// None where a string is not a number.
 fn tally_strings(strings: &[Bytes], cast: &Cast, is_result: impl Fn(u64) -> bool, is_source: impl Fn(u64) -> bool) -> Tally {
     let to_double = Cast::new(DType::String, DType::Double, Rules::default()).expect("every newer opset has this cast");
     let (Ok((sources, _)), Ok((results, _))) = (cast::parse_strings(&to_double, strings), cast::parse_strings(cast, strings))

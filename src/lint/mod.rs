@@ -18,7 +18,7 @@ mod subject;
 
 pub use baseline::{BadBaseline, Baseline};
 pub use config::{BadConfig, Config, FilePattern};
-pub use constant::{ConstantValues, number};
+pub use constant::{element, number, tally};
 pub use diagnostic::{Diagnostic, Region, fingerprint};
 pub use finding::{Finding, Fix, Place, Safety};
 pub use fix::{FixError, Fixed, fix};

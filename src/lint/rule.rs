@@ -8,6 +8,37 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, Subject};
 
 /// A rule: a pattern, how to find it, and what to say of it.
+///
+/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of another crate is added to a selection:
+///
+/// ```
+/// use onnx_recast::graph::Model;
+/// use onnx_recast::lint::{Finding, Job, Noqa, Rule, Selected, Selection, Severity, lint};
+/// use onnx_recast::text;
+///
+/// static DEBUG_OUTPUT: Rule = Rule {
+///     code: "X101",
+///     name: "debug-output",
+///     severity: Severity::Warning,
+///     selected: Selected::ByDefault,
+///     source: "//! A node was left in the model for debugging.\n",
+///     check: |subject| {
+///         let is_debug = |node: &_| subject.model.node(*node).name().starts_with("debug");
+///         let found = subject.nodes().filter(is_debug);
+///         found.map(|node| Finding::at_node(node, "the node was left in for debugging")).collect()
+///     },
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = text::parse(
+///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [debug_1] y = Identity (x) }"#,
+/// )?;
+/// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
+/// let found = lint(&Model::new(model)?, &Job { path: "model.onnx", selection: &selection, noqa: Noqa::default() });
+/// assert_eq!((found[0].code, found[0].place()), ("X101", "graph/debug_1"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Rule {
     /// The code that selects it; it never gets another meaning.
@@ -18,9 +49,10 @@ pub struct Rule {
     pub severity: Severity,
     /// Whether it judges unless the user says otherwise.
     pub selected: Selected,
-    /// The rule's source file: the comment at its head is the documentation.
-    pub(super) source: &'static str,
-    pub(super) check: fn(&Subject) -> Vec<Finding>,
+    /// The rule's source file, by `include_str!`: the comment at its head is the documentation.
+    pub source: &'static str,
+    /// Finds the pattern.
+    pub check: fn(&Subject) -> Vec<Finding>,
 }
 
 /// How bad a finding is.

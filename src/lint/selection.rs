@@ -60,6 +60,13 @@ impl Selection {
         &self.rules
     }
 
+    /// The selection with a rule of another crate, at its own severity.
+    #[must_use]
+    pub fn with_rule(mut self, rule: &'static Rule) -> Selection {
+        self.rules.push((rule, rule.severity));
+        self
+    }
+
     /// The selection without some rules.
     #[must_use]
     pub fn without(&self, ignored: &[Selector]) -> Selection {

@@ -7,11 +7,12 @@ use super::Finding;
 use crate::cast::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
 use crate::facts::infer::{Inferred, infer};
-use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate};
+use crate::folding;
+use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
 use crate::tensor::Allowance;
 use crate::wire::schema::NodeProto;
 
-/// A model under judgement.
+/// A model that is linted.
 #[derive(Debug)]
 pub struct Subject<'m> {
     /// The model.
@@ -36,7 +37,7 @@ pub struct CastSite<'m> {
     pub opset: i64,
     /// The value that is cast.
     pub input: ValueId,
-    /// The value that results; none if nobody wants it.
+    /// The value that results; none if the output has no name.
     pub output: Option<ValueId>,
     /// The type that is cast, where it is known.
     pub from: Option<DType>,
@@ -160,17 +161,23 @@ impl CastSite<'_> {
         self.proto.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
     }
 
+    /// What the result depends on beside the types. An attribute that is not written has the schema's default.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        let defaults = Rules::default();
+        Rules {
+            saturate: self.saturate.unwrap_or(defaults.saturate),
+            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
+            opset: u32::try_from(self.opset).unwrap_or(defaults.opset),
+            ..defaults
+        }
+    }
+
     /// The cast as the opset defines it; none if it does not admit it, or the type that is cast is not known.
     #[must_use]
     pub fn kernel(&self) -> Option<Cast> {
-        let defaults = Rules::default();
-        let rules = Rules {
-            saturate: self.saturate.unwrap_or(defaults.saturate),
-            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
-            opset: u32::try_from(self.opset).ok()?,
-            ..defaults
-        };
-        Cast::new(self.from?, self.to, rules).ok()
+        folding::known_opset(Some(self.opset)).ok()?;
+        folding::kernel(self.proto.op_type(), self.from?, self.to, self.rules()).ok()
     }
 }
 
@@ -202,7 +209,7 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
         return None;
     }
     let stated = match model.attribute(node, "output_dtype") {
-        Attribute::Is(attribute) => i32::try_from(attribute.i()).ok().and_then(DType::from_number),
+        Attribute::Is(attribute) => read_type(attribute).ok(),
         Attribute::Absent | Attribute::Unclear => None,
     };
     let of_zero_point = || model.input(node, 2).and_then(|zero_point| subject.dtype(zero_point));

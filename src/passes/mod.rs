@@ -1,77 +1,218 @@
-//! Rewrites that leave a model's meaning as it is. A pass plans edits; [`Model::apply`] carries them out.
+//! Rewrites that leave a model's meaning as it is. A pass plans edits and says what it did; [`Model::apply`] carries the edits out.
 //!
-//! A new pass is one file and one line in [`PASSES`].
+//! A new pass of this crate is one file and one line in [`PASSES`]. A pass of another crate is a [`Pass`] too:
+//!
+//! ```
+//! use onnx_recast::graph::{Edit, Model};
+//! use onnx_recast::passes::{self, Event, Options, PASSES, Pass, Plan};
+//! use onnx_recast::text;
+//!
+//! /// Removes nodes whose outputs have no use and are not outputs of a graph.
+//! const REMOVE_DEAD_NODES: Pass = Pass {
+//!     name: "remove-dead-nodes",
+//!     summary: "removes nodes whose outputs are not used",
+//!     requires: |_| Ok(()),
+//!     plan: |model, _| {
+//!         let mut plan = Plan::default();
+//!         for &node in model.nodes_in_order_of_use() {
+//!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
+//!             if model.outputs(node).all(is_dead) {
+//!                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+//!                 plan.edits.push(Edit::ReplaceNode { node, with: Vec::new() });
+//!             }
+//!         }
+//!         Ok(plan)
+//!     },
+//!     // Checked in debug builds.
+//!     ensures: |_, _| Ok(()),
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = text::parse(
+//!     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [dead] z = Neg (x) y = Relu (x) }"#,
+//! )?;
+//! let passes = [&[REMOVE_DEAD_NODES], PASSES].concat();
+//! let (model, report) = passes::run(Model::new(model)?, &passes, &Options::default())?;
+//! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
+//! assert_eq!(report.entries[0].event, Event::RemovedNode { node: "graph/dead".to_owned() });
+//! # Ok(())
+//! # }
+//! ```
 
 mod fold_casts;
 
-use crate::cast::Contested;
+use std::fmt;
+
+use crate::dtype::DType;
 use crate::error::Invalid;
+use crate::folding;
 use crate::graph::{Edit, Model, Refused};
+
+pub use crate::folding::Options;
 
 /// All passes, in the order in which they run.
 pub const PASSES: &[Pass] = &[fold_casts::FOLD_CASTS];
 
 /// A rewrite of a model.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// The name that selects it.
     pub name: &'static str,
     /// What it does, in a line.
     pub summary: &'static str,
-    plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
+    /// What must hold of a model before the pass, beside what [`Model::new`] checks; checked in debug builds.
+    pub requires: fn(&Model) -> Result<(), String>,
+    /// What the pass changes, and what it reports.
+    pub plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
+    /// What holds of a model after the pass that reported these events; checked in debug builds.
+    pub ensures: fn(&Model, &[Event]) -> Result<(), String>,
 }
 
-/// What the user allows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Fold values that ONNX leaves undefined, to those that this project defines.
-    pub fold_undefined: bool,
-    /// Which value a contested element takes; none: it is not folded.
-    pub contested: Option<Contested>,
-    /// By how many bytes the folded tensors may exceed those they replace, in all; none: no limit.
-    pub max_growth: Option<u64>,
-}
-
-/// What a pass wants to change, and what it has to say.
+/// What a pass changes, and what it reports.
 #[derive(Debug, Default)]
-struct Plan {
-    edits: Vec<Edit>,
-    report: Report,
+pub struct Plan {
+    /// The changes, applied together.
+    pub edits: Vec<Edit>,
+    /// What is reported once they are applied.
+    pub events: Vec<Event>,
 }
 
-/// What passes did, by node path.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+/// What passes did.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Casts that became constants.
-    pub folded: Vec<Folded>,
-    /// Casts that stayed, each with the reason.
-    pub skipped: Vec<Skipped>,
-    /// Constants that nobody uses any more, by path.
-    pub removed_initializers: Vec<String>,
+    /// In the order in which the passes ran and reported.
+    pub entries: Vec<Entry>,
 }
 
-/// A cast that became a constant.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+/// What a pass did at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The pass.
+    pub pass: &'static str,
+    /// What it did.
+    pub event: Event,
+}
+
+/// Something that a pass did, or did not do for a reason.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A node was replaced by a constant.
+    Folded(Folded),
+    /// A node was left as it is.
+    Kept(Kept),
+    /// A node was removed.
+    RemovedNode {
+        /// Its path.
+        node: String,
+    },
+    /// A constant was removed, since it has no use any more.
+    RemovedConstant(Removed),
+}
+
+/// A node that was replaced by a constant.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Folded {
-    /// The cast.
+    /// The node's path.
     pub node: String,
-    /// The name of the value that was cast.
+    /// The path of its scope.
+    pub scope: String,
+    /// The name of the value that it computed from.
     pub input: String,
-    /// Its type.
-    pub from: &'static str,
+    /// The name of the value that it defined, which equal results may share.
+    pub output: String,
+    /// The type of the input.
+    pub from: DType,
     /// The type of the constant.
-    pub to: &'static str,
-    /// How many elements it has.
+    pub to: DType,
+    /// How many elements the constant has.
     pub elements: u64,
 }
 
-/// A cast that stayed.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Skipped {
-    /// The cast.
+/// A node that was left as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// The node's path.
     pub node: String,
-    /// Why it was not folded.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a pass left a node as it is. Its [`Display`](fmt::Display) is a clause without a full stop.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A cast is not folded.
+    Cast(folding::Reason),
+    /// A reason of a pass of another crate.
+    Other {
+        /// A stable name, in kebab case.
+        code: &'static str,
+        /// The reason in words.
+        text: String,
+    },
+}
+
+/// A constant that was removed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Removed {
+    /// The path of its scope.
+    pub scope: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl Reason {
+    /// A stable name, in kebab case.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Reason::Cast(reason) => reason.code(),
+            Reason::Other { code, .. } => code,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Cast(reason) => reason.fmt(f),
+            Reason::Other { text, .. } => text.fmt(f),
+        }
+    }
+}
+
+impl Removed {
+    /// The constant's path.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.scope, self.name)
+    }
+}
+
+impl Report {
+    /// What the passes did, whichever of them.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().map(|entry| &entry.event)
+    }
+
+    /// The nodes that were replaced by constants.
+    #[must_use]
+    pub fn folded(&self) -> Vec<&Folded> {
+        self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(folded) } else { None }).collect()
+    }
+
+    /// The nodes that were left as they are.
+    #[must_use]
+    pub fn kept(&self) -> Vec<&Kept> {
+        self.events().filter_map(|event| if let Event::Kept(kept) = event { Some(kept) } else { None }).collect()
+    }
+
+    /// The constants that were removed.
+    #[must_use]
+    pub fn removed_constants(&self) -> Vec<&Removed> {
+        self.events().filter_map(|event| if let Event::RemovedConstant(removed) = event { Some(removed) } else { None }).collect()
+    }
 }
 
 /// Why a pass could not run to its end.
@@ -88,20 +229,35 @@ pub enum PassError {
         /// What it planned.
         reason: Refused,
     },
+    /// What the pass requires or ensures does not hold: an error of the pass, or of those before it.
+    #[error("the pass '{pass}' {when} what does not hold: {what}; please report this")]
+    Contract {
+        /// The pass.
+        pass: &'static str,
+        /// `requires` or `ensures`.
+        when: &'static str,
+        /// What does not hold.
+        what: String,
+    },
 }
 
-/// Runs passes one after the other. The report says whether anything changed.
+/// Runs passes one after the other. The report says what changed, and what did not and why.
 ///
 /// # Errors
-/// Where a node contradicts itself.
+/// Where a node contradicts itself, or a pass breaks its contract.
 pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
     let mut report = Report::default();
     for pass in passes {
+        let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
+        if cfg!(debug_assertions) {
+            (pass.requires)(&model).map_err(broken("requires"))?;
+        }
         let plan = (pass.plan)(&model, options)?;
         model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
-        report.folded.extend(plan.report.folded);
-        report.skipped.extend(plan.report.skipped);
-        report.removed_initializers.extend(plan.report.removed_initializers);
+        if cfg!(debug_assertions) {
+            (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
+        }
+        report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
     }
     Ok((model, report))
 }

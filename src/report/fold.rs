@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::words::{bytes, line, plural};
 use crate::external::DataFile;
-use crate::passes::{Report, Skipped};
+use crate::passes::{Event, Report};
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct FoldedModel {
     pub output: Option<String>,
     /// What the passes did.
     #[serde(flatten)]
-    pub report: Report,
+    pub report: FoldReport,
     /// The model file's length before.
     pub bytes_in: u64,
     /// The model file's length after.
@@ -26,12 +26,77 @@ pub struct FoldedModel {
     /// The data file that was made for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
-    /// What the user did not ask for, and should know.
+    /// What was done beyond the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Data files that nothing refers to any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
+}
+
+/// What the passes did, as it is reported.
+#[derive(Debug, Serialize)]
+pub struct FoldReport {
+    folded: Vec<FoldedNode>,
+    skipped: Vec<SkippedNode>,
+    removed_initializers: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    removed_nodes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FoldedNode {
+    node: String,
+    input: String,
+    from: &'static str,
+    to: &'static str,
+    elements: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct SkippedNode {
+    node: String,
+    code: &'static str,
+    reason: String,
+}
+
+impl From<Report> for FoldReport {
+    fn from(report: Report) -> FoldReport {
+        let mut lists =
+            FoldReport { folded: Vec::new(), skipped: Vec::new(), removed_initializers: Vec::new(), removed_nodes: Vec::new() };
+        for entry in report.entries {
+            match entry.event {
+                Event::Folded(folded) => lists.folded.push(FoldedNode {
+                    node: folded.node,
+                    input: folded.input,
+                    from: folded.from.name(),
+                    to: folded.to.name(),
+                    elements: folded.elements,
+                }),
+                Event::Kept(kept) => {
+                    let code = kept.reason.code();
+                    let reason = match remedy(code) {
+                        Some(remedy) => format!("{}; {remedy}", kept.reason),
+                        None => kept.reason.to_string(),
+                    };
+                    lists.skipped.push(SkippedNode { node: kept.node, code, reason });
+                }
+                Event::RemovedConstant(removed) => lists.removed_initializers.push(removed.path()),
+                Event::RemovedNode { node } => lists.removed_nodes.push(node),
+            }
+        }
+        lists
+    }
+}
+
+/// The option of `recast fold` that a reason can be met with.
+fn remedy(code: &str) -> Option<&'static str> {
+    match code {
+        "undefined-value" => Some("--undefined fold folds anyway"),
+        "contested-value" => Some("--contested text|runtime folds anyway"),
+        "growth-limit" => Some("--max-growth sets the limit"),
+        _ => None,
+    }
 }
 
 /// The report for people: sums, or with `verbose` every node.
@@ -64,6 +129,14 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
             }
         }
     }
+    if !report.removed_nodes.is_empty() {
+        line(&mut text, format_args!("  removed {}", plural(report.removed_nodes.len(), "node")));
+        if verbose {
+            for path in &report.removed_nodes {
+                line(&mut text, format_args!("    {path}"));
+            }
+        }
+    }
     for note in notes {
         line(&mut text, format_args!("  {note}"));
     }
@@ -82,7 +155,7 @@ pub(super) fn write_data_files(text: &mut String, data_file: Option<&DataFile>, 
     }
 }
 
-fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
+fn write_skipped(text: &mut String, report: &FoldReport, verbose: bool) {
     if report.skipped.is_empty() {
         return;
     }
@@ -97,7 +170,7 @@ fn write_skipped(text: &mut String, report: &Report, verbose: bool) {
     for skipped in &report.skipped {
         *counts.entry(&skipped.reason).or_default() += 1;
     }
-    for Skipped { node, reason } in &report.skipped {
+    for SkippedNode { node, reason, .. } in &report.skipped {
         match counts.remove(reason.as_str()) {
             Some(1) => line(text, format_args!("    {node}: {reason}")),
             Some(nodes) => line(text, format_args!("    {node} and {} more: {reason}", nodes - 1)),

@@ -1,51 +1,76 @@
-//! The values of a constant on their way through casts.
+//! A tensor that was read and validated once, with the casts that its values have yet to go through.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::recipe::CastRecipe;
-use super::view::RAW_DATA;
-use crate::cast::{self, Cast, Summary};
+use super::recipe::{CastRecipe, Source, Spread};
+use super::view::{RAW_DATA, element_count};
+use crate::cast::{self, BadLiteral, Cast, Summary};
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
-use crate::wire::{Field, Value, raw};
+use crate::wire::{Field, Piece, Value, raw};
 
 /// Casts that are left for later. A longer chain is computed up to there, so that its cost stays in proportion to its length.
 const LONGEST_SERIES: usize = 16;
 
-/// A constant's values: of a tensor, or of casts of one. Numeric casts are not computed before the file is written.
+/// A tensor's type, shape and values: those of a message, or of casts of one. Numeric casts are not computed before the file is
+/// written.
 #[derive(Clone, Debug)]
 pub struct Content {
     dims: Vec<i64>,
     elements: usize,
     dtype: DType,
+    /// How the numbers are stored.
+    spread: Spread,
     data: Data,
 }
 
 /// What a [`Content`] is made of.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Numbers in the layout of `raw_data`, and the casts they are to go through.
+    /// Numbers in the layout of `raw_data`, unless they are [`Spread::Byte`], and the casts they are to go through.
     Numbers(Bytes, Vec<Cast>),
     /// One UTF-8 string an element.
     Strings(Vec<Bytes>),
 }
 
 /// Why values cannot be cast.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(pub String);
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A string that the cast does not read.
+    #[error(transparent)]
+    Literal(#[from] BadLiteral),
+    /// The result has more bytes than memory has addresses.
+    #[error("the result is too large for {0} on this machine")]
+    TooLarge(DType),
+}
 
 impl Content {
     /// The values of a tensor of this type and shape.
     ///
     /// # Panics
-    /// Where the shape is none that [`Tensor::read`](super::Tensor::read) admits.
+    /// Where [`Tensor::read`](super::Tensor::read) would reject the shape.
     #[must_use]
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
-        let elements = usize::try_from(dims.iter().product::<i64>()).expect("the shape of a tensor that was read");
-        Content { dims: dims.to_vec(), elements, dtype, data }
+        let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
+        let elements = elements.expect("the shape of a tensor that was read");
+        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, data }
+    }
+
+    /// As [`Content::new`], of numbers that take a byte each if they are of less than a byte.
+    ///
+    /// # Panics
+    /// As [`Content::new`].
+    #[must_use]
+    pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
+        Content { spread: Spread::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
+    }
+
+    /// The shape.
+    #[must_use]
+    pub fn dims(&self) -> &[i64] {
+        &self.dims
     }
 
     /// The element type.
@@ -72,12 +97,13 @@ impl Content {
     /// The values after one more cast, and what of them ONNX does not define.
     ///
     /// # Errors
-    /// Where a string is no number that the cast reads.
+    /// Where a string is not one that the cast reads, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
+        let mut spread = Spread::Packed;
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
             Data::Strings(strings) => {
-                let (raw, summary) = cast::parse_strings(&cast, strings).map_err(|error| Failure(error.to_string()))?;
+                let (raw, summary) = cast::parse_strings(&cast, strings)?;
                 (Data::Numbers(raw.into(), Vec::new()), summary)
             }
             Data::Numbers(..) if cast.to() == DType::String => {
@@ -86,63 +112,94 @@ impl Content {
             }
             Data::Numbers(source, casts) => {
                 if cast.to().addressable_bytes(self.elements as u64).is_none() {
-                    return Err(Failure(format!("the result is too large for {} on this machine", cast.to())));
+                    return Err(Failure::TooLarge(cast.to()));
                 }
-                let summary = if cast.is_always_defined() { Summary::default() } else { self.survey(&cast) };
+                let summary = if cast.is_always_defined() {
+                    Summary::default()
+                } else {
+                    self.recipe(source, casts, Spread::Packed).survey(&cast)
+                };
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),
-                    _ => Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect()),
+                    _ => {
+                        spread = self.spread;
+                        Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
+                    }
                 };
                 (data, summary)
             }
         };
-        Ok((Content { dims: self.dims.clone(), elements: self.elements, dtype: cast.to(), data }, summary))
+        Ok((Content { dims: self.dims.clone(), elements: self.elements, dtype: cast.to(), spread, data }, summary))
     }
 
-    /// The type, shape, number of elements and values, all casts done.
+    /// The same values with no cast left to do.
     #[must_use]
-    pub fn computed(self) -> (DType, Vec<i64>, usize, Data) {
+    pub fn computed(self) -> Content {
         let data = match &self.data {
             Data::Numbers(..) => Data::Numbers(self.numbers(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
-        (self.dtype, self.dims, self.elements, data)
+        Content { spread: Spread::Packed, data, ..self }
     }
 
-    /// A tensor with these values; numbers stand in `raw_data`.
+    /// What the values are made of.
+    #[must_use]
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The numbers as they will be stored; none of strings.
+    #[must_use]
+    pub fn piece(&self, target: Spread) -> Option<Piece> {
+        let Data::Numbers(source, casts) = &self.data else {
+            return None;
+        };
+        let is_stored_so = casts.is_empty() && (self.spread == target || self.dtype.bits() >= 8);
+        Some(match is_stored_so {
+            true => Piece::Bytes(source.clone()),
+            false => Piece::Made(Arc::new(self.recipe(source, casts, target))),
+        })
+    }
+
+    /// A tensor with these values; numbers are stored in `raw_data`.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
+        let piece = self.piece(Spread::Packed);
         let mut tensor = TensorProto::from(raw::TensorProto {
             dims: self.dims,
             data_type: Some(self.dtype.number()),
             name: (!name.is_empty()).then(|| name.to_owned()),
             ..raw::TensorProto::default()
         });
-        let value = match self.data {
-            Data::Strings(strings) => {
-                tensor.string_data = strings;
-                return tensor;
-            }
-            Data::Numbers(source, casts) if casts.is_empty() => Value::Len(source),
-            Data::Numbers(source, casts) => Value::Made(Arc::new(CastRecipe::new(source, casts, self.elements))),
-        };
-        tensor.rest_mut().push(Field { tag: RAW_DATA, value });
+        match (self.data, piece) {
+            (Data::Strings(strings), _) => tensor.string_data = strings,
+            (Data::Numbers(..), piece) => tensor.rest_mut().extend(piece.map(raw_data)),
+        }
         tensor
     }
 
-    /// All the numbers, computed now.
+    /// All the numbers, packed, computed now.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if casts.is_empty() => source.clone(),
-            Data::Numbers(source, casts) => CastRecipe::new(source.clone(), casts.clone(), self.elements).compute().into(),
+            Data::Numbers(source, casts) if casts.is_empty() && self.spread == Spread::Packed => source.clone(),
+            Data::Numbers(source, casts) => self.recipe(source, casts, Spread::Packed).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
     }
 
-    fn survey(&self, cast: &Cast) -> Summary {
-        match &self.data {
-            Data::Numbers(source, casts) => CastRecipe::new(source.clone(), casts.clone(), self.elements).survey(cast),
-            Data::Strings(_) => Summary::default(),
-        }
+    fn recipe(&self, source: &Bytes, casts: &[Cast], target: Spread) -> CastRecipe {
+        let dtype = casts.first().map_or(self.dtype, Cast::from);
+        let source = Source { bytes: source.clone(), dtype, spread: self.spread, elements: self.elements };
+        CastRecipe::new(source, casts.to_vec(), target)
     }
+}
+
+/// The field `raw_data` that holds numbers.
+#[must_use]
+pub fn raw_data(numbers: Piece) -> Field {
+    let value = match numbers {
+        Piece::Bytes(bytes) => Value::Len(bytes),
+        Piece::Made(recipe) => Value::Made(recipe),
+    };
+    Field { tag: RAW_DATA, value }
 }

@@ -64,7 +64,7 @@ impl Reference {
     /// Reads the keys of a tensor whose `data_location` is EXTERNAL.
     ///
     /// # Errors
-    /// Where `location` is missing, or `offset` or `length` is no number.
+    /// Where `location` is missing, or `offset` or `length` is not a number.
     pub fn read(proto: &TensorProto) -> Result<Reference, BadTensor> {
         let text = |key: &str| {
             let entry = proto.external_data.iter().rev().find(|entry| entry.key() == key);

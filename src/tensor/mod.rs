@@ -8,6 +8,7 @@ mod typed;
 mod view;
 
 pub use allowance::{Allowance, CASTS_OF_EACH};
-pub use content::{Content, Data, Failure};
+pub use content::{Content, Data, Failure, raw_data};
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
-pub use view::{BadTensor, RAW_DATA, Tensor, Values};
+pub use recipe::Spread;
+pub use view::{BadTensor, RAW_DATA, Tensor, Values, element_count};

@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use rayon::prelude::*;
 
 use crate::cast::{Cast, Converter, Summary};
+use crate::dtype::DType;
 use crate::packed::{self, size};
 use crate::wire::Recipe;
 
@@ -12,15 +14,54 @@ use crate::wire::Recipe;
 /// enough that the steps between stay in the cache.
 const BLOCK: usize = 8192;
 
+/// Elements that one thread surveys before it asks for more.
+const PART: usize = 8 * BLOCK;
+
 /// Elements from which on the kernels of a cast are worth being made ready.
 const WORTH_A_CONVERTER: usize = 512;
+
+/// How elements of less than a byte are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// As in `raw_data`: packed.
+    Packed,
+    /// A byte each, as in `.npy` files; the high bits do not count.
+    Byte,
+}
+
+/// Numbers as they are stored.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub bytes: Bytes,
+    pub dtype: DType,
+    pub spread: Spread,
+    pub elements: usize,
+}
+
+impl Source {
+    /// Some elements, packed; `first` is a multiple of 8.
+    fn part(&self, first: usize, elements: usize) -> Bytes {
+        let bits = self.dtype.bits();
+        if self.is_spread() {
+            let mut packed = vec![0; size(bits, elements)];
+            packed::pack(bits, &self.bytes[first..first + elements], &mut packed);
+            return packed.into();
+        }
+        self.bytes.slice(size(bits, first)..size(bits, first) + size(bits, elements))
+    }
+
+    fn is_spread(&self) -> bool {
+        self.spread == Spread::Byte && self.dtype.bits() < 8
+    }
+}
 
 /// The casts of a chain, to be applied to a tensor one after the other, each with its own rounding.
 #[derive(Debug)]
 pub(super) struct CastRecipe {
-    source: Bytes,
+    source: Source,
     steps: Vec<Step>,
-    elements: usize,
+    /// How the result is stored.
+    target: Spread,
 }
 
 /// A cast, and its kernels once they are needed: small tensors do without.
@@ -40,10 +81,10 @@ impl Step {
 }
 
 impl CastRecipe {
-    /// `source` holds `elements` elements of the first cast's type, in the layout of `raw_data`.
-    pub(super) fn new(source: Bytes, casts: Vec<Cast>, elements: usize) -> CastRecipe {
+    /// The first cast is of the source's type.
+    pub(super) fn new(source: Source, casts: Vec<Cast>, target: Spread) -> CastRecipe {
         let steps = casts.into_iter().map(|cast| Step { cast, converter: OnceLock::new() }).collect();
-        CastRecipe { source, steps, elements }
+        CastRecipe { source, steps, target }
     }
 
     /// All the bytes at once.
@@ -53,15 +94,25 @@ impl CastRecipe {
         out
     }
 
-    /// What `next`, applied to the computed values, would leave undefined.
+    /// What `next`, applied to the computed values, would leave undefined. All cores count.
     pub(super) fn survey(&self, next: &Cast) -> Summary {
+        let all = self.source.elements;
+        let parts = (0..all.div_ceil(PART)).into_par_iter().map(|index| {
+            let first = index * PART;
+            self.survey_part(next, first, PART.min(all - first))
+        });
+        parts.reduce(Summary::default, |before, after| before.followed_by(0, after))
+    }
+
+    /// Indices in the summary count from the beginning of the tensor.
+    fn survey_part(&self, next: &Cast, first: usize, elements: usize) -> Summary {
         if self.steps.is_empty() {
-            return next.survey(&self.source, self.elements);
+            return Summary::default().followed_by(first as u64, next.survey(&self.source.part(first, elements), elements));
         }
         let mut summary = Summary::default();
         let mut block = vec![0; size(next.from().bits(), BLOCK)];
-        for first in (0..self.elements).step_by(BLOCK) {
-            let elements = BLOCK.min(self.elements - first);
+        for first in (first..first + elements).step_by(BLOCK) {
+            let elements = BLOCK.min(self.source.elements - first);
             let part = &mut block[..size(next.from().bits(), elements)];
             self.run(first, elements, part);
             summary = summary.followed_by(first as u64, next.survey(part, elements));
@@ -69,13 +120,12 @@ impl CastRecipe {
         summary
     }
 
-    /// Computes the elements from `first`, a multiple of 8.
+    /// Computes the elements from `first`, a multiple of 8, packed.
     fn run(&self, first: usize, elements: usize, out: &mut [u8]) {
+        let mut current = self.source.part(first, elements);
         let Some((last, steps)) = self.steps.split_last() else {
-            return;
+            return out.copy_from_slice(&current);
         };
-        let from = self.steps[0].cast.from().bits();
-        let mut current = self.source.slice(size(from, first)..size(from, first) + size(from, elements));
         for step in steps {
             let mut next = vec![0; size(step.cast.to().bits(), elements)];
             step.convert(&current, elements, &mut next);
@@ -83,30 +133,45 @@ impl CastRecipe {
         }
         last.convert(&current, elements, out);
     }
+
+    /// Bits of an element before it is spread.
+    fn packed_bits(&self) -> usize {
+        self.steps.last().map_or(self.source.dtype, |last| last.cast.to()).bits()
+    }
+
+    /// Bits that an element takes.
+    fn bits(&self) -> usize {
+        if self.target == Spread::Byte { self.packed_bits().max(8) } else { self.packed_bits() }
+    }
 }
 
 impl Recipe for CastRecipe {
     fn bytes(&self) -> usize {
-        self.steps.last().map_or(0, |last| size(last.cast.to().bits(), self.elements))
+        size(self.bits(), self.source.elements)
     }
 
     fn source(&self) -> &[u8] {
-        &self.source
+        &self.source.bytes
     }
 
     fn fill(&self, start: usize, out: &mut [u8]) {
-        let Some(last) = self.steps.last() else {
-            return;
-        };
-        let bits = last.cast.to().bits();
+        let (bits, packed_bits) = (self.bits(), self.packed_bits());
         let begin = packed::elements(bits, start);
-        let end = self.elements.min(packed::elements(bits, start + out.len()));
-        // A chain keeps its steps in the cache; a single cast has none.
-        let block = if self.steps.len() == 1 { end - begin } else { BLOCK };
+        let end = self.source.elements.min(packed::elements(bits, start + out.len()));
+        // What has steps between is kept in the cache; a single cast of packed elements has none.
+        let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
+        let block = if has_steps { BLOCK } else { end - begin };
         for first in (begin..end).step_by(block.max(1)) {
             let elements = block.min(end - first);
             let place = size(bits, first) - start;
-            self.run(first, elements, &mut out[place..place + size(bits, elements)]);
+            let target = &mut out[place..place + size(bits, elements)];
+            if bits == packed_bits {
+                self.run(first, elements, target);
+            } else {
+                let mut packed = vec![0; size(packed_bits, elements)];
+                self.run(first, elements, &mut packed);
+                packed::unpack(packed_bits, &packed, target);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::content::Data;
+use super::content::{Content, Data};
 use super::external::{Reference, is_external};
 use super::typed;
 use crate::dtype::DType;
@@ -36,7 +36,7 @@ pub enum Values {
 /// A `TensorProto` that contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTensor {
-    /// A number that no IR version up to 14 gives a type.
+    /// A number that is not an element type of any IR version up to 14.
     #[error("data_type {0} is no element type of IR 14")]
     UnknownType(i32),
     /// A negative dimension, or more elements than this machine can count.
@@ -69,6 +69,16 @@ pub enum BadTensor {
     Location(#[from] BadLocation),
 }
 
+/// The product of dimensions; none where one is negative, or there are too many elements to count. A dimension of zero leaves no
+/// elements, however large the others are.
+#[must_use]
+pub fn element_count(dims: &[i64]) -> Option<u64> {
+    match dims.contains(&0) {
+        true => dims.iter().all(|&dim| dim >= 0).then_some(0),
+        false => dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?)),
+    }
+}
+
 impl<'a> Tensor<'a> {
     /// Reads type and shape, and checks the stored lengths as far as that takes no look at the values.
     ///
@@ -77,8 +87,7 @@ impl<'a> Tensor<'a> {
     pub fn read(proto: &'a TensorProto) -> Result<Tensor<'a>, BadTensor> {
         let number = proto.data_type.unwrap_or(0);
         let dtype = DType::from_number(number).ok_or(BadTensor::UnknownType(number))?;
-        let elements = (proto.dims.iter())
-            .try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))
+        let elements = element_count(&proto.dims)
             .filter(|&elements| usize::try_from(elements).is_ok())
             .filter(|&elements| dtype == DType::String || dtype.addressable_bytes(elements).is_some())
             .ok_or_else(|| BadTensor::Dims(proto.dims.clone()))?;
@@ -126,7 +135,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The values; numbers are not copied if they stand in `raw_data`, or in `float_data` or `double_data` packed.
+    /// The values; numbers are not copied if they are stored in `raw_data`, or in `float_data` or `double_data` packed.
     ///
     /// # Errors
     /// Where their number is not what the shape says.
@@ -146,16 +155,17 @@ impl<'a> Tensor<'a> {
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
     }
 
-    /// The values, from the file that they are in if that is another one.
+    /// The tensor with its values, from the file that they are in if that is another one.
     ///
     /// # Errors
     /// Where their number is not what the shape says, or that file cannot be read.
-    pub fn load(&self, folder: &DataFolder) -> Result<Data, BadTensor> {
-        Ok(match self.values()? {
+    pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
+        let data = match self.values()? {
             Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
             Values::External(reference) => Data::Numbers(reference.bytes(self.raw_bytes(), folder)?, Vec::new()),
-        })
+        };
+        Ok(Content::new(self.dtype, &self.proto.dims, data))
     }
 
     /// The values as a run of bytes of a file, if they are in this model as `raw_data` would hold them or are yet to be computed.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::expect_no_failures;
 
 /// From the ground up: the rooms of each floor. A file uses its own room and the floors below.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 12] = [
     &["dtype", "error", "hash", "ir_version"],
     &["minifloat", "packed"],
     &["wire"],
@@ -16,6 +16,7 @@ const FLOORS: [&[&str]; 11] = [
     &["text"],
     &["graph"],
     &["external", "facts"],
+    &["folding"],
     &["cast_file", "convert", "diff", "inspect", "lint", "passes"],
     &["report"],
     &["cli"],

@@ -73,7 +73,7 @@ fn fold_reports_in_json_with_every_key_that_scripts_rely_on() {
             {"node": "graph/first", "input": "w", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
             {"node": "graph/#1:Cast", "input": "v", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
         ],
-        "skipped": [{"node": "graph/third", "reason": "its input is not constant"}],
+        "skipped": [{"node": "graph/third", "code": "not-constant", "reason": "its input is not constant"}],
         "removed_initializers": ["graph/w", "graph/v"],
         "bytes_in": bytes_in, "bytes_out": found["models"][0]["bytes_out"],
     }]});

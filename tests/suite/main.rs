@@ -7,6 +7,7 @@ mod command;
 mod convert;
 #[cfg(unix)]
 mod crash;
+mod decisions;
 mod diff;
 mod external_data;
 mod fold;

@@ -6,7 +6,9 @@ use super::super::Explicit;
 use super::super::hop::Action::Run;
 use super::super::hop::{Hop, Reason, hop};
 use super::super::site::Site;
+use crate::cast::Rules;
 use crate::dtype::{Class, DType};
+use crate::graph::{read_round_mode, read_saturate, read_type};
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["Cast"], 6).up(&[Run(name_becomes_number)]).down(&[Run(number_becomes_name)]),
@@ -24,16 +26,15 @@ pub(super) const HOPS: &[Hop] = &[
 fn name_becomes_number(site: &mut Site) -> Result<(), Reason> {
     let to = site.attribute("to")?.ok_or_else(|| "the attribute `to` is missing".to_owned())?;
     if to.i.is_none() {
-        let dtype: DType = String::from_utf8_lossy(to.s()).parse().map_err(|error| format!("`to`: {error}"))?;
+        let dtype = read_type(&to).map_err(|error| error.to_string())?;
         site.set_int("to", dtype.number().into());
     }
     Ok(())
 }
 
 fn number_becomes_name(site: &mut Site) -> Result<(), Reason> {
-    let to = site.int("to")?.ok_or_else(|| "the attribute `to` is missing".to_owned())?;
-    let dtype = i32::try_from(to).ok().and_then(DType::from_number);
-    let dtype = dtype.ok_or_else(|| format!("`to` = {to} is the number of no element type"))?;
+    let to = site.attribute("to")?.ok_or_else(|| "the attribute `to` is missing".to_owned())?;
+    let dtype = read_type(&to).map_err(|error| error.to_string())?;
     site.set_string("to", dtype.name());
     Ok(())
 }
@@ -53,7 +54,7 @@ fn write_out_defaults(site: &mut Site) -> Result<(), Reason> {
     let (saturates, rounds) = match site.place.options.explicit {
         Explicit::None => return Ok(()),
         Explicit::All => (true, site.to >= 24),
-        Explicit::Relevant => (to.is_some_and(DType::is_float8), site.to >= 24 && to == Some(DType::Float8E8M0)),
+        Explicit::Relevant => (to.is_some_and(DType::obeys_saturate), site.to >= 24 && to == Some(DType::Float8E8M0)),
     };
     if saturates && !site.has_attribute("saturate") {
         site.set_int("saturate", 1);
@@ -64,9 +65,17 @@ fn write_out_defaults(site: &mut Site) -> Result<(), Reason> {
     Ok(())
 }
 
-/// `saturate` has an effect on float8 only, which no version before 19 has.
+/// Whether a cast or quantization saturates, by its attribute or the schema's default.
+pub(super) fn saturates(site: &Site) -> Result<bool, Reason> {
+    match site.attribute("saturate")? {
+        Some(attribute) => read_saturate(&attribute).map_err(|error| error.to_string()),
+        None => Ok(Rules::default().saturate),
+    }
+}
+
+/// `saturate` has an effect on float8 types only, which no version before 19 has.
 fn drop_saturate(site: &mut Site) -> Result<(), Reason> {
-    if site.int_or("saturate", 1)? == 0 && site.output_dtype(0)?.is_float8() {
+    if !saturates(site)? && site.output_dtype(0)?.obeys_saturate() {
         return Err("`saturate` = 0 has an effect, and is new in opset 19".to_owned());
     }
     site.remove_attribute("saturate");
@@ -75,6 +84,9 @@ fn drop_saturate(site: &mut Site) -> Result<(), Reason> {
 
 /// `round_mode` has an effect on float8e8m0 only, which no version before 24 has.
 fn drop_round_mode(site: &mut Site) -> Result<(), Reason> {
+    if let Some(attribute) = site.attribute("round_mode")? {
+        read_round_mode(&attribute).map_err(|error| error.to_string())?;
+    }
     if site.has_attribute("round_mode") && site.output_dtype(0)? == DType::Float8E8M0 {
         return Err("`round_mode` has an effect, and is new in opset 24".to_owned());
     }
@@ -87,7 +99,7 @@ fn drop_round_mode(site: &mut Site) -> Result<(), Reason> {
 fn warn_of_infinity(site: &mut Site) -> Result<(), Reason> {
     let to = site.known_output(0).dtype();
     let is_fnuz = matches!(to, Some(DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz));
-    if !is_fnuz || site.int_or("saturate", 1)? == 0 || !may_be_infinite(site.known_input(0).dtype()) {
+    if !is_fnuz || !saturates(site)? || !may_be_infinite(site.known_input(0).dtype()) {
         return Ok(());
     }
     let what = "infinity becomes NaN by the text of opset 19 to 23, and the largest number by that of 24 and later";

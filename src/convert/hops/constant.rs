@@ -5,9 +5,7 @@ use super::super::hop::{Hop, Reason, hop};
 use super::super::make;
 use super::super::site::Site;
 use crate::dtype::DType;
-use crate::graph::Body;
-use crate::tensor::{Content, Data};
-use crate::wire::schema::{AttributeProto, TensorProto};
+use crate::graph::{Body, ConstantValue};
 
 pub(super) const HOPS: &[Hop] = &[
     hop(&["Constant"], 9).down(&[Run(most_types_become_initializers)]),
@@ -36,22 +34,13 @@ const PLAIN: [&str; 6] = ["value_float", "value_floats", "value_int", "value_int
 
 fn plain_values_become_tensors(site: &mut Site) -> Result<(), Reason> {
     for name in PLAIN {
-        if let Some(attribute) = site.attribute(name)? {
+        if let Some(attribute) = site.attribute(name)?
+            && let Some(value) = ConstantValue::of_attribute(&attribute)
+        {
+            let tensor = value.tensor().map_err(|reason| reason.to_string())?.into_owned();
             site.remove_attribute(name);
-            site.set_attribute(make::tensor("value", tensor_of(name, &attribute)));
+            site.set_attribute(make::tensor("value", tensor));
         }
     }
     Ok(())
-}
-
-fn tensor_of(name: &str, attribute: &AttributeProto) -> TensorProto {
-    let strings = |dims: &[i64], strings| Content::new(DType::String, dims, Data::Strings(strings)).into_tensor("");
-    match name {
-        "value_float" => make::float_tensor(&[], &[attribute.f()]),
-        "value_floats" => make::float_tensor(&[attribute.floats.len() as i64], &attribute.floats),
-        "value_int" => make::int64_tensor(&[], &[attribute.i()]),
-        "value_ints" => make::int64_tensor(&[attribute.ints.len() as i64], &attribute.ints),
-        "value_string" => strings(&[], vec![attribute.s.clone().unwrap_or_default()]),
-        _ => strings(&[attribute.strings.len() as i64], attribute.strings.clone()),
-    }
 }

@@ -4,6 +4,7 @@ use super::super::hop::Action::{DropIf, Run};
 use super::super::hop::{Hop, Reason, Value, hop};
 use super::super::make;
 use super::super::site::Site;
+use super::cast::saturates;
 use crate::dtype::DType;
 use crate::facts::infer::Known;
 
@@ -39,7 +40,7 @@ fn scale_must_be_one_number(site: &mut Site) -> Result<(), Reason> {
 }
 
 fn drop_saturate(site: &mut Site) -> Result<(), Reason> {
-    if site.int_or("saturate", 1)? == 0 && site.output_dtype(0)?.is_float8() {
+    if !saturates(site)? && site.output_dtype(0)?.obeys_saturate() {
         return Err("`saturate` = 0 has an effect, and is new in opset 19".to_owned());
     }
     site.remove_attribute("saturate");

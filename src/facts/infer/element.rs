@@ -5,6 +5,7 @@ use super::known::Known;
 use super::view::View;
 use crate::dtype::DType;
 use crate::facts::{Formal, ValueType};
+use crate::graph::{ConstantValue, read_type};
 use crate::tensor::Tensor;
 use crate::wire::schema::AttributeProto;
 
@@ -21,7 +22,7 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
     match view.schema.name {
         "Cast" | "BitCast" => tensor(type_attribute(view.attribute("to")??)),
         "CastLike" => view.input(1).value_type,
-        "Constant" => tensor(constant_type(view)),
+        "Constant" => tensor(ConstantValue::of_node(view.node).ok().and_then(|value| value.dtype())),
         "ConstantOfShape" => match view.attribute("value") {
             None => tensor(Some(DType::Float)),
             Some(attribute) => tensor(Tensor::read(attribute?.t.as_ref()?).ok().map(|value| value.dtype())),
@@ -66,28 +67,13 @@ fn by_variable(view: &View, formal: &Formal) -> Option<ValueType> {
     formal.is_homogeneous().then(|| (0..view.inputs.len()).filter(same).find_map(known)).flatten()
 }
 
-/// A type given by its number, or by its name as `Cast` had it before version 6.
-pub(super) fn type_attribute(attribute: &AttributeProto) -> Option<DType> {
-    match (attribute.i, &attribute.s) {
-        (Some(number), _) => DType::from_number(i32::try_from(number).ok()?),
-        (None, Some(name)) => std::str::from_utf8(name).ok()?.parse().ok(),
-        (None, None) => None,
-    }
+/// A type that an attribute states.
+fn type_attribute(attribute: &AttributeProto) -> Option<DType> {
+    read_type(attribute).ok()
 }
 
 fn type_or(view: &View, name: &str, default: DType) -> Option<DType> {
     view.attribute(name).map_or(Some(default), |attribute| type_attribute(attribute?))
-}
-
-fn constant_type(view: &View) -> Option<DType> {
-    let attribute = view.node.attribute.iter().find(|attribute| attribute.name().contains("value"))?;
-    match attribute.name() {
-        "value_int" | "value_ints" => Some(DType::Int64),
-        "value_float" | "value_floats" => Some(DType::Float),
-        "value_string" | "value_strings" => Some(DType::String),
-        "sparse_value" => DType::from_number(attribute.sparse_tensor.as_ref()?.values.as_ref()?.data_type()),
-        _ => Some(Tensor::read(attribute.t.as_ref()?).ok()?.dtype()),
-    }
 }
 
 fn quantized_type(view: &View) -> Option<DType> {

@@ -4,6 +4,7 @@
 use super::known::{Dim, Known, Shape, is_kept};
 use super::view::View;
 use crate::dtype::DType;
+use crate::graph::ConstantValue;
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
 
@@ -175,14 +176,8 @@ fn convolved(view: &View) -> Option<Shape> {
 }
 
 fn constant(view: &View) -> Option<Shape> {
-    let attribute = view.node.attribute.iter().find(|attribute| attribute.name().contains("value"))?;
-    match attribute.name() {
-        "value" => Known::of_tensor(attribute.t.as_ref()?).shape,
-        "value_int" | "value_float" | "value_string" => Some(Vec::new()),
-        "value_ints" => attribute.ref_attr_name().is_empty().then(|| vec![size(attribute.ints.len())]),
-        "value_floats" => attribute.ref_attr_name().is_empty().then(|| vec![size(attribute.floats.len())]),
-        _ => None,
-    }
+    let dims = ConstantValue::of_node(view.node).ok()?.dims()?;
+    is_kept(dims.len()).then(|| dims.into_iter().map(Some).collect())
 }
 
 fn flattened(view: &View) -> Option<Shape> {

@@ -51,7 +51,12 @@ pub fn infer(model: &Model) -> Inferred {
             ScopeKind::Subgraph { .. } | ScopeKind::Function(_) => {}
         }
     }
-    for &function in bodies.functions.values() {
+    // Functions that no graph reaches: first those that nothing calls, since a call tells more of a function than none. What is left
+    // then only calls itself. The order is that of the document, so that the results are the same in every run.
+    let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
+    let functions: Vec<ScopeId> = model.scopes().filter(is_function).collect();
+    let uncalled = functions.iter().filter(|&&function| model.callers(function).is_empty());
+    for &function in uncalled.chain(&functions) {
         if !walk.calls.contains_key(&function) {
             walk.evaluate(function, Vec::new());
         }

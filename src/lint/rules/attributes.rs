@@ -31,13 +31,8 @@ pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = Saturating> 
 impl Saturating {
     /// Whether `saturate` has an effect.
     pub fn obeys(&self) -> bool {
-        obeys_saturate(self.to)
+        self.to.obeys_saturate()
     }
-}
-
-/// Whether `saturate` has an effect on results of this type.
-pub(super) fn obeys_saturate(to: DType) -> bool {
-    to.is_float8() || to == DType::Float8E8M0
 }
 
 /// Writes an integer attribute that a node does not have.

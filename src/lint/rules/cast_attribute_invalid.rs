@@ -22,10 +22,8 @@
 //! }
 //! ```
 
-use crate::graph::{Attribute, NodeId};
+use crate::graph::{Attribute, NodeId, read_round_mode, read_saturate};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::wire::raw::attribute_proto::AttributeType;
-use crate::wire::schema::AttributeProto;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC208",
@@ -43,20 +41,12 @@ fn check(subject: &Subject) -> Vec<Finding> {
                 Attribute::Is(attribute) => attribute,
                 Attribute::Absent | Attribute::Unclear => return None,
             };
-            let may_be = if name == "saturate" { expect_flag(attribute) } else { expect_mode(attribute) };
-            may_be.err().map(|may_be| Finding::at_node(node, format!("`{name}` must be {may_be}")))
+            let (is_valid, may_be) = match name {
+                "saturate" => (read_saturate(attribute).is_ok(), "the integer 0 or 1"),
+                _ => (read_round_mode(attribute).is_ok(), "the string `up`, `down` or `nearest`"),
+            };
+            (!is_valid).then(|| Finding::at_node(node, format!("`{name}` must be {may_be}")))
         })
     };
     subject.cast_nodes().flat_map(judge).collect()
-}
-
-fn expect_flag(attribute: &AttributeProto) -> Result<(), &'static str> {
-    let is_int = matches!(attribute.r#type(), AttributeType::Int | AttributeType::Undefined);
-    if is_int && matches!(attribute.i, Some(0 | 1)) { Ok(()) } else { Err("the integer 0 or 1") }
-}
-
-fn expect_mode(attribute: &AttributeProto) -> Result<(), &'static str> {
-    let is_string = matches!(attribute.r#type(), AttributeType::String | AttributeType::Undefined);
-    let is_mode = matches!(attribute.s(), b"up" | b"down" | b"nearest");
-    if is_string && is_mode { Ok(()) } else { Err("the string `up`, `down` or `nearest`") }
 }

@@ -51,7 +51,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let constant = subject.known_values(cast.input)?;
     let name = subject.model.name(cast.input);
     let to = cast.to;
-    let summary = match constant.content().cast(kernel) {
+    let summary = match constant.cast(kernel) {
         Ok((_, summary)) => summary,
         Err(failure) => return Some(format!("'{name}' cannot be cast to {to}: {failure}")),
     };

@@ -25,7 +25,7 @@
 
 use crate::dtype::DType;
 use crate::facts::{self, ValueType};
-use crate::graph::{Attribute, Model, NodeId};
+use crate::graph::{Attribute, Model, NodeId, read_type};
 use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
 use crate::wire::raw::attribute_proto::AttributeType;
 
@@ -70,12 +70,12 @@ fn judge_number(model: &Model, node: NodeId) -> Option<Finding> {
         Attribute::Is(attribute) if model.node(node).op_type() == "Cast" => attribute,
         _ => return None,
     };
+    if read_type(attribute).is_ok() {
+        return None;
+    }
     let what = match attribute.r#type() {
-        AttributeType::String => {
-            let name = String::from_utf8_lossy(attribute.s()).into_owned();
-            name.parse::<DType>().is_err().then(|| format!("'{name}'"))
-        }
-        _ => i32::try_from(attribute.i()).ok().and_then(DType::from_number).is_none().then(|| attribute.i().to_string()),
+        AttributeType::String => format!("'{}'", String::from_utf8_lossy(attribute.s())),
+        _ => attribute.i().to_string(),
     };
-    what.map(|what| Finding::at_node(node, format!("`to` = {what} is no element type that ONNX has")))
+    Some(Finding::at_node(node, format!("`to` = {what} is no element type that ONNX has")))
 }

@@ -29,7 +29,7 @@
 //! Safe: writes `saturate = 1`, which is what ONNX already makes of the model. Where the model was meant not to saturate, write
 //! `saturate = 0` by hand.
 
-use super::attributes::{SATURATE_SINCE, obeys_saturate, write_int};
+use super::attributes::{SATURATE_SINCE, write_int};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let silent = subject.casts().filter(|cast| obeys_saturate(cast.to) && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
+    let silent = subject.casts().filter(|cast| cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
     let findings = silent.map(|cast| {
         Finding::at_node(cast.node, format!("the cast to {} does not state `saturate`", cast.to))
             .with_safe_fix("write `saturate = 1`", vec![write_int(subject.model, cast.node, "saturate", 1)])

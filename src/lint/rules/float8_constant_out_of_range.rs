@@ -28,8 +28,9 @@
 use super::words::{largest, overflow_becomes, tally_of};
 use crate::cast::{Cast, Rules, Tally};
 use crate::dtype::DType;
-use crate::lint::{CastSite, ConstantValues, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
+use crate::tensor::Content;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC104",
@@ -54,12 +55,12 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
 }
 
 /// Without saturation, overflow is what becomes NaN or infinity and was not NaN before.
-fn out_of_range(constant: &ConstantValues, cast: &CastSite) -> Option<Tally> {
+fn out_of_range(constant: &Content, cast: &CastSite) -> Option<Tally> {
     let from = cast.from?;
     let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(from, cast.to, rules).ok()?;
     let read_as = if from == DType::String { DType::Double } else { from };
     let (source, target) = (Format::of(read_as), Format::of(cast.to)?);
     let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
-    Some(constant.tally(&kernel, |code| target.is_nan(code) || target.is_infinite(code), |code| !was_nan(code)))
+    Some(tally(constant, &kernel, |code| target.is_nan(code) || target.is_infinite(code), |code| !was_nan(code)))
 }

@@ -57,7 +57,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     };
     let rules = Rules { opset: u32::try_from(opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
-    let (_, summary) = constant.content().cast(kernel).ok()?;
+    let (_, summary) = constant.cast(kernel).ok()?;
     let tally = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
     Some(format!("{changes}: {tally}"))
 }

@@ -2,7 +2,8 @@
 //!
 //! ## What it checks
 //! `Cast` and `CastLike` of an initializer or `Constant` that no caller can override, and of what such casts make, where ONNX defines
-//! every resulting value. A constant's values are read for this where the types alone do not settle it.
+//! every resulting value: exactly the casts that `recast fold` folds without further options. A constant's values are read for this where
+//! the types alone do not settle it.
 //!
 //! ## Why is this bad?
 //! The result is always the same. Computed once, it saves the node, and often half of the weights or more.
@@ -23,11 +24,8 @@
 //! }
 //! ```
 
-use std::collections::{HashMap, HashSet};
-
-use crate::graph::{NodeId, ValueId};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
-use crate::tensor::{Allowance, Content};
+use crate::folding;
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC401",
@@ -39,50 +37,16 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let casts: HashMap<NodeId, &CastSite> = subject.casts().map(|cast| (cast.node, cast)).collect();
-    let mut folded: HashMap<ValueId, Computed> = HashMap::new();
-    let mut foldable = HashSet::new();
-    let mut allowance = Allowance::default();
-    for node in subject.model.nodes_in_order_of_use() {
-        if let Some(&cast) = casts.get(node)
-            && let Some(computed) = fold(subject, cast, &folded, &mut allowance)
-        {
-            foldable.insert(*node);
-            folded.extend(cast.output.map(|output| (output, computed)));
-        }
-    }
-    let findings = subject.casts().filter(|cast| foldable.contains(&cast.node)).map(|cast| {
-        let name = subject.model.name(cast.input);
-        Finding::at_node(
-            cast.node,
-            format!("the constant '{name}' is cast to {} in every run; `recast fold` computes it once", cast.to),
-        )
+    let model = subject.model;
+    let options = folding::Options::default();
+    let decisions = folding::decide(model, &options);
+    let mut folds: Vec<&folding::Fold> = decisions.folds().iter().collect();
+    folds.sort_unstable_by_key(|fold| fold.node);
+    let findings = folds.into_iter().map(|fold| {
+        let name = model.node(fold.node).input.first().map_or("", String::as_str);
+        let to = fold.content.dtype();
+        let message = format!("the constant '{name}' is cast to {to} in every run; `recast fold` computes it once");
+        Finding::at_node(fold.node, message)
     });
     findings.collect()
-}
-
-/// What casts make of a constant, and the constant.
-#[derive(Clone)]
-struct Computed {
-    content: Content,
-    constant: ValueId,
-}
-
-/// What the cast computes, if it always computes that.
-fn fold(
-    subject: &Subject,
-    cast: &CastSite,
-    folded: &HashMap<ValueId, Computed>,
-    allowance: &mut Allowance<ValueId>,
-) -> Option<Computed> {
-    let Computed { content, constant } = match folded.get(&cast.input) {
-        Some(computed) => computed.clone(),
-        None => Computed { content: subject.constant(cast.input)?.content(), constant: cast.input },
-    };
-    let kernel = cast.kernel()?;
-    if !allowance.take(constant, content.bytes()) {
-        return None;
-    }
-    let (content, summary) = content.cast(kernel).ok()?;
-    summary.is_defined().then_some(Computed { content, constant })
 }

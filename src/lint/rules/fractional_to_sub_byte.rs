@@ -50,7 +50,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let Some(constant) = subject.constant(cast.input) else {
         return (!is_integral(subject.model, cast.input)).then_some(differ);
     };
-    let (_, summary) = constant.content().cast(cast.kernel()?).ok()?;
+    let (_, summary) = constant.cast(cast.kernel()?).ok()?;
     let elements = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
     Some(format!("{differ}: {elements}"))
 }

@@ -27,7 +27,7 @@
 
 use super::words::{largest, tally_of};
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
 
 pub(super) const RULE: Rule = Rule {
@@ -49,7 +49,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;
     let was_infinite = |code| source.is_some_and(|format| format.is_infinite(code));
-    let tally = constant.tally(&kernel, |code| target.is_infinite(code), |code| !was_infinite(code));
+    let tally = tally(&constant, &kernel, |code| target.is_infinite(code), |code| !was_infinite(code));
     let elements = tally_of(&tally, &constant, subject.model.name(cast.input))?;
     let (to, largest) = (cast.to, largest(cast.to));
     Some(format!("values beyond the largest {to}, {largest}, become infinite: {elements}"))

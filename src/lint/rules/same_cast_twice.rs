@@ -31,9 +31,8 @@
 
 use std::collections::HashMap;
 
-use super::attributes::obeys_saturate;
 use super::rewrite::bypass;
-use crate::cast::RoundMode;
+use crate::cast::{RoundMode, Rules};
 use crate::dtype::DType;
 use crate::graph::{ScopeId, ValueId};
 use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
@@ -69,7 +68,8 @@ fn check(subject: &Subject) -> Vec<Finding> {
 
 /// What decides a cast's result.
 fn result(cast: &CastSite) -> (ScopeId, ValueId, DType, bool, RoundMode) {
-    let saturate = cast.saturate.unwrap_or(true) || !obeys_saturate(cast.to);
-    let round_mode = cast.round_mode.filter(|_| cast.to == DType::Float8E8M0).unwrap_or(RoundMode::Up);
+    let (rules, defaults) = (cast.rules(), Rules::default());
+    let saturate = if cast.to.obeys_saturate() { rules.saturate } else { defaults.saturate };
+    let round_mode = if cast.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };
     (cast.node.scope, cast.input, cast.to, saturate, round_mode)
 }

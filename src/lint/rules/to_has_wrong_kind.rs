@@ -24,8 +24,7 @@
 //! ## Fix
 //! Safe: writes the same type in the other way. There is no fix where the name is that of no type.
 
-use crate::dtype::DType;
-use crate::graph::{Edit, NodeId};
+use crate::graph::{Edit, NodeId, read_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::schema::AttributeProto;
@@ -60,7 +59,8 @@ fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
     }
     let words = |kind: AttributeType| kind.as_str_name().to_lowercase();
     let finding = Finding::at_node(node, format!("`to` is of kind {}, but opset {opset} wants {}", words(found), words(wanted)));
-    let Some(dtype) = stated_type(attribute, found) else {
+    let is_type = matches!(found, AttributeType::String | AttributeType::Int);
+    let Some(dtype) = read_type(attribute).ok().filter(|_| is_type) else {
         return Some(finding);
     };
     let mut changed = proto.clone();
@@ -84,12 +84,4 @@ fn kind(attribute: &AttributeProto) -> Option<AttributeType> {
         AttributeType::Undefined => AttributeType::Int,
         stated => stated,
     })
-}
-
-fn stated_type(attribute: &AttributeProto, kind: AttributeType) -> Option<DType> {
-    match kind {
-        AttributeType::String => std::str::from_utf8(attribute.s()).ok()?.parse().ok(),
-        AttributeType::Int => i32::try_from(attribute.i()).ok().and_then(DType::from_number),
-        _ => None,
-    }
 }

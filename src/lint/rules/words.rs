@@ -2,8 +2,9 @@
 
 use crate::cast::Tally;
 use crate::dtype::DType;
-use crate::lint::{ConstantValues, number};
+use crate::lint::{element, number};
 use crate::minifloat::Format;
+use crate::tensor::Content;
 
 /// The largest finite number of a float type.
 pub(super) fn largest(dtype: DType) -> String {
@@ -16,9 +17,9 @@ pub(super) fn overflow_becomes(to: DType) -> &'static str {
 }
 
 /// `2 of the 4 elements of 'w', the first at index 1 (500)`; nothing if there are none.
-pub(super) fn tally_of(tally: &Tally, constant: &ConstantValues, name: &str) -> Option<String> {
+pub(super) fn tally_of(tally: &Tally, constant: &Content, name: &str) -> Option<String> {
     let first = tally.first?;
-    let element = constant.element(first);
+    let element = element(constant, first);
     let (count, elements) = (tally.count, constant.elements());
     Some(match elements {
         1 => format!("'{name}' ({element})"),

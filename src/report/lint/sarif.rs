@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
-use crate::lint::{Diagnostic, RULES, Rule, Safety, Severity};
+use crate::lint::{Diagnostic, Rule, Safety, Severity};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub(super) fn render(run: &LintRun) -> String {
-    let rules: Vec<&Rule> = RULES.iter().copied().filter(|rule| run.findings.iter().any(|found| found.code == rule.code)).collect();
+    let mut rules: Vec<&Rule> = run.findings.iter().map(|found| found.rule).collect();
+    rules.sort_unstable_by_key(|rule| rule.code);
+    rules.dedup();
     let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
     let notifications: Vec<Value> = run.errors.iter().map(|error| notification(&error.path, &error.message)).collect();
     let document = json!({
@@ -52,7 +54,9 @@ fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
         physical["region"] = json!({ "byteOffset": region.offset, "byteLength": region.length });
     }
     let place = found.place();
-    let name = place.rsplit('/').next().unwrap_or(place);
+    // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
+    let in_scope = found.scope.as_deref().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
+    let name = in_scope.unwrap_or(place);
     let kind = if found.node.is_some() {
         "node"
     } else if found.value.is_some() {

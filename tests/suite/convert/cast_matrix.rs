@@ -159,7 +159,7 @@ fn values(model: &ModelProto) -> String {
     }
     let options = passes::Options { fold_undefined: true, contested: Some(Contested::Runtime), ..Default::default() };
     let (folded, report) = fold(model, &options);
-    assert_eq!(report.folded.len(), 2, "both casts fold: {report:?}");
+    assert_eq!(report.folded().len(), 2, "both casts fold: {report:?}");
     text::print(&folded)
 }
 

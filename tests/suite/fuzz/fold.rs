@@ -19,7 +19,7 @@ pub fn run(bytes: &[u8]) {
             assert!(constants(&model) <= constants(&before) + growth, "constants grow by more than {growth} bytes");
         } else {
             let (again, report) = fold(model, &options).expect("a folded model can be folded");
-            assert!(report.folded.is_empty(), "a folded model has more to fold: {:?}", report.folded);
+            assert!(report.folded().is_empty(), "a folded model has more to fold: {:?}", report.folded());
             assert!(again == file, "a fold of a folded model changes it");
         }
     }
@@ -35,6 +35,6 @@ fn fold(model: Model, options: &Options) -> Option<(Vec<u8>, Report)> {
     match passes::run(model, PASSES, options) {
         Ok((model, report)) => Some((super::written(model.proto()), report)),
         Err(PassError::Invalid(_)) => None,
-        Err(refused @ PassError::Refused { .. }) => panic!("{refused}"),
+        Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) => panic!("{fault}"),
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Results of equal casts of one constant are stored once, in one of these ways: 1. an output of the graph that has the constant
 //! stands for the others, which could not take its name; 2. one whose scope is that of the others or around it stands for them;
-//! 3. one of a new name joins the constant. Where results stand in `Constant` nodes, which only what follows sees, each scope has
+//! 3. one of a new name joins the constant. Where results are stored in `Constant` nodes, which only later nodes see, each scope has
 //! its own. A result that has to keep its name in another scope is stored there as well.
 
 use std::collections::HashMap;
 
-use super::{Fold, Planner, Series};
+use super::{Decisions, Fold, Series};
 use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
 use crate::tensor::Tensor;
 
@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 pub(super) type Place = (Series, ScopeId);
 
 /// How many results there are at a place.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Copies {
     /// That keep their names, and stand for others.
     fixed: i64,
@@ -44,7 +44,7 @@ enum Role {
 const LONGEST_SHARED_NAME: usize = 200;
 
 /// What is stored after the folds so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Storage {
     /// Uses that remain of values that lost one.
     uses_left: HashMap<ValueId, usize>,
@@ -67,7 +67,7 @@ impl Change {
     }
 }
 
-impl Planner<'_> {
+impl Decisions<'_> {
     /// Takes the cast's uses of its inputs away, and adds its result. What the change does not speak of stays as it is.
     pub(super) fn change(&self, cast: &CastNode, fold: &Fold) -> Change {
         let mut after = Storage { growth: self.storage.growth, ..Storage::default() };

@@ -1,0 +1,311 @@
+//! Whether and to what casts of constants fold: the decision that the pass `fold-casts` carries out and the rule RC401 reports.
+//!
+//! A cast folds when: 1. the input is an initializer or `Constant` that no caller can override, or was folded itself, and no name is
+//! shadowed; 2. the resulting type is known and one that the opset's cast admits; 3. ONNX defines every resulting value, or the
+//! options say what an undefined or contested one becomes; 4. the folded tensors exceed those they replace by at most `max_growth`
+//! bytes.
+//! Scope: main graph, subgraphs, training graphs, functions.
+//!
+//! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: FLOAT[2]
+//! after:  `                           y = MatMul(x, h)`     h: FLOAT16[2]
+//!
+//! The result is an initializer; in a function, and in a subgraph of IR 3, a `Constant` node in the cast's place. Casts of one
+//! constant to one type share a result, which takes a new name beside the constant if they are in several graphs. A constant that
+//! has lost its last use is removed.
+
+mod edits;
+mod reason;
+mod storage;
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+pub use self::reason::Reason;
+use self::storage::{Place, Storage};
+use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
+use crate::dtype::DType;
+use crate::error::Invalid;
+use crate::facts::infer::{Inferred, infer};
+use crate::facts::{self, LATEST_OPSET, ValueType};
+use crate::graph::{CastNode, Model, NodeId, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
+use crate::ir_version::OWN_INITIALIZERS;
+use crate::tensor::{Allowance, BadTensor, Content, Failure, Tensor};
+use crate::wire::BadLocation;
+
+/// What may be folded beside casts whose results ONNX defines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Fold values that ONNX leaves undefined, to those that this project defines.
+    pub fold_undefined: bool,
+    /// Which value a contested element takes; none: it is not folded.
+    pub contested: Option<Contested>,
+    /// By how many bytes the folded tensors may exceed those they replace, in all; none: no limit.
+    pub max_growth: Option<u64>,
+}
+
+/// Decides for every `Cast` and `CastLike` of a model whether it folds.
+#[must_use]
+pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
+    let mut decisions = Decisions {
+        model,
+        options,
+        folds: Vec::new(),
+        kept: Vec::new(),
+        invalid: None,
+        by_output: HashMap::new(),
+        results: HashMap::new(),
+        allowance: Allowance::default(),
+        storage: Storage::default(),
+        inferred: OnceCell::new(),
+    };
+    for &node in model.nodes_in_order_of_use() {
+        if model.is_cast(node) {
+            decisions.visit(node);
+        }
+    }
+    decisions.kept.sort_unstable_by_key(|&(node, _)| node);
+    decisions
+}
+
+/// The opset of ai.onnx, where its casts are known.
+///
+/// # Errors
+/// Where they are not.
+pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
+    match opset {
+        Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),
+        _ => Err(Reason::OpsetUnknown { opset }),
+    }
+}
+
+/// The cast that a `Cast` or `CastLike` of these types is.
+///
+/// # Errors
+/// Where the opset's operator does not admit the types.
+pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
+    let kernel = Cast::new(from, to, rules)?;
+    // CastLike had no new version at opset 28, and does not admit the types that `Cast` does since then.
+    let admits = |types: &facts::TypeSet, dtype| types.contains(ValueType::Tensor(dtype));
+    match facts::schema("", op_type, rules.opset.into()) {
+        Some(schema) if admits(&schema.inputs[0].types, from) && admits(&schema.outputs[0].types, to) => Ok(kernel),
+        _ => Err(Reason::PairUnsupported { op: op_type.to_owned(), opset: rules.opset, from, to }),
+    }
+}
+
+/// A cast that folds.
+#[derive(Debug)]
+pub struct Fold {
+    /// The cast.
+    pub node: NodeId,
+    /// The type that is cast.
+    pub from: DType,
+    /// The result.
+    pub content: Content,
+    /// The constant that the series begins with.
+    constant: ValueId,
+    place: Place,
+}
+
+/// A constant and the casts it went through, as a number: equal series have equal values.
+type Series = usize;
+
+/// What comes of a constant, or of a series, by one more cast.
+#[derive(Debug)]
+struct CastResult {
+    series: Series,
+    outcome: Result<(Content, Summary), Failure>,
+    /// Whether the model will hold it.
+    is_stored: bool,
+}
+
+/// What of a cast decides its result.
+type Step = (DType, bool, RoundMode, u32);
+
+/// Which casts of a model fold, and why the others do not.
+#[derive(Debug)]
+pub struct Decisions<'m> {
+    model: &'m Model,
+    options: &'m Options,
+    /// In topological order.
+    folds: Vec<Fold>,
+    /// In the order of the document.
+    kept: Vec<(NodeId, Reason)>,
+    /// The first cast that contradicts itself.
+    invalid: Option<Invalid>,
+    /// By the value that the cast defines.
+    by_output: HashMap<ValueId, usize>,
+    /// By the series without its last cast, and that: equal casts are computed once.
+    results: HashMap<(Result<Series, ValueId>, Step), CastResult>,
+    allowance: Allowance<ValueId>,
+    storage: Storage,
+    /// The types that follow from what the model states; found when one is needed.
+    inferred: OnceCell<Inferred>,
+}
+
+/// Why a cast stays.
+#[derive(Debug)]
+enum Skip {
+    Because(Reason),
+    /// The model is at fault.
+    Invalid(String),
+}
+
+impl<R: Into<Reason>> From<R> for Skip {
+    fn from(reason: R) -> Skip {
+        Skip::Because(reason.into())
+    }
+}
+
+impl Decisions<'_> {
+    /// The casts that fold, in topological order.
+    #[must_use]
+    pub fn folds(&self) -> &[Fold] {
+        &self.folds
+    }
+
+    /// The casts that do not fold, in the order of the document.
+    #[must_use]
+    pub fn kept(&self) -> &[(NodeId, Reason)] {
+        &self.kept
+    }
+
+    /// The first cast that contradicts itself, if there is one: such casts are neither folded nor kept.
+    #[must_use]
+    pub fn invalid(&self) -> Option<&Invalid> {
+        self.invalid.as_ref()
+    }
+
+    fn visit(&mut self, node: NodeId) {
+        match self.fold(node) {
+            Ok(()) => {}
+            Err(Skip::Because(reason)) => self.kept.push((node, reason)),
+            Err(Skip::Invalid(what)) if self.invalid.is_none() => {
+                self.invalid = Some(Invalid::at(self.model.node_path(node), what));
+            }
+            Err(Skip::Invalid(_)) => {}
+        }
+    }
+
+    fn fold(&mut self, node: NodeId) -> Result<(), Skip> {
+        let cast = self.model.cast_node(node).map_err(|error| match error {
+            UnclearCast::Invalid(what) => Skip::Invalid(what),
+            UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
+        })?;
+        let ambiguous = |&value: &ValueId| self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed);
+        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(ambiguous) {
+            return Err(Reason::ShadowedName { name: self.model.name(value).to_owned() }.into());
+        }
+        let (source, before, constant) = self.source(cast.input)?; // Case 1.
+        let to = self.resulting_type(&cast)?;
+        let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
+        self.check_holder(node.scope, to)?;
+        self.compute(constant, &source, kernel, (before, step))?;
+        let result = &self.results[&(before, step)];
+        let (content, summary) = result.outcome.clone()?;
+        let fold = Fold { node, from: source.dtype(), content, constant, place: (result.series, self.shared_in(constant, node)) };
+        if let (Some(first), false) = (summary.undefined.first, self.options.fold_undefined) {
+            let Tally { count, why, .. } = summary.undefined;
+            return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
+        }
+        if let (Some(first), None) = (summary.contested.first, self.options.contested) {
+            let Tally { count, why, .. } = summary.contested;
+            return Err(Reason::ContestedValue { count, first, why }.into());
+        }
+        let change = self.change(&cast, &fold); // Case 4.
+        let growth = change.growth();
+        if let Some(limit) = self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
+            return Err(Reason::GrowthLimit { growth, limit }.into());
+        }
+        if change.stores && self.results[&(before, step)].is_stored {
+            self.take_allowance(constant, fold.content.bytes())?;
+        }
+        self.results.entry((before, step)).and_modify(|result| result.is_stored |= change.stores);
+        self.commit(change);
+        if let Some(output) = cast.output {
+            self.by_output.insert(output, self.folds.len());
+        }
+        self.folds.push(fold);
+        Ok(())
+    }
+
+    /// Sees to it that the result of a cast is known.
+    fn compute(
+        &mut self,
+        constant: ValueId,
+        source: &Content,
+        kernel: Cast,
+        key: (Result<Series, ValueId>, Step),
+    ) -> Result<(), Skip> {
+        if self.results.contains_key(&key) {
+            return Ok(());
+        }
+        self.take_allowance(constant, source.bytes())?;
+        let series = self.results.len();
+        self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_stored: false });
+        Ok(())
+    }
+
+    /// Counts one more tensor that is made of a constant.
+    fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
+        if self.allowance.take(constant, bytes) {
+            return Ok(());
+        }
+        Err(Reason::CastLimit { constant: self.model.name(constant).to_owned() }.into())
+    }
+
+    /// The values of a constant, or of a cast that will be one; and what they begin with.
+    fn source(&self, value: ValueId) -> Result<(Content, Result<Series, ValueId>, ValueId), Skip> {
+        if let Some(&fold) = self.by_output.get(&value) {
+            let Fold { content, constant, place: (series, _), .. } = &self.folds[fold];
+            return Ok((content.clone(), Ok(*series), *constant));
+        }
+        let constant = self.model.constant(value)?;
+        let malformed = |error: BadTensor| match error {
+            // Only the user can help that, and only for all casts at once.
+            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(error)),
+            _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
+        };
+        let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
+        Ok((tensor.load(self.model.data()).map_err(malformed)?, Err(value), value))
+    }
+
+    fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {
+        let like = match cast.to {
+            TypeSource::Attribute(to) => return Ok(to),
+            TypeSource::Like(like) => like,
+        };
+        let folded = self.by_output.get(&like).map(|&fold| self.folds[fold].content.dtype());
+        let known = folded.or_else(|| self.model.element_type(like));
+        let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(like).dtype();
+        known.or_else(inferred).ok_or_else(|| Reason::TypeUnknown { like: self.model.name(like).to_owned() }.into())
+    }
+
+    fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {
+        let opset = known_opset(self.model.opset(node.scope, ""))?;
+        let rules = cast.rules(opset, self.options.contested.unwrap_or(Contested::Text));
+        let kernel = kernel(self.model.node(node).op_type(), from, to, rules)?;
+        Ok((kernel, (to, rules.saturate, rules.round_mode, opset)))
+    }
+
+    /// `Constant` holds floating-point numbers only before opset 9.
+    fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
+        let old = self.model.opset(scope, "").is_some_and(|opset| opset < 9);
+        let float = matches!(to, DType::Float16 | DType::Float | DType::Double);
+        if old && !float && self.becomes_node(scope) {
+            return Err(Reason::ConstantTypeUnsupported { to }.into());
+        }
+        Ok(())
+    }
+
+    /// Whether results of this scope are stored in `Constant` nodes. A function has no initializers, and before IR 4 an initializer had
+    /// to be listed as an input, which the graph of an `If` or `Loop` cannot do without changing what it is called with.
+    fn becomes_node(&self, scope: ScopeId) -> bool {
+        let old = self.model.ir_version() < OWN_INITIALIZERS;
+        let in_function = matches!(self.model.scope_kind(self.model.root(scope)), ScopeKind::Function(_));
+        match self.model.scope_kind(scope) {
+            ScopeKind::Function(_) => true,
+            ScopeKind::Subgraph { .. } => old || in_function,
+            ScopeKind::Main | ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => false,
+        }
+    }
+}

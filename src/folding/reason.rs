@@ -1,0 +1,139 @@
+//! Why a cast is not folded.
+
+use crate::cast::Unsupported;
+use crate::dtype::DType;
+use crate::facts::LATEST_OPSET;
+use crate::graph::NotConstant;
+use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
+
+/// Why a cast is not folded. [`Reason::code`] is a stable name of the variant.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The input is not a constant that can be read.
+    #[error(transparent)]
+    NotConstant(#[from] NotConstant),
+    /// Calls of the function do not give one of its attributes the same value.
+    #[error("`{attribute}` is an attribute of the function, and its calls do not give it one value")]
+    CallersDisagree {
+        /// The attribute of the cast.
+        attribute: String,
+    },
+    /// The input or output has a name that an enclosing scope defines too.
+    #[error("'{name}' is defined in a scope and in one around it; runtimes differ in which they take")]
+    ShadowedName {
+        /// The name.
+        name: String,
+    },
+    /// `CastLike` copies a type that is not known.
+    #[error("the type of '{like}', which CastLike copies, is not stated")]
+    TypeUnknown {
+        /// The second input.
+        like: String,
+    },
+    /// The model imports an opset whose casts are not known, or none.
+    #[error("{}", match .opset {
+        Some(opset) => format!("the casts of opset {opset} are not known, only those of 1 to {LATEST_OPSET}"),
+        None => "no opset of ai.onnx is imported".to_owned(),
+    })]
+    OpsetUnknown {
+        /// The opset of ai.onnx.
+        opset: Option<i64>,
+    },
+    /// The opset's `Cast` does not admit one of the types.
+    #[error(transparent)]
+    TypeUnsupported(#[from] Unsupported),
+    /// The opset's operator does not admit the types, though `Cast` does.
+    #[error("{op} of opset {opset} does not admit {from} to {to}")]
+    PairUnsupported {
+        /// `Cast` or `CastLike`.
+        op: String,
+        /// The opset.
+        opset: u32,
+        /// The type that is cast.
+        from: DType,
+        /// The type that results.
+        to: DType,
+    },
+    /// The result would have to be a `Constant`, which cannot have the type in this opset.
+    #[error("a Constant of this opset cannot be {to}")]
+    ConstantTypeUnsupported {
+        /// The type that results.
+        to: DType,
+    },
+    /// ONNX leaves some of the results undefined.
+    #[error("{}", elements(*.count, "undefined", *.first, .why))]
+    UndefinedValue {
+        /// How many.
+        count: u64,
+        /// The index of the first.
+        first: u64,
+        /// Why the first is undefined.
+        why: &'static str,
+    },
+    /// ONNX's text and its node tests disagree on some of the results.
+    #[error("{}", elements(*.count, "contested", *.first, .why))]
+    ContestedValue {
+        /// How many.
+        count: u64,
+        /// The index of the first.
+        first: u64,
+        /// Why the first is contested.
+        why: &'static str,
+    },
+    /// The values cannot be cast.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// The data file of the input cannot be read, since it is not known in which folder it is.
+    #[error(transparent)]
+    DataUnavailable(BadTensor),
+    /// Too many tensors were made of a constant.
+    #[error(
+        "'{constant}' went through {CASTS_OF_EACH} casts already, or its results are stored as often; it is too large for more in one run"
+    )]
+    CastLimit {
+        /// The constant.
+        constant: String,
+    },
+    /// The folded tensors would exceed those they replace by more than the limit.
+    #[error("the model would grow by {growth} bytes, more than the limit of {limit}")]
+    GrowthLimit {
+        /// By how many bytes.
+        growth: i64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl Reason {
+    /// A stable name, in kebab case.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Reason::NotConstant(NotConstant::Computed) => "not-constant",
+            Reason::NotConstant(NotConstant::Overridable) => "overridable",
+            Reason::NotConstant(NotConstant::Trained) => "updated-by-training",
+            Reason::NotConstant(NotConstant::Sparse) => "sparse",
+            Reason::NotConstant(NotConstant::AttributeReference) => "attribute-reference",
+            Reason::NotConstant(NotConstant::NoValue) => "invalid-constant",
+            Reason::CallersDisagree { .. } => "callers-disagree",
+            Reason::ShadowedName { .. } => "shadowed-name",
+            Reason::TypeUnknown { .. } => "type-unknown",
+            Reason::OpsetUnknown { .. } => "opset-unknown",
+            Reason::TypeUnsupported(_) | Reason::PairUnsupported { .. } => "type-unsupported",
+            Reason::ConstantTypeUnsupported { .. } => "constant-type-unsupported",
+            Reason::UndefinedValue { .. } => "undefined-value",
+            Reason::ContestedValue { .. } => "contested-value",
+            Reason::Failed(Failure::Literal(_)) => "invalid-literal",
+            Reason::Failed(Failure::TooLarge(_)) => "too-large",
+            Reason::DataUnavailable(_) => "data-unavailable",
+            Reason::CastLimit { .. } => "cast-limit",
+            Reason::GrowthLimit { .. } => "growth-limit",
+        }
+    }
+}
+
+fn elements(count: u64, what: &str, first: u64, why: &str) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!("{count} of its results {are} {what}, the first at element {first}: {why}")
+}

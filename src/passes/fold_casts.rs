@@ -1,0 +1,67 @@
+//! Replaces a `Cast` or `CastLike` of a constant by the constant it computes: [`crate::folding`] decides which, and to what.
+
+use super::{Event, Folded, Kept, Options, Pass, Plan, Reason, Removed};
+use crate::error::Invalid;
+use crate::folding;
+use crate::graph::{Model, ScopeId};
+
+pub(super) const FOLD_CASTS: Pass = Pass {
+    name: "fold-casts",
+    summary: "replaces a Cast or CastLike of a constant by the constant it computes",
+    requires: |_| Ok(()),
+    plan,
+    ensures,
+};
+
+fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
+    let decisions = folding::decide(model, options);
+    if let Some(invalid) = decisions.invalid() {
+        return Err(invalid.clone());
+    }
+    let mut folds: Vec<&folding::Fold> = decisions.folds().iter().collect();
+    folds.sort_unstable_by_key(|fold| fold.node);
+    let folded = folds.into_iter().map(|fold| {
+        let node = model.node(fold.node);
+        Event::Folded(Folded {
+            node: model.node_path(fold.node),
+            scope: model.scope_path(fold.node.scope),
+            input: node.input.first().cloned().unwrap_or_default(),
+            output: node.output.first().cloned().unwrap_or_default(),
+            from: fold.from,
+            to: fold.content.dtype(),
+            elements: fold.content.elements() as u64,
+        })
+    });
+    let kept = decisions
+        .kept()
+        .iter()
+        .map(|(node, reason)| Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Cast(reason.clone()) }));
+    let removed = decisions.removed_constants().into_iter().map(|value| {
+        Event::RemovedConstant(Removed { scope: model.scope_path(model.home(value)), name: model.name(value).to_owned() })
+    });
+    let events = folded.chain(kept).chain(removed).collect();
+    Ok(Plan { edits: decisions.into_edits(), events })
+}
+
+/// What was folded is constant where it still has its name, and what was removed has no definition.
+fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
+    let scopes: std::collections::HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
+    let defined = |scope: &str, name: &str| {
+        let scope = *scopes.get(scope)?;
+        model.lookup(scope, name).filter(|&value| model.home(value) == scope)
+    };
+    for event in events {
+        match event {
+            Event::Folded(Folded { scope, output, .. }) => {
+                if let Some(Err(reason)) = defined(scope, output).map(|value| model.constant(value)) {
+                    return Err(format!("{scope}/{output} was folded, but is not constant: {reason}"));
+                }
+            }
+            Event::RemovedConstant(removed) if defined(&removed.scope, &removed.name).is_some() => {
+                return Err(format!("{} was removed, but is still defined", removed.path()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
