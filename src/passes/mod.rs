@@ -5,7 +5,7 @@
 mod fold_casts;
 
 use crate::cast::Contested;
-use crate::error::Invalid;
+use crate::error::{Classified, ErrorKind, Invalid};
 use crate::graph::{Edit, Model, Refused};
 
 /// All passes, in the order in which they run.
@@ -88,6 +88,29 @@ pub enum PassError {
         /// What it planned.
         reason: Refused,
     },
+}
+
+impl Classified for PassError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            PassError::Invalid(invalid) => invalid.kind(),
+            PassError::Refused { .. } => ErrorKind::Internal,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            PassError::Invalid(invalid) => invalid.place(),
+            PassError::Refused { .. } => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            PassError::Invalid(invalid) => invalid.message(),
+            PassError::Refused { .. } => self.to_string(),
+        }
+    }
 }
 
 /// Runs passes one after the other. The report says whether anything changed.

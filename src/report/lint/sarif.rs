@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
 use crate::lint::{Diagnostic, RULES, Rule, Safety, Severity};
+use crate::report::Failure;
+use crate::shown::Document;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn render(run: &LintRun) -> String {
+pub(super) fn render(run: &LintRun) -> Document {
     let rules: Vec<&Rule> = RULES.iter().copied().filter(|rule| run.findings.iter().any(|found| found.code == rule.code)).collect();
     let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
-    let notifications: Vec<Value> = run.errors.iter().map(|error| notification(&error.path, &error.message)).collect();
+    let notifications: Vec<Value> = run.errors.iter().map(notification).collect();
     let document = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -30,7 +32,7 @@ pub(super) fn render(run: &LintRun) -> String {
             "columnKind": "utf16CodeUnits",
         }],
     });
-    format!("{document:#}\n")
+    Document::json(&document)
 }
 
 fn descriptor(rule: &Rule) -> Value {
@@ -78,12 +80,16 @@ fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
     result
 }
 
-fn notification(path: &str, message: &str) -> Value {
-    json!({
+fn notification(error: &Failure) -> Value {
+    let mut notification = json!({
         "level": "error",
-        "message": { "text": message },
-        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }],
-    })
+        "descriptor": { "id": error.code },
+        "message": { "text": error.place_and_message() },
+    });
+    if let Some(path) = &error.path {
+        notification["locations"] = json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }]);
+    }
+    notification
 }
 
 fn level(severity: Severity) -> &'static str {
