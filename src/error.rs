@@ -1,29 +1,161 @@
-//! The one error of a model that is not what ONNX says it should be, and how names that a model chose are told.
+//! Errors: their kinds, which have stable codes, and the error of a model that contradicts ONNX.
 
 use std::borrow::Cow;
+use std::io;
 
-/// Something in a model is wrong, at a place in it.
+use serde::{Serialize, Serializer};
+
+/// The kind of an error. Scripts know it by its code, which does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file does not exist.
+    NotFound,
+    /// The system denies access.
+    PermissionDenied,
+    /// The path is a folder, and a file is needed.
+    IsAFolder,
+    /// Reading or writing failed.
+    Io,
+    /// The file is not an ONNX model.
+    NotAModel,
+    /// The bytes are not the protobuf messages that they should be.
+    MalformedProtobuf,
+    /// The model contradicts ONNX, or itself.
+    InvalidModel,
+    /// A tensor contradicts itself.
+    BadTensor,
+    /// The data file of a tensor cannot be read.
+    BadExternalData,
+    /// The messages of the model would take too much memory.
+    MemoryLimit,
+    /// The output cannot be written as the options demand.
+    BadOutput,
+    /// The configuration or baseline cannot be used.
+    BadConfiguration,
+    /// The options contradict each other, or the input.
+    Usage,
+    /// A defect of this program.
+    Internal,
+}
+
+impl ErrorKind {
+    /// All kinds.
+    pub const ALL: &[ErrorKind] = &[
+        ErrorKind::NotFound,
+        ErrorKind::PermissionDenied,
+        ErrorKind::IsAFolder,
+        ErrorKind::Io,
+        ErrorKind::NotAModel,
+        ErrorKind::MalformedProtobuf,
+        ErrorKind::InvalidModel,
+        ErrorKind::BadTensor,
+        ErrorKind::BadExternalData,
+        ErrorKind::MemoryLimit,
+        ErrorKind::BadOutput,
+        ErrorKind::BadConfiguration,
+        ErrorKind::Usage,
+        ErrorKind::Internal,
+    ];
+
+    /// The code, in kebab-case.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            ErrorKind::NotFound => "not-found",
+            ErrorKind::PermissionDenied => "permission-denied",
+            ErrorKind::IsAFolder => "is-a-folder",
+            ErrorKind::Io => "io",
+            ErrorKind::NotAModel => "not-a-model",
+            ErrorKind::MalformedProtobuf => "malformed-protobuf",
+            ErrorKind::InvalidModel => "invalid-model",
+            ErrorKind::BadTensor => "bad-tensor",
+            ErrorKind::BadExternalData => "bad-external-data",
+            ErrorKind::MemoryLimit => "out-of-memory-limit",
+            ErrorKind::BadOutput => "bad-output",
+            ErrorKind::BadConfiguration => "bad-configuration",
+            ErrorKind::Usage => "usage",
+            ErrorKind::Internal => "internal",
+        }
+    }
+}
+
+impl Serialize for ErrorKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+/// An error that knows its kind, and its place in the model.
+pub trait Classified: std::error::Error {
+    /// The kind.
+    fn kind(&self) -> ErrorKind;
+
+    /// The place in the file: a node path, the name of an entity, a byte offset.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
+    /// The fault and its remedy, without the place.
+    fn message(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Classified for io::Error {
+    fn kind(&self) -> ErrorKind {
+        match io::Error::kind(self) {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+            io::ErrorKind::IsADirectory => ErrorKind::IsAFolder,
+            _ => ErrorKind::Io,
+        }
+    }
+}
+
+/// A model contradicts ONNX, at a place in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {}", shown(.place), shown(.what))]
+#[error("{place}: {what}")]
 pub struct Invalid {
     /// Node path or the name of the entity: `graph/if_1.then_branch/cast_3`.
     pub place: String,
-    /// What is wrong, and what to do if that is not plain.
+    /// The fault, and its remedy if that is not plain.
     pub what: String,
+    /// The kind of the error.
+    pub kind: ErrorKind,
 }
 
 impl Invalid {
-    /// Something is wrong at `place`.
+    /// The model is invalid at `place`.
     pub fn at(place: impl Into<String>, what: impl ToString) -> Invalid {
-        Invalid { place: place.into(), what: what.to_string() }
+        Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel }
+    }
+
+    /// The error `source` occurred at `place`.
+    pub fn caused_by(place: impl Into<String>, source: &impl Classified) -> Invalid {
+        Invalid { kind: source.kind(), ..Invalid::at(place, source) }
+    }
+}
+
+impl Classified for Invalid {
+    fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    fn place(&self) -> Option<String> {
+        Some(self.place.clone())
+    }
+
+    fn message(&self) -> String {
+        self.what.clone()
     }
 }
 
 /// Characters of a name that a path shows.
 const LONGEST_NAME: usize = 200;
 
-/// A name as it stands in a path. The paths of all that is inside repeat it: they would be as long as the model times the model if
-/// one name could be as long as the model.
+/// A name as it is in a path. The paths of everything inside repeat it: their total length would be quadratic in the size of the model
+/// if one name could be as long as the model.
 pub(crate) fn shortened(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]).into(),
@@ -31,35 +163,16 @@ pub(crate) fn shortened(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A line for people. Whoever made the model chose its names: they may hold line breaks, orders to a terminal, and marks that turn
-/// the direction of what follows, none of which may pass for a word of ours.
-pub(crate) fn shown(line: &str) -> Cow<'_, str> {
-    let speaks =
-        |c: char| c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    if !line.contains(speaks) {
-        return line.into();
-    }
-    let mut plain = String::with_capacity(line.len());
-    for c in line.chars() {
-        if speaks(c) { plain.extend(c.escape_debug()) } else { plain.push(c) }
-    }
-    plain.into()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
-    fn a_line_stays_one_line_and_gives_no_orders() {
-        let cases = [
-            ("layers.0/'é'\\x", "layers.0/'é'\\x"),
-            ("a\nb\r\tc", "a\\nb\\r\\tc"),
-            ("\x1b[2J\u{9b}2J", "\\u{1b}[2J\\u{9b}2J"),
-            ("a\u{202e}b\u{2028}c", "a\\u{202e}b\\u{2028}c"),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(shown(line), expected);
-        }
+    fn every_kind_has_a_code_of_its_own_in_kebab_case() {
+        let codes: HashSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.code()).collect();
+        assert_eq!(codes.len(), ErrorKind::ALL.len());
+        assert!(codes.iter().all(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '-')), "{codes:?}");
     }
 }

@@ -82,11 +82,9 @@ pub struct FunctionFacts {
     pub callers: usize,
 }
 
-/// Looks at a model.
-///
-/// # Errors
-/// Where a cast contradicts itself.
-pub fn inspect(model: &Model) -> Result<Inspection, Invalid> {
+/// Looks at a model. The casts that contradict themselves are listed beside it.
+#[must_use]
+pub fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let proto = model.proto();
     let imports = proto.opset_import.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version()));
     let nodes = || model.scopes().flat_map(|scope| model.nodes(scope));
@@ -98,20 +96,23 @@ pub fn inspect(model: &Model) -> Result<Inspection, Invalid> {
         };
         *ops.entry(name).or_default() += 1;
     }
-    Ok(Inspection {
+    let (casts, faults) = casts(model);
+    let inspection = Inspection {
         ir_version: model.ir_version(),
         opsets: imports.collect(),
         producer: [proto.producer_name(), proto.producer_version()].join(" ").trim().to_owned(),
         nodes: nodes().count(),
         ops,
-        casts: casts(model)?,
+        casts,
         initializers: initializers(model),
         functions: functions(model),
         external_data: external_files(model),
-    })
+    };
+    (inspection, faults)
 }
 
-fn casts(model: &Model) -> Result<Vec<CastFacts>, Invalid> {
+fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
+    let mut faults = Vec::new();
     let mut facts: Vec<(NodeId, CastFacts)> = Vec::new();
     let mut folded: HashSet<ValueId> = HashSet::new();
     for &node in model.nodes_in_order_of_use().iter().filter(|&&node| model.is_cast(node)) {
@@ -119,7 +120,10 @@ fn casts(model: &Model) -> Result<Vec<CastFacts>, Invalid> {
         let read = match model.cast_node(node) {
             Ok(cast) => Some(cast),
             Err(UnclearCast::CallersDisagree(_)) => None,
-            Err(UnclearCast::Invalid(what)) => return Err(Invalid::at(path, what)),
+            Err(UnclearCast::Invalid(what)) => {
+                faults.push(Invalid::at(path.as_str(), what));
+                None
+            }
         };
         let input = model.input(node, 0);
         let constant = read.is_some() && input.is_some_and(|input| folded.contains(&input) || model.constant(input).is_ok());
@@ -147,7 +151,7 @@ fn casts(model: &Model) -> Result<Vec<CastFacts>, Invalid> {
         facts.push((node, cast));
     }
     facts.sort_by_key(|&(node, _)| node);
-    Ok(facts.into_iter().map(|(_, cast)| cast).collect())
+    (facts.into_iter().map(|(_, cast)| cast).collect(), faults)
 }
 
 fn initializers(model: &Model) -> Initializers {

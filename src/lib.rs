@@ -29,6 +29,7 @@ mod hash;
 pub mod ir_version;
 pub mod minifloat;
 pub mod packed;
+pub mod shown;
 pub mod wire;
 pub mod cast;
 pub mod tensor;

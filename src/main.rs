@@ -1,25 +1,11 @@
-//! The command `recast`: parses the command line, runs it, prints the error, sets the exit code.
+//! The command `recast`.
 
-use std::io;
 use std::process::ExitCode;
 
-use clap::Parser;
-use onnx_recast::cli::{Cli, run, say};
+use onnx_recast::cli;
 use onnx_recast::wire::install_signal_handlers;
 
 fn main() -> ExitCode {
     install_signal_handlers();
-    match run(Cli::parse()) {
-        Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(format!("recast: {error:#}"));
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Whoever reads the output has seen enough.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    cli::main()
 }

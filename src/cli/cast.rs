@@ -7,12 +7,14 @@ use anyhow::Context;
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Messages, files, print, progress, say};
+use super::streams::{message, print, say};
+use super::{EXIT_CODES, Messages, files, progress};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Form};
 use crate::dtype::DType;
 use crate::facts::LATEST_OPSET;
 use crate::report::{bytes, plural};
+use crate::shown::Shown;
 use crate::wire::{self, Target, save};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
@@ -90,16 +92,15 @@ impl CastFile {
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
         let write = || save(&layout, &target);
-        progress::of_files(messages, &[layout.progress()], write).with_context(|| files::target_name(&target))?;
+        let written = progress::of_files(messages, &[layout.progress()], write);
+        written.map_err(|error| files::not_written(&files::target_name(&target), &error))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
-            let report = format!(
-                "{} -> {}\n  cast {elements} from {from} to {to}\n  {bytes_in} -> {bytes_out}\n",
-                input.name,
-                files::target_name(&target)
-            );
-            print(&report)?;
+            let mut report = Shown::line(format_args!("{} -> {}", input.name, files::target_name(&target)));
+            report.push_line(format_args!("  cast {elements} from {from} to {to}"));
+            report.push_line(format_args!("  {bytes_in} -> {bytes_out}"));
+            print(report)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -135,7 +136,9 @@ impl CastFile {
         for (kind, tally, allowed, option) in questions {
             let Tally { count, first: Some(first), why } = tally else { continue };
             if !allowed {
-                say(format!("recast: {name}: {} {kind}, the first at index {first}: {why}; {option} writes them", counted(count)));
+                let counted = counted(count);
+                let text = format!("{name}: {counted} {kind}, the first at index {first}: {why}; {option} writes them");
+                say(message(text));
                 accepts = false;
             }
         }

@@ -6,7 +6,9 @@ use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 
 use super::manual::manual;
-use super::{Cli, EXIT_CODES, print};
+use super::streams::print;
+use super::{Cli, EXIT_CODES};
+use crate::shown::Document;
 
 /// Print a completion script for a shell, or the manual page
 #[derive(Args)]
@@ -39,14 +41,14 @@ impl Completions {
             Page::Powershell => Shell::PowerShell,
             Page::Zsh => Shell::Zsh,
             Page::Man => {
-                print(&manual()?)?;
+                print(Document::script(manual()?)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
         };
         // Into memory first: the generator would panic if the reader of a pipe went away.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
-        print(&String::from_utf8(script)?)?;
+        print(Document::script(String::from_utf8(script)?)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

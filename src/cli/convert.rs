@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
-use super::{EXIT_CODES, Format, Messages, progress};
+use super::{EXIT_CODES, Format, Messages};
 use crate::convert::{self, IrVersion, NotConverted, Options};
 use crate::external::Plan;
 use crate::graph::{ScopeId, domain_name};
-use crate::report::{self, ConvertedModel, IrVersions};
+use crate::report::{self, ConvertedModel, Failure, IrVersions};
+use crate::shown::Shown;
 use crate::wire::Target;
 use crate::wire::schema::OperatorSetIdProto;
 
@@ -35,7 +35,7 @@ pub struct Convert {
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
     /// The opset of ai.onnx to convert to, newer or older
@@ -55,7 +55,7 @@ pub struct Convert {
     dry_run: bool,
     /// What the report is printed as
     #[arg(long, default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,27 +68,32 @@ enum Explicit {
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let targets = self.output.targets_unless(self.dry_run, &self.models)?;
-        // All models are converted before the first is written: if one is refused, none is.
-        let converted = progress::of_models(messages, self.models.len(), |done| {
-            let convert = |(path, target): (&PathBuf, Option<Target>)| self.convert(path, target).inspect(|_| done.count());
-            self.models.iter().zip(targets).map(convert).collect::<anyhow::Result<Vec<_>>>()
-        })?;
-        let (mut reports, plans): (Vec<ConvertedModel>, Vec<Option<Plan>>) = converted.into_iter().unzip();
+        // All models are converted before the first is written: if one cannot be converted, none is written.
+        let converted = files::each(messages, &self.models, targets, |path, target| self.convert(path, target));
+        let files::Together { mut reports, plans, mut errors } = converted;
         let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
-        if is_refused {
-            reports.iter_mut().for_each(|report| report.output = None);
+        if errors.is_empty() && !is_refused {
+            let (removed, error) = files::write_all(plans.into_iter().flatten().collect(), messages);
+            reports.iter_mut().skip(removed.len()).for_each(|report| report.output = None);
+            reports.iter_mut().zip(removed).for_each(|(report, removed)| report.removed_files = removed);
+            errors.extend(error);
         } else {
-            let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
-            for (report, removed) in reports.iter_mut().zip(removed) {
-                report.removed_files = removed;
-            }
+            reports.iter_mut().for_each(|report| report.output = None);
         }
-        self.print(&reports, messages)?;
-        Ok(ExitCode::from(u8::from(is_refused)))
+        // Beside errors, people see what was written or blocked in spite of them.
+        let is_told = |model: &&ConvertedModel| errors.is_empty() || model.output.is_some() || !model.blockers.is_empty();
+        let text = || reports.iter().filter(is_told).map(|model| report::convert_text(model, messages.verbose)).collect::<Shown>();
+        let printed = match self.format {
+            Format::Json => Some(report::models_json(&reports, &errors).into()),
+            Format::Text if messages.quiet => None,
+            Format::Text => Some(text().into()),
+        };
+        let code = files::print_report(printed, &errors, &self.output)?;
+        Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }
 
     /// The report, and what is to be written.
-    fn convert(&self, path: &Path, target: Option<Target>) -> anyhow::Result<(ConvertedModel, Option<Plan>)> {
+    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<Plan>), Failure> {
         let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let options = Options {
             opset: self.opset,
@@ -108,6 +113,7 @@ impl Convert {
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
             path: input.name.clone(),
+            dry_run: self.dry_run,
             output: target.as_ref().map(files::target_name),
             from,
             to,
@@ -126,7 +132,7 @@ impl Convert {
                 report.ir_version.to = done.ir_to;
                 (report.changes, report.warnings) = (done.changes, done.warnings);
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
-                let plan = plan.with_context(|| input.name)?;
+                let plan = plan.map_err(|error| Failure::new(input.name, &error))?;
                 report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
                 Ok((report, plan))
@@ -135,17 +141,8 @@ impl Convert {
                 (report.blockers, report.nearest_opset) = (blockers, nearest);
                 Ok((report, None))
             }
-            Err(NotConverted::Invalid(invalid)) => Err(invalid).with_context(|| input.name),
+            Err(NotConverted::Invalid(invalid)) => Err(Failure::new(input.name, &invalid)),
         }
-    }
-
-    fn print(&self, reports: &[ConvertedModel], messages: Messages) -> anyhow::Result<()> {
-        let text = match self.format {
-            Format::Json => report::json(&serde_json::json!({ "models": reports })) + "\n",
-            Format::Text if messages.quiet => return Ok(()),
-            Format::Text => reports.iter().map(|model| report::convert_text(model, messages.verbose)).collect(),
-        };
-        Ok(files::print(&text, &self.output)?)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Format, Messages, files, print};
-use crate::diff::{DifferenceKind, Side, diff};
-use crate::report::{self, ComparedModels};
+use super::streams::{print, say_failures};
+use super::{EXIT_CODES, Format, Messages, files};
+use crate::diff::{Compared, Difference, DifferenceKind, Side, diff};
+use crate::report::{self, ComparedModels, Failure};
 
 /// Show what differs between two models
 ///
@@ -42,7 +43,7 @@ pub struct Diff {
     folders: files::DataFolders,
     /// What is printed
     #[arg(long, default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,20 +72,49 @@ impl Diff {
         if self.left == self.right && files::is_stdin(&self.left) {
             bail!("standard input can be one of the models only");
         }
-        let (left, left_model) = files::open_model(&self.left, &self.folders)?;
-        let (right, right_model) = files::open_model(&self.right, &self.folders)?;
-        let sides =
-            [(&left, &left_model), (&right, &right_model)].map(|(input, model)| Side { model: &input.bytes, data: model.data() });
-        let [left_side, right_side] = sides;
-        let mut differences = diff(left_side, right_side).with_context(|| format!("{} and {}", left.name, right.name))?;
-        differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
-        let answer = if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
-        let compared = ComparedModels { left: left.name, right: right.name, differences };
+        let names = [&self.left, &self.right].map(|path| path.display().to_string());
+        let (differences, errors) = self.compare(&names);
+        let answer = u8::from(!differences.is_empty());
+        let [left, right] = names;
+        let compared = ComparedModels { left, right, differences };
         match self.format {
-            Format::Json => print(&(report::json(&compared) + "\n"))?,
+            Format::Json => print(report::json(&compared, &errors))?,
             Format::Text if messages.quiet => {}
-            Format::Text => print(&report::diff_text(&compared))?,
+            // Of models that were not compared it cannot be said that they do not differ.
+            Format::Text if compared.differences.is_empty() && !errors.is_empty() => {}
+            Format::Text => print(report::diff_text(&compared))?,
         }
-        Ok(answer)
+        say_failures(&errors);
+        Ok(ExitCode::from(if errors.is_empty() { answer } else { 2 }))
+    }
+
+    /// The differences, and the errors of either model.
+    fn compare(&self, names: &[String; 2]) -> (Vec<Difference>, Vec<Failure>) {
+        let mut errors = Vec::new();
+        let mut open = |path, name| match files::open_model_for_reading(path, &self.folders) {
+            Ok((input, model, faults)) => {
+                errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
+                Some((input, model))
+            }
+            Err(failure) => {
+                errors.push(failure);
+                None
+            }
+        };
+        let (Some(left), Some(right)) = (open(&self.left, &names[0]), open(&self.right, &names[1])) else {
+            return (Vec::new(), errors);
+        };
+        let [left, right] = [&left, &right].map(|(input, model)| Side { model: &input.bytes, data: model.data() });
+        match diff(left, right) {
+            Ok(Compared { mut differences, faults }) => {
+                differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
+                errors.extend(faults.iter().map(|(side, fault)| Failure::new(&names[*side], fault)));
+                (differences, errors)
+            }
+            Err(invalid) => {
+                errors.push(Failure::new(names.join(" and "), &invalid));
+                (Vec::new(), errors)
+            }
+        }
     }
 }

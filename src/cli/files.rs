@@ -1,15 +1,19 @@
 //! Which files a command reads, and where it writes.
 
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Messages, progress};
+use super::{Messages, progress, streams};
+use crate::error::{ErrorKind, Invalid};
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
+use crate::report::Failure;
+use crate::shown::Printed;
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, Input, Progress, Target};
 
@@ -131,19 +135,76 @@ impl ExternalData {
     }
 }
 
-/// Writes models one after the other, and returns for each the data files that nothing refers to any more and that were removed.
-///
-/// # Errors
-/// Where two of them would write the same file; then nothing is written.
-pub fn write_all(plans: Vec<Plan>, messages: Messages) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+/// Writes models one after the other, until one cannot be written. Returns for each that was written the data files that nothing
+/// refers to any more and that were removed, and the error of the first that was not.
+pub fn write_all(plans: Vec<Plan>, messages: Messages) -> (Vec<Vec<PathBuf>>, Option<Failure>) {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
         if !seen.insert(wire::identity(path)) {
-            bail!("two models would write {}; give them different data files", path.display());
+            let message = "two models would write this file; give them different data files";
+            return (Vec::new(), Some(Failure::of_file(path.display().to_string(), ErrorKind::Usage, message)));
         }
     }
     let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
-    progress::of_files(messages, &files, || Ok(plans.into_iter().map(Plan::write).collect::<io::Result<_>>()?))
+    progress::of_files(messages, &files, || {
+        let mut written = Vec::new();
+        for plan in plans {
+            let name = target_name(plan.target());
+            match plan.write() {
+                Ok(removed) => written.push(removed),
+                Err(error) => return (written, Some(not_written(&name, &error))),
+            }
+        }
+        (written, None)
+    })
+}
+
+/// The error of a target.
+pub fn not_written(target: &str, error: &io::Error) -> Failure {
+    match (target, error.kind()) {
+        ("-", io::ErrorKind::BrokenPipe) => {
+            Failure::of_file("-", ErrorKind::Io, "the reader of standard output closed it before all bytes were written")
+        }
+        _ => {
+            // An error of one of several files has the path of that file.
+            let failure = Failure::new(target, error);
+            let message = failure.message.strip_prefix(&format!("{target}: ")).unwrap_or(&failure.message).to_owned();
+            Failure { message, ..failure }
+        }
+    }
+}
+
+/// A run on models of which all are written or none.
+pub struct Together<R> {
+    /// The reports of the models that could be read.
+    pub reports: Vec<R>,
+    /// The plan of each report.
+    pub plans: Vec<Option<Plan>>,
+    /// The errors of the others.
+    pub errors: Vec<Failure>,
+}
+
+/// Does something with each model, whatever happens to the others.
+pub fn each<R>(
+    messages: Messages,
+    models: &[PathBuf],
+    targets: Vec<Option<Target>>,
+    work: impl Fn(&Path, Option<Target>) -> Result<(R, Option<Plan>), Failure>,
+) -> Together<R> {
+    let mut all = Together { reports: Vec::new(), plans: Vec::new(), errors: Vec::new() };
+    progress::of_models(messages, models.len(), |done| {
+        for (path, target) in models.iter().zip(targets) {
+            match work(path, target) {
+                Ok((report, plan)) => {
+                    all.reports.push(report);
+                    all.plans.push(plan);
+                }
+                Err(failure) => all.errors.push(failure),
+            }
+            done.count();
+        }
+    });
+    all
 }
 
 fn parse_placement(text: &str) -> Result<Placement, String> {
@@ -183,18 +244,46 @@ pub fn target_name(target: &Target) -> String {
 }
 
 /// Opens a model; `-` is standard input.
-pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, Model)> {
-    let name = || path.display().to_string();
-    let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
-    if input.bytes.is_empty() {
-        bail!("{}: is empty, not an ONNX model", name());
+pub fn open_model(path: &Path, folders: &DataFolders) -> Result<(Input, Model), Failure> {
+    let (input, model, faults) = open_model_for_reading(path, folders)?;
+    match faults.first() {
+        Some(fault) => Err(Failure::new(input.name, fault)),
+        None => Ok((input, model)),
     }
-    let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let model = Model::new(proto).with_context(name)?.with_data(folders.of(path)?);
-    Ok((input, model))
 }
 
-/// Prints a report: to standard output, unless models go there.
-pub fn print(report: &str, output: &Output) -> io::Result<()> {
-    if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { super::print(report) }
+/// Opens a model that is not changed; tensors that contradict themselves are listed beside it.
+pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Input, Model, Vec<Invalid>), Failure> {
+    let name = path.display().to_string();
+    let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) };
+    let input = input.map_err(|error| Failure::new(&name, &error))?;
+    if input.bytes.is_empty() {
+        return Err(Failure::of_file(name, ErrorKind::NotAModel, "is empty, not an ONNX model"));
+    }
+    let proto = ModelProto::from_bytes(input.bytes.clone()).map_err(|error| {
+        let failure = Failure::new(&name, &error);
+        match failure.code {
+            ErrorKind::MalformedProtobuf => Failure { message: format!("is not an ONNX model: {}", failure.message), ..failure },
+            _ => failure,
+        }
+    })?;
+    let (model, faults) = Model::for_reading(proto).map_err(|error| Failure::new(&name, &error))?;
+    let data = folders.of(path).map_err(|error| Failure::of_file(&name, ErrorKind::Usage, format!("{error:#}")))?;
+    Ok((input, model.with_data(data), faults))
+}
+
+/// Prints the report of a run that writes models, and its errors: to standard output, unless models go there. The exit code is that
+/// of a run with these errors.
+pub fn print_report(report: Option<Printed>, errors: &[Failure], output: &Output) -> io::Result<ExitCode> {
+    let is_document = matches!(report, Some(Printed::Document(_)));
+    match report {
+        Some(report) if output.is_stdout() => streams::say(report),
+        Some(report) => streams::print(report)?,
+        None => {}
+    }
+    // One document is all that a script finds in a stream.
+    if !(is_document && output.is_stdout()) {
+        streams::say_failures(errors);
+    }
+    Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

@@ -1,17 +1,17 @@
 //! `recast fold`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Format, Messages, progress};
+use super::{EXIT_CODES, Format, Messages};
 use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
-use crate::report::{self, FoldedModel};
+use crate::report::{self, Failure, FoldedModel};
+use crate::shown::Shown;
 use crate::wire::{Layout, Target};
 
 /// Replace casts of constants by the constants they compute
@@ -32,7 +32,7 @@ pub struct Fold {
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
     /// The passes to run, separated by commas; `none` runs none
@@ -53,7 +53,7 @@ pub struct Fold {
     dry_run: bool,
     /// What the report is printed as
     #[arg(long, default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Clone)]
@@ -62,31 +62,40 @@ struct Passes(Vec<Pass>);
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let targets = self.output.targets_unless(self.dry_run, &self.models)?;
-        // All models are folded before the first is written: an error in one leaves no half of a run behind.
-        let folded = progress::of_models(messages, self.models.len(), |done| {
-            let fold = |(path, target): (&PathBuf, Option<Target>)| self.fold(path.clone(), target).inspect(|_| done.count());
-            self.models.iter().zip(targets).map(fold).collect::<anyhow::Result<Vec<_>>>()
-        })?;
-        let (mut reports, plans): (Vec<FoldedModel>, Vec<Option<Plan>>) = folded.into_iter().unzip();
-        let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
-        for (report, removed) in reports.iter_mut().zip(removed) {
-            report.removed_files = removed;
+        // All models are folded before the first is written: if one has an error, none is written.
+        let folded = files::each(messages, &self.models, targets, |path, target| self.fold(path, target));
+        let files::Together { mut reports, plans, mut errors } = folded;
+        if errors.is_empty() {
+            let (removed, error) = files::write_all(plans.into_iter().flatten().collect(), messages);
+            reports.iter_mut().skip(removed.len()).for_each(|report| report.output = None);
+            reports.iter_mut().zip(removed).for_each(|(report, removed)| report.removed_files = removed);
+            errors.extend(error);
+        } else {
+            reports.iter_mut().for_each(|report| report.output = None);
         }
-        self.print(&reports, messages)?;
-        Ok(ExitCode::SUCCESS)
+        // Beside errors, people see what was written in spite of them.
+        let is_told = |model: &&FoldedModel| errors.is_empty() || model.output.is_some();
+        let text = || reports.iter().filter(is_told).map(|model| report::fold_text(model, messages.verbose)).collect::<Shown>();
+        let printed = match self.format {
+            Format::Json => Some(report::models_json(&reports, &errors).into()),
+            Format::Text if messages.quiet => None,
+            Format::Text => Some(text().into()),
+        };
+        Ok(files::print_report(printed, &errors, &self.output)?)
     }
 
     /// The report, and what is to be written.
-    fn fold(&self, path: PathBuf, target: Option<Target>) -> anyhow::Result<(FoldedModel, Option<Plan>)> {
-        let (input, model) = files::open_model(&path, &self.external_data.folders)?;
+    fn fold(&self, path: &Path, target: Option<Target>) -> Result<(FoldedModel, Option<Plan>), Failure> {
+        let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let options = passes::Options {
             fold_undefined: self.undefined == Undefined::Fold,
             contested: self.contested.choice(),
             max_growth: self.max_growth,
         };
-        let (model, report) = passes::run(model, &self.passes.0, &options).with_context(|| input.name.clone())?;
+        let (model, report) = passes::run(model, &self.passes.0, &options).map_err(|error| Failure::new(&input.name, &error))?;
         let mut folded = FoldedModel {
             path: input.name,
+            dry_run: self.dry_run,
             output: target.as_ref().map(files::target_name),
             report: report.into(),
             bytes_in: input.bytes.len() as u64,
@@ -99,20 +108,11 @@ impl Fold {
             folded.bytes_out = Layout::of(model.proto()).bytes();
             return Ok((folded, None));
         };
-        let plan = self.external_data.plan(model, &path, &target).with_context(|| folded.path.clone())?;
+        let plan = self.external_data.plan(model, path, &target).map_err(|error| Failure::new(&folded.path, &error))?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
         folded.notes.clone_from(&plan.notes);
         Ok((folded, Some(plan)))
-    }
-
-    fn print(&self, reports: &[FoldedModel], messages: Messages) -> anyhow::Result<()> {
-        let text = match self.format {
-            Format::Json => report::json(&serde_json::json!({ "models": reports })) + "\n",
-            Format::Text if messages.quiet => return Ok(()),
-            Format::Text => reports.iter().map(|model| report::fold_text(model, messages.verbose)).collect(),
-        };
-        Ok(files::print(&text, &self.output)?)
     }
 }
 

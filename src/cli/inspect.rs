@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Messages, files, print, progress};
+use super::streams::{print, say_failures};
+use super::{EXIT_CODES, Messages, files, progress};
 use crate::inspect::inspect;
-use crate::report::{self, InspectedModel};
+use crate::report::{self, Failure, InspectedModel};
+use crate::shown::Shown;
 
 /// Show opsets, operators, casts, initializers and functions of a model
 ///
@@ -27,11 +28,11 @@ pub struct Inspect {
     models: Vec<PathBuf>,
     /// What is printed
     #[arg(long, default_value = "text")]
-    format: InspectFormat,
+    pub(super) format: InspectFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum InspectFormat {
+pub enum InspectFormat {
     /// For people
     Text,
     /// For scripts: one document a run, with a version
@@ -42,29 +43,36 @@ enum InspectFormat {
 
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let mut inspected = Vec::new();
-        let mut dots = String::new();
+        let (mut inspected, mut dots, mut errors) = (Vec::new(), Shown::default(), Vec::new());
         progress::of_models(messages, self.models.len(), |done| {
             for path in &self.models {
-                let (input, model) = files::open_model(path, &files::DataFolders::default())?;
-                if self.format == InspectFormat::Dot {
-                    dots.push_str(&model.to_dot());
-                } else {
-                    let inspection = inspect(&model).with_context(|| input.name.clone())?;
-                    inspected.push(InspectedModel { path: input.name, inspection });
+                match files::open_model_for_reading(path, &files::DataFolders::default()) {
+                    Ok((input, model, faults)) => {
+                        let name = &input.name;
+                        errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
+                        if self.format == InspectFormat::Dot {
+                            dots.append(&model.to_dot());
+                        } else {
+                            let (inspection, faults) = inspect(&model);
+                            errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
+                            inspected.push(InspectedModel { path: input.name, inspection });
+                        }
+                    }
+                    Err(failure) => errors.push(failure),
                 }
                 done.count();
             }
-            anyhow::Ok(())
-        })?;
-        let text = match (self.format, inspected.as_slice()) {
-            (InspectFormat::Dot, _) => dots,
-            (InspectFormat::Json, [one]) => report::json(one) + "\n",
-            (InspectFormat::Json, all) => report::json(&serde_json::json!({ "models": all })) + "\n",
-            (InspectFormat::Text, _) if messages.quiet => String::new(),
-            (InspectFormat::Text, all) => all.iter().map(report::inspect_text).collect(),
-        };
-        print(&text)?;
-        Ok(ExitCode::SUCCESS)
+        });
+        match self.format {
+            InspectFormat::Dot => print(dots)?,
+            InspectFormat::Json => print(match (self.models.len(), inspected.as_slice()) {
+                (1, [one]) => report::json(one, &errors),
+                (_, all) => report::models_json(all, &errors),
+            })?,
+            InspectFormat::Text if messages.quiet => {}
+            InspectFormat::Text => print(inspected.iter().map(report::inspect_text).collect::<Shown>())?,
+        }
+        say_failures(&errors);
+        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 }

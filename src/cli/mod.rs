@@ -4,6 +4,7 @@ mod cast;
 mod completions;
 mod convert;
 mod diff;
+mod failures;
 mod files;
 mod fold;
 mod inspect;
@@ -12,14 +13,15 @@ mod manual;
 mod open_results;
 mod progress;
 mod rule;
+mod streams;
 
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::error::shown;
+use crate::shown::Shown;
+use failures::OnError;
+use streams::{message, print, say};
 
 /// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
 #[derive(Parser)]
@@ -50,6 +52,21 @@ enum Command {
     Completions(completions::Completions),
 }
 
+impl Command {
+    /// Where an error goes that ends the run.
+    fn on_error(&self) -> OnError {
+        match self {
+            Command::Fold(fold) => OnError::of_models(fold.format, &fold.output),
+            Command::Convert(convert) => OnError::of_models(convert.format, &convert.output),
+            Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
+            Command::Rule(rule) if rule.format == Format::Json => OnError::Document,
+            Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
+            // Lint prints its own errors in its formats.
+            _ => OnError::Text,
+        }
+    }
+}
+
 /// How much a run says.
 #[derive(Args, Clone, Copy)]
 struct Messages {
@@ -75,33 +92,47 @@ const EXIT_CODES: &str = "Exit codes:
   1  the answer is no: findings, differences, a conversion refused
   2  it could not be done: usage, unreadable or malformed input, I/O";
 
-/// Runs the command. The exit code says whether the answer was yes.
-///
-/// # Errors
-/// Where it could not be done.
-pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    match cli.command {
-        Command::Fold(fold) => fold.run(cli.messages),
-        Command::Lint(lint) => lint.run(cli.messages),
-        Command::Rule(rule) => rule.run(cli.messages),
-        Command::Convert(convert) => convert.run(cli.messages),
-        Command::Inspect(inspect) => inspect.run(cli.messages),
-        Command::Diff(diff) => diff.run(cli.messages),
-        Command::Cast(cast) => cast.run(cli.messages),
-        Command::Completions(completions) => completions.run(),
+/// Runs the command line of this process; prints its errors and its help.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => run(cli),
+        Err(error) => print_usage(&error),
     }
 }
 
-/// Prints a result to standard output, to its last byte.
-fn print(result: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(result.as_bytes())?;
-    stdout.flush()
+/// Runs the command. The exit code says whether the answer was yes.
+fn run(cli: Cli) -> ExitCode {
+    let messages = cli.messages;
+    let on_error = cli.command.on_error();
+    let result = match cli.command {
+        Command::Fold(fold) => fold.run(messages),
+        Command::Lint(lint) => lint.run(messages),
+        Command::Rule(rule) => rule.run(messages),
+        Command::Convert(convert) => convert.run(messages),
+        Command::Inspect(inspect) => inspect.run(messages),
+        Command::Diff(diff) => diff.run(messages),
+        Command::Cast(cast) => cast.run(messages),
+        Command::Completions(completions) => completions.run(),
+    };
+    result.unwrap_or_else(|error| {
+        let failure = failures::of(error);
+        on_error.report(failure);
+        ExitCode::from(2)
+    })
 }
 
-/// Says something that is no result, on standard error. Lines after the first stand further in: what a name drags along with a line
-/// break does not pass for a message. Where standard error is full or gone, nobody is there to be told.
-pub fn say(message: impl Display) {
-    let message = message.to_string().split('\n').map(shown).collect::<Vec<_>>().join("\n  ");
-    writeln!(io::stderr(), "{message}").ok();
+/// Prints what the parser of the command line says: help and version to standard output, mistakes to standard error.
+fn print_usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        say(Shown::lines(&error.render().to_string()));
+        return ExitCode::from(2);
+    }
+    match print(Shown::help(&error.render().ansi().to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(message(failures::of_stdout(&error)));
+            ExitCode::from(2)
+        }
+    }
 }

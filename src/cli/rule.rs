@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::Context;
 use clap::Args;
 
-use super::{EXIT_CODES, Format, Messages, print};
+use super::streams::{print, text_width};
+use super::{EXIT_CODES, Format, Messages};
 use crate::lint::RULES;
 use crate::report;
 
@@ -23,24 +24,25 @@ pub struct ExplainRule {
     rule: Option<String>,
     /// What is printed
     #[arg(long, default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 impl ExplainRule {
     pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let text = match (&self.rule, self.format) {
-            (None, Format::Text) => report::rules_text(),
-            (None, Format::Json) => report::rules_json(),
-            (Some(wanted), format) => {
+        let rule = match &self.rule {
+            Some(wanted) => {
                 let is_wanted = |name: &str| name.eq_ignore_ascii_case(wanted);
-                let Some(rule) = RULES.iter().find(|rule| is_wanted(rule.code) || is_wanted(rule.name)) else {
-                    bail!("no rule is called '{wanted}'; `recast rule` lists all");
-                };
-                if format == Format::Text { report::rule_text(rule) } else { report::rule_json(rule) }
+                let rule = RULES.iter().find(|rule| is_wanted(rule.code) || is_wanted(rule.name));
+                Some(rule.with_context(|| format!("there is no rule '{wanted}'; `recast rule` lists all"))?)
             }
+            None => None,
         };
-        if self.format == Format::Json || !messages.quiet {
-            print(&text)?;
+        match (rule, self.format) {
+            (None, Format::Json) => print(report::rules_json())?,
+            (Some(rule), Format::Json) => print(report::rule_json(rule))?,
+            (_, Format::Text) if messages.quiet => {}
+            (None, Format::Text) => print(report::rules_text())?,
+            (Some(rule), Format::Text) => print(report::rule_text(rule, text_width()))?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -58,31 +58,41 @@ pub enum DifferenceKind {
     Stored,
 }
 
-/// All differences of two models, in the order of the left one.
+/// All differences of two models, in the order of the left one, and the tensors whose values cannot be read.
 ///
 /// # Errors
-/// Where one of them is no model, or a tensor's values cannot be read.
-pub fn diff(left: Side, right: Side) -> Result<Vec<Difference>, Invalid> {
+/// If one of them is not a model.
+pub fn diff(left: Side, right: Side) -> Result<Compared, Invalid> {
     for (name, side) in [("the left model", left), ("the right model", right)] {
         ModelProto::from_bytes(side.model.clone()).map_err(|error| Invalid::at(name, error))?;
     }
-    let mut walk = Walk { data: [left.data, right.data], found: Vec::new() };
-    walk.message("", &MODEL_PROTO, [left.model, right.model])?;
-    Ok(walk.found)
+    let mut walk = Walk { data: [left.data, right.data], found: Vec::new(), faults: Vec::new() };
+    walk.message("", &MODEL_PROTO, [left.model, right.model]);
+    Ok(Compared { differences: walk.found, faults: walk.faults })
+}
+
+/// The outcome of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The differences.
+    pub differences: Vec<Difference>,
+    /// Tensors that could not be compared, each with its side: 0 is the left model.
+    pub faults: Vec<(usize, Invalid)>,
 }
 
 struct Walk<'a> {
     data: [&'a DataFolder; 2],
     found: Vec<Difference>,
+    faults: Vec<(usize, Invalid)>,
 }
 
 /// The fields of an attribute that its value as text speaks of.
 const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
 
 impl Walk<'_> {
-    fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+    fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) {
         if sides[0] == sides[1] {
-            return Ok(());
+            return;
         }
         match message.name {
             "TensorProto" => self.tensor(path, sides),
@@ -93,13 +103,7 @@ impl Walk<'_> {
     }
 
     /// Compares the fields that are `wanted`, field by field.
-    fn fields(
-        &mut self,
-        path: &str,
-        message: &'static Message,
-        sides: [&Bytes; 2],
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<(), Invalid> {
+    fn fields(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2], wanted: impl Fn(&str) -> bool) {
         let sides = sides.map(|bytes| Fields::read(message, bytes));
         for number in field::numbers(&sides) {
             let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
@@ -107,7 +111,7 @@ impl Walk<'_> {
                 _ if left == right => {}
                 Some(field) if !wanted(field.name) => {}
                 Some(field @ Field { kind: Kind::Message(inner), .. }) => {
-                    self.items(path, message, field, inner, [left, right])?;
+                    self.items(path, message, field, inner, [left, right]);
                 }
                 Some(field) => {
                     let texts = [left, right].map(|values| field::text(field, values));
@@ -119,7 +123,6 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Compares messages that stand in a field: one, or a list.
@@ -130,7 +133,7 @@ impl Walk<'_> {
         field: &'static Field,
         inner: &'static Message,
         sides: [&[Value]; 2],
-    ) -> Result<(), Invalid> {
+    ) {
         let sides = sides.map(|values| values.iter().filter_map(Value::to_bytes).collect::<Vec<Bytes>>());
         let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
@@ -138,7 +141,7 @@ impl Walk<'_> {
             match *pair {
                 Pair::Both(left, right) => {
                     let items = [&sides[0][left], &sides[1][right]];
-                    self.message(&path_of(left, items[0]), inner, items)?;
+                    self.message(&path_of(left, items[0]), inner, items);
                 }
                 Pair::Left(index) => {
                     let item = &sides[0][index];
@@ -155,10 +158,9 @@ impl Walk<'_> {
             let path = path::field(path, field.name);
             self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
         }
-        Ok(())
     }
 
-    fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+    fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) {
         let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes));
         let is_value = |name: &str| ATTRIBUTE_VALUE.contains(&name);
         let mut values = ATTRIBUTE_PROTO.fields.iter().filter(|field| is_value(field.name));
@@ -166,7 +168,7 @@ impl Walk<'_> {
             let text = |bytes: &Bytes| AttributeProto::from_bytes(bytes.clone()).ok();
             let texts = sides.map(|bytes| text(bytes).map(|attribute| text::print_attribute_value(&attribute)));
             match texts[0] == texts[1] {
-                true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value)?,
+                true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value),
                 false => self.add_change(path.to_owned(), texts),
             }
         }
@@ -174,13 +176,12 @@ impl Walk<'_> {
     }
 
     /// A type is one thing to people; what its text does not say is compared field by field.
-    fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+    fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) {
         let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| text::print_type(&proto)));
         if texts[0] == texts[1] {
             return self.fields(path, &TYPE_PROTO, sides, |_| true);
         }
         self.add_change(path.to_owned(), texts);
-        Ok(())
     }
 
     fn add_change(&mut self, path: String, texts: [Option<String>; 2]) {

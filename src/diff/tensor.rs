@@ -32,26 +32,29 @@ const VALUES: &[&str] = &[
 ];
 
 impl Walk<'_> {
-    pub(super) fn tensor(&mut self, path: &str, sides: [&Bytes; 2]) -> Result<(), Invalid> {
+    pub(super) fn tensor(&mut self, path: &str, sides: [&Bytes; 2]) {
         let protos = sides.map(|bytes| TensorProto::from_bytes(bytes.clone()).unwrap_or_default());
         let [Ok(left), Ok(right)] = [Tensor::read(&protos[0]), Tensor::read(&protos[1])] else {
             // Of a type that is not known yet, for instance.
             return self.fields(path, &TENSOR_PROTO, sides, |_| true);
         };
-        self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name))?;
+        self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name));
         if (left.dtype(), left.dims()) != (right.dtype(), right.dims()) {
             let texts = [&protos[0], &protos[1]].map(|proto| Some(text::print_tensor_type(proto)));
             self.add_change(path.to_owned(), texts);
-            return Ok(());
+            return;
         }
         let places = [0, 1].map(|side| place(&protos[side], sides[side]));
         let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].path() == self.data[1].path();
         let (difference, same_bytes) = match same_file {
             true => (None, true),
             false => {
-                let at = |error| Invalid::at(path, error);
-                let left_values = values(&left, &protos[0], self.data[0]).map_err(at)?;
-                let right_values = values(&right, &protos[1], self.data[1]).map_err(at)?;
+                let values = [values(&left, &protos[0], self.data[0]), values(&right, &protos[1], self.data[1])];
+                let [Ok(left_values), Ok(right_values)] = values else {
+                    let errors = (0..).zip(values).filter_map(|(side, values)| Some((side, values.err()?)));
+                    self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, &error))));
+                    return;
+                };
                 match left_values == right_values {
                     true => (None, true),
                     false => (first_difference(&left, &left_values, &right_values), false),
@@ -68,7 +71,6 @@ impl Walk<'_> {
                 self.found.push(Difference { path: path.to_owned(), kind: DifferenceKind::Stored, left, right });
             }
         }
-        Ok(())
     }
 }
 

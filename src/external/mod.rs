@@ -20,6 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
@@ -96,6 +97,30 @@ pub enum Unplaceable {
     /// The model cannot be changed.
     #[error(transparent)]
     Refused(#[from] Refused),
+}
+
+impl Classified for Unplaceable {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Unplaceable::Tensor { reason, .. } => reason.kind(),
+            Unplaceable::Refused(_) => ErrorKind::Internal,
+            _ => ErrorKind::BadOutput,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            Unplaceable::Tensor { place, .. } => Some(place.clone()),
+            _ => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Unplaceable::Tensor { reason, .. } => reason.to_string(),
+            _ => self.to_string(),
+        }
+    }
 }
 
 /// The files that a model will consist of; nothing is written yet.
@@ -181,12 +206,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Where the model goes.
-    #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
     /// The paths of all files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let model = match &self.target {
@@ -206,6 +225,12 @@ impl Plan {
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
         let layouts = self.data.iter().map(|(_, layout)| layout).chain([&self.model]);
         layouts.filter(|_| !self.is_there).map(Layout::progress)
+    }
+
+    /// Where the model goes.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// The data file that was made for the model.

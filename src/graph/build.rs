@@ -14,8 +14,8 @@ use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
 use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 
-/// Indexes a model.
-pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
+/// Indexes a model. Initializers that contradict themselves are listed.
+pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     let Some(main) = &model.graph else {
         return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
     };
@@ -23,7 +23,7 @@ pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
         (vertices + 1 + node.output.len(), edges + node.input.len() + node.output.len())
     });
     let index = Index { graph: DiGraph::with_capacity(vertices, edges), ..Index::default() };
-    let mut builder = Builder { model, index, unresolved: Vec::new() };
+    let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new() };
     builder.note_imports(ScopeId(0), &model.opset_import);
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
@@ -48,7 +48,8 @@ pub(super) fn index(model: &ModelProto) -> Result<Index, Invalid> {
     builder.pin_shadowed();
     calls::note_callers(model, &mut builder.index);
     calls::note_arguments(model, &mut builder.index);
-    builder.sort()
+    let bad_tensors = std::mem::take(&mut builder.bad_tensors);
+    Ok((builder.sort()?, bad_tensors))
 }
 
 struct Builder<'m> {
@@ -56,6 +57,7 @@ struct Builder<'m> {
     index: Index,
     /// Uses of names that were not defined before them.
     unresolved: Vec<Use<'m>>,
+    bad_tensors: Vec<Invalid>,
 }
 
 /// A use of a name.
@@ -85,9 +87,10 @@ impl<'m> Builder<'m> {
         }
         if let Body::Graph(graph) = body {
             for (initializer, tensor) in (0..).zip(&graph.initializer) {
-                let path =
-                    || format!("{} initializer '{}'", scope::scope_path(self.model, &self.index.kinds, scope), tensor.name());
-                self.check_tensor(path, tensor)?;
+                if let Some(error) = self.fault(tensor) {
+                    let scope = scope::scope_path(self.model, &self.index.kinds, scope);
+                    self.bad_tensors.push(Invalid::caused_by(format!("{scope} initializer '{}'", tensor.name()), &error));
+                }
                 self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
             }
             for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
@@ -116,8 +119,10 @@ impl<'m> Builder<'m> {
         }
         for (attribute, proto) in (0..).zip(&node.attribute) {
             if let Some(tensor) = &proto.t {
-                let path = || format!("{}.{}", scope::node_path(self.model, &self.index.kinds, id), proto.name());
-                self.check_tensor(path, tensor)?;
+                if let Some(error) = self.fault(tensor) {
+                    let node = scope::node_path(self.model, &self.index.kinds, id);
+                    self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), &error));
+                }
             }
             for (list_index, graph) in graphs_of(proto) {
                 self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;
@@ -300,12 +305,11 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// A model of an IR that is not known yet may have tensors of types that are not: nobody needs them.
-    fn check_tensor(&self, place: impl Fn() -> String, tensor: &TensorProto) -> Result<(), Invalid> {
+    /// A model of a later IR version may have tensors of unknown types, which are not read.
+    fn fault(&self, tensor: &TensorProto) -> Option<BadTensor> {
         match Tensor::read(tensor) {
-            Err(BadTensor::UnknownType(_)) if self.model.ir_version() > ir_version::LATEST => Ok(()),
-            Err(error) => Err(Invalid::at(place(), error)),
-            Ok(_) => Ok(()),
+            Err(BadTensor::UnknownType(_)) if self.model.ir_version() > ir_version::LATEST => None,
+            read => read.err(),
         }
     }
 

@@ -1,18 +1,17 @@
 //! A picture of the model in Graphviz's language.
 
-use std::fmt::Write as _;
-
 use petgraph::visit::EdgeRef;
 
 use super::Model;
 use super::index::{Link, Origin, ValueId, Vertex};
 use super::scope::{NodeId, ScopeId};
+use crate::shown::{self, Shown};
 
 impl Model {
     /// The nodes of all scopes as boxes, a cluster a scope; the values as arrows, graph inputs, initializers and outputs as ovals.
     #[must_use]
-    pub fn to_dot(&self) -> String {
-        let mut dot = String::from("digraph model {\n  rankdir=TB;\n  node [shape=box];\n");
+    pub fn to_dot(&self) -> Shown {
+        let mut dot = Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];");
         for scope in self.scopes() {
             self.write_scope(&mut dot, scope);
         }
@@ -22,43 +21,47 @@ impl Model {
         for value in self.values() {
             for &scope in self.output_of(value) {
                 let from = self.source(value);
-                writeln!(dot, "  {from} -> {};", quoted(&format!("output {}/{}", self.scope_path(scope), self.name(value)))).ok();
+                let to = quoted(&format!("output {}/{}", self.scope_path(scope), self.name(value)));
+                dot.push_line(format_args!("  {from} -> {to};"));
             }
         }
-        dot.push_str("}\n");
+        dot.push_line(format_args!("}}"));
         dot
     }
 
-    fn write_scope(&self, dot: &mut String, scope: ScopeId) {
+    fn write_scope(&self, dot: &mut Shown, scope: ScopeId) {
         let path = self.scope_path(scope);
         let (id, label) = (quoted(&format!("cluster {path}")), quoted(&path));
-        writeln!(dot, "  subgraph {id} {{\n    label={label};").ok();
+        dot.push_line(format_args!("  subgraph {id} {{"));
+        dot.push_line(format_args!("    label={label};"));
         for node in self.nodes(scope) {
-            writeln!(dot, "    {} [label={}];", self.vertex_name(node), quoted(self.node(node).op_type())).ok();
+            dot.push_line(format_args!("    {} [label={}];", self.vertex_name(node), quoted(self.node(node).op_type())));
         }
         let mut values: Vec<ValueId> = self.index.names[scope.0 as usize].values().copied().collect();
         values.sort_unstable();
         for value in values.into_iter().filter(|&value| !matches!(self.origin(value), Origin::Node { .. })) {
             let shape = if self.initializer(value).is_some() { "ellipse, style=filled" } else { "ellipse" };
+            let name = escaped(self.name(value));
             let label = match self.declared_type(value) {
-                Some(dtype) => format!("{}\n{dtype}", self.name(value)),
-                None => self.name(value).to_owned(),
+                Some(dtype) => format!("\"{name}\\n{dtype}\""),
+                None => format!("\"{name}\""),
             };
-            writeln!(dot, "    {} [label={}, shape={shape}];", self.source(value), quoted(&label)).ok();
+            dot.push_line(format_args!("    {} [label={label}, shape={shape}];", self.source(value)));
         }
         for name in self.body(scope).output_names() {
             let id = quoted(&format!("output {path}/{name}"));
-            writeln!(dot, "    {id} [label={}, shape=ellipse];", quoted(name)).ok();
+            dot.push_line(format_args!("    {id} [label={}, shape=ellipse];", quoted(name)));
         }
-        dot.push_str("  }\n");
+        dot.push_line(format_args!("  }}"));
     }
 
-    fn write_edge(&self, dot: &mut String, from: &Vertex, to: &Vertex, link: Link) {
+    fn write_edge(&self, dot: &mut Shown, from: &Vertex, to: &Vertex, link: Link) {
         let (Vertex::Value(value), Vertex::Node(node), Link::Input(_)) = (from, to, link) else {
             return;
         };
         if let Some(&id) = self.index.names[value.scope.0 as usize].get(&value.name) {
-            writeln!(dot, "  {} -> {} [label={}];", self.source(id), self.vertex_name(*node), quoted(&value.name)).ok();
+            let label = quoted(&value.name);
+            dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(*node)));
         }
     }
 
@@ -76,5 +79,10 @@ impl Model {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    format!("\"{}\"", escaped(text))
+}
+
+/// Text within quotes.
+fn escaped(text: &str) -> String {
+    shown::escaped(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -59,8 +59,17 @@ impl Model {
     /// # Errors
     /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
-        let index = build::index(&proto)?;
-        Ok(Model { proto, index, data: Arc::default() })
+        let (model, bad_tensors) = Model::for_reading(proto)?;
+        bad_tensors.into_iter().next().map_or(Ok(model), Err)
+    }
+
+    /// Indexes a model that is looked at and not changed: initializers that contradict themselves are listed beside it.
+    ///
+    /// # Errors
+    /// If the model has no graph, a name is defined twice, or a value depends on itself.
+    pub fn for_reading(proto: ModelProto) -> Result<(Model, Vec<Invalid>), Invalid> {
+        let (index, bad_tensors) = build::index(&proto)?;
+        Ok((Model { proto, index, data: Arc::default() }, bad_tensors))
     }
 
     /// The model with a folder that the data files it names are looked for in; without one they cannot be read.

@@ -7,6 +7,7 @@ use glob::{MatchOptions, Pattern};
 use serde::Deserialize;
 
 use super::{Layer, Selector, Severity};
+use crate::error::{Classified, ErrorKind};
 
 /// The file's name.
 const NAME: &str = "recast.toml";
@@ -44,6 +45,12 @@ pub struct BadConfig {
     pub what: String,
 }
 
+impl Classified for BadConfig {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadConfiguration
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -73,7 +80,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
         let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
         let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-        let File { lint } = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let File { lint } = toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let pattern = |text: &str| FilePattern::new(folder, text).map_err(|what| bad(what.to_string()));
         let severity =
@@ -101,6 +108,17 @@ impl Config {
         let folder = absolute(folder);
         folder.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
     }
+}
+
+/// A fault of a TOML text with its line and column.
+fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().replace('\n', "; ");
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return message;
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    format!("line {line}, column {column}: {message}")
 }
 
 impl FilePattern {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Baseline, Diagnostic, Job, Safety, lint};
+use crate::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
 /// A model with its findings set right, as far as they can be.
@@ -28,6 +29,12 @@ pub enum FixError {
     /// Rules undo each other's work: an error of the rules.
     #[error("the fixes of {0} undo each other; please report this")]
     Endless(String),
+}
+
+impl Classified for FixError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Internal
+    }
 }
 
 /// Sets findings right whose fix is safe, or unsafe too if that is allowed, and which the baseline does not hide.

@@ -44,7 +44,7 @@ mod fold_casts;
 use std::fmt;
 
 use crate::dtype::DType;
-use crate::error::Invalid;
+use crate::error::{Classified, ErrorKind, Invalid};
 use crate::folding;
 use crate::graph::{Edit, Model, Refused};
 
@@ -239,6 +239,29 @@ pub enum PassError {
         /// What does not hold.
         what: String,
     },
+}
+
+impl Classified for PassError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            PassError::Invalid(invalid) => invalid.kind(),
+            PassError::Refused { .. } | PassError::Contract { .. } => ErrorKind::Internal,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            PassError::Invalid(invalid) => invalid.place(),
+            PassError::Refused { .. } | PassError::Contract { .. } => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            PassError::Invalid(invalid) => invalid.message(),
+            PassError::Refused { .. } | PassError::Contract { .. } => self.to_string(),
+        }
+    }
 }
 
 /// Runs passes one after the other. The report says what changed, and what did not and why.

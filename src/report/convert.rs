@@ -5,17 +5,21 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::fold::write_data_files;
-use super::words::{line, plural};
+use super::fold::{unwritten, write_data_files};
+use super::words::plural;
 use crate::convert::{Blocker, Change};
 use crate::external::DataFile;
+use crate::shown::Shown;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
 pub struct ConvertedModel {
     /// The model, as it was named.
     pub path: String,
-    /// Where it was written; none in a dry run, or if it was not converted.
+    /// Whether nothing was to be written.
+    #[serde(skip)]
+    pub dry_run: bool,
+    /// Where it was written; none in a dry run, or if it was not converted, or if the run has errors or blockers.
     pub output: Option<String>,
     /// The opsets before, by domain.
     pub from: BTreeMap<String, i64>,
@@ -53,30 +57,30 @@ pub struct IrVersions {
 
 /// The report for people: sums, or with `verbose` every node; blockers are listed in any case.
 #[must_use]
-pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
-    let mut text = String::new();
+pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
+    let mut text = Shown::default();
     let opset = |opsets: &BTreeMap<String, i64>| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
     let (from, to) = (opset(&model.from), opset(&model.to));
     if !model.blockers.is_empty() {
         write_refusal(&mut text, model, &from, &to);
         return text;
     }
-    let output = model.output.as_deref().unwrap_or("nothing written (dry run)");
-    line(&mut text, format_args!("{} -> {output}", model.path));
+    let output = model.output.as_deref().unwrap_or(unwritten(model.dry_run));
+    text.push_line(format_args!("{} -> {output}", model.path));
     let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
     let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
-    line(&mut text, format_args!("  opset {from} -> {to}, IR version {ir_from}{ir_to}"));
-    line(&mut text, format_args!("  changed {}", sums(&model.changes)));
+    text.push_line(format_args!("  opset {from} -> {to}, IR version {ir_from}{ir_to}"));
+    text.push_line(format_args!("  changed {}", sums(&model.changes)));
     if verbose {
         for Change { node, op, what } in &model.changes {
-            line(&mut text, format_args!("    {node} ({op}): {what}"));
+            text.push_line(format_args!("    {node} ({op}): {what}"));
         }
     }
     for Change { node, op, what } in &model.warnings {
-        line(&mut text, format_args!("  warning: {node} ({op}): {what}"));
+        text.push_line(format_args!("  warning: {node} ({op}): {what}"));
     }
     for note in &model.notes {
-        line(&mut text, format_args!("  {note}"));
+        text.push_line(format_args!("  {note}"));
     }
     write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
     text
@@ -93,14 +97,14 @@ fn sums(changes: &[Change]) -> String {
     format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
 }
 
-fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str) {
+fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str) {
     let nodes = plural(model.blockers.len(), "node");
-    line(text, format_args!("{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path));
+    text.push_line(format_args!("{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path));
     for blocker in &model.blockers {
-        line(text, format_args!("    {blocker}"));
+        text.push_line(format_args!("    {blocker}"));
     }
     match model.nearest_opset {
-        Some(nearest) => line(text, format_args!("  opset {nearest} can be reached")),
-        None => line(text, format_args!("  no opset on the way can be reached")),
+        Some(nearest) => text.push_line(format_args!("  opset {nearest} can be reached")),
+        None => text.push_line(format_args!("  no opset on the way can be reached")),
     }
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::words::{line, plural};
+use super::words::plural;
 use crate::diff::{Difference, DifferenceKind};
+use crate::shown::Shown;
 
 /// Two models and their differences.
 #[derive(Debug, Serialize)]
@@ -18,22 +19,22 @@ pub struct ComparedModels {
 
 /// The report for people: a line for each difference.
 #[must_use]
-pub fn diff_text(compared: &ComparedModels) -> String {
+pub fn diff_text(compared: &ComparedModels) -> Shown {
     let ComparedModels { left, right, differences } = compared;
     if differences.is_empty() {
-        return format!("{left} and {right} do not differ\n");
+        return Shown::line(format_args!("{left} and {right} do not differ"));
     }
-    let mut text = String::new();
+    let mut text = Shown::default();
     for Difference { path, kind, left, right } in differences {
         let [left, right] = [left, right].map(|side| side.as_deref().unwrap_or_default());
         match kind {
-            DifferenceKind::Removed => line(&mut text, format_args!("- {path}: {left}")),
-            DifferenceKind::Added => line(&mut text, format_args!("+ {path}: {right}")),
-            DifferenceKind::Changed => line(&mut text, format_args!("~ {path}: {left} -> {right}")),
-            DifferenceKind::Reordered => line(&mut text, format_args!("~ {path}: in another order, at {left} stands {right}")),
-            DifferenceKind::Stored => line(&mut text, format_args!("~ {path}: the same values, stored in {left} -> {right}")),
+            DifferenceKind::Removed => text.push_line(format_args!("- {path}: {left}")),
+            DifferenceKind::Added => text.push_line(format_args!("+ {path}: {right}")),
+            DifferenceKind::Changed => text.push_line(format_args!("~ {path}: {left} -> {right}")),
+            DifferenceKind::Reordered => text.push_line(format_args!("~ {path}: in another order, at {left} stands {right}")),
+            DifferenceKind::Stored => text.push_line(format_args!("~ {path}: the same values, stored in {left} -> {right}")),
         }
     }
-    line(&mut text, format_args!("{} between {left} and {right}", plural(differences.len(), "difference")));
+    text.push_line(format_args!("{} between {left} and {right}", plural(differences.len(), "difference")));
     text
 }

@@ -5,16 +5,20 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::words::{bytes, line, plural};
+use super::words::{bytes, plural};
 use crate::external::DataFile;
 use crate::passes::{Event, Report};
+use crate::shown::Shown;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
 pub struct FoldedModel {
     /// The model, as it was named.
     pub path: String,
-    /// Where it was written; none in a dry run.
+    /// Whether nothing was to be written.
+    #[serde(skip)]
+    pub dry_run: bool,
+    /// Where it was written; none in a dry run, or if the run has errors.
     pub output: Option<String>,
     /// What the passes did.
     #[serde(flatten)]
@@ -101,68 +105,73 @@ fn remedy(code: &str) -> Option<&'static str> {
 
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
-pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
-    let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
-    let mut text = String::new();
-    let output = output.as_deref().unwrap_or("nothing written (dry run)");
-    line(&mut text, format_args!("{path} -> {output}"));
+pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
+    let FoldedModel { path, output, dry_run, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
+    let mut text = Shown::default();
+    let output = output.as_deref().unwrap_or(unwritten(*dry_run));
+    text.push_line(format_args!("{path} -> {output}"));
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for folded in &report.folded {
         *pairs.entry((folded.from, folded.to)).or_default() += 1;
     }
     let pairs: Vec<String> = pairs.into_iter().map(|((from, to), count)| format!("{count} {from} to {to}")).collect();
     let separator = if pairs.is_empty() { "" } else { ": " };
-    line(&mut text, format_args!("  folded {}{separator}{}", plural(report.folded.len(), "cast"), pairs.join(", ")));
+    text.push_line(format_args!("  folded {}{separator}{}", plural(report.folded.len(), "cast"), pairs.join(", ")));
     if verbose {
         for folded in &report.folded {
             let elements = plural(folded.elements as usize, "element");
-            line(&mut text, format_args!("    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to));
+            text.push_line(format_args!("    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to));
         }
     }
     write_skipped(&mut text, report, verbose);
     if !report.removed_initializers.is_empty() {
         let removed = plural(report.removed_initializers.len(), "constant");
-        line(&mut text, format_args!("  removed {removed} that nothing uses any more"));
+        text.push_line(format_args!("  removed {removed} that nothing uses any more"));
         if verbose {
             for path in &report.removed_initializers {
-                line(&mut text, format_args!("    {path}"));
+                text.push_line(format_args!("    {path}"));
             }
         }
     }
     if !report.removed_nodes.is_empty() {
-        line(&mut text, format_args!("  removed {}", plural(report.removed_nodes.len(), "node")));
+        text.push_line(format_args!("  removed {}", plural(report.removed_nodes.len(), "node")));
         if verbose {
             for path in &report.removed_nodes {
-                line(&mut text, format_args!("    {path}"));
+                text.push_line(format_args!("    {path}"));
             }
         }
     }
     for note in notes {
-        line(&mut text, format_args!("  {note}"));
+        text.push_line(format_args!("  {note}"));
     }
-    line(&mut text, format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
+    text.push_line(format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
     write_data_files(&mut text, data_file.as_ref(), removed_files);
     text
 }
 
+/// What stands in the place of the output of a model that was not written.
+pub(super) fn unwritten(dry_run: bool) -> &'static str {
+    if dry_run { "nothing written (dry run)" } else { "nothing written" }
+}
+
 /// What a command did to files beside the model.
-pub(super) fn write_data_files(text: &mut String, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
+pub(super) fn write_data_files(text: &mut Shown, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
     if let Some(DataFile { path, bytes: length }) = data_file {
-        line(text, format_args!("  data file {}: {}", path.display(), bytes(*length)));
+        text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
     }
     for path in removed_files {
-        line(text, format_args!("  removed data file {}, which nothing refers to any more", path.display()));
+        text.push_line(format_args!("  removed data file {}, which nothing refers to any more", path.display()));
     }
 }
 
-fn write_skipped(text: &mut String, report: &FoldReport, verbose: bool) {
+fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
     if report.skipped.is_empty() {
         return;
     }
-    line(text, format_args!("  kept {}", plural(report.skipped.len(), "cast")));
+    text.push_line(format_args!("  kept {}", plural(report.skipped.len(), "cast")));
     if verbose {
         for skipped in &report.skipped {
-            line(text, format_args!("    {}: {}", skipped.node, skipped.reason));
+            text.push_line(format_args!("    {}: {}", skipped.node, skipped.reason));
         }
         return;
     }
@@ -172,8 +181,8 @@ fn write_skipped(text: &mut String, report: &FoldReport, verbose: bool) {
     }
     for SkippedNode { node, reason, .. } in &report.skipped {
         match counts.remove(reason.as_str()) {
-            Some(1) => line(text, format_args!("    {node}: {reason}")),
-            Some(nodes) => line(text, format_args!("    {node} and {} more: {reason}", nodes - 1)),
+            Some(1) => text.push_line(format_args!("    {node}: {reason}")),
+            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
             None => {} // Told with the first node.
         }
     }

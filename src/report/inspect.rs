@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::words::{bytes, line, plural};
+use super::words::{bytes, plural};
 use crate::inspect::{CastFacts, Inspection};
+use crate::shown::Shown;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -19,35 +20,35 @@ pub struct InspectedModel {
 
 /// The report for people.
 #[must_use]
-pub fn inspect_text(model: &InspectedModel) -> String {
+pub fn inspect_text(model: &InspectedModel) -> Shown {
     let InspectedModel { path, inspection } = model;
     let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data } = inspection;
-    let mut text = String::new();
-    line(&mut text, format_args!("{path}"));
+    let mut text = Shown::default();
+    text.push_line(format_args!("{path}"));
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
     let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
     let producer = if producer.is_empty() { String::new() } else { format!("; made by {producer}") };
-    line(&mut text, format_args!("  IR {ir_version}, opsets: {opsets}{producer}"));
+    text.push_line(format_args!("  IR {ir_version}, opsets: {opsets}{producer}"));
     let mut by_count: Vec<(&String, &usize)> = ops.iter().collect();
     by_count.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));
     let ops: Vec<String> = by_count.into_iter().map(|(name, count)| format!("{name} {count}")).collect();
-    line(&mut text, format_args!("  {}: {}", plural(*nodes, "node"), ops.join(", ")));
-    line(&mut text, format_args!("  {}, {}", plural(initializers.count, "initializer"), bytes(initializers.bytes)));
+    text.push_line(format_args!("  {}: {}", plural(*nodes, "node"), ops.join(", ")));
+    text.push_line(format_args!("  {}, {}", plural(initializers.count, "initializer"), bytes(initializers.bytes)));
     for (dtype, facts) in &initializers.by_type {
-        line(&mut text, format_args!("    {dtype}: {}, {}", facts.count, bytes(facts.bytes)));
+        text.push_line(format_args!("    {dtype}: {}, {}", facts.count, bytes(facts.bytes)));
     }
     for function in functions {
         let callers = plural(function.callers, "call");
-        line(&mut text, format_args!("  function {}: {}, {callers}", function.name, plural(function.nodes, "node")));
+        text.push_line(format_args!("  function {}: {}, {callers}", function.name, plural(function.nodes, "node")));
     }
     for file in external_data {
-        line(&mut text, format_args!("  external data: {file}"));
+        text.push_line(format_args!("  external data: {file}"));
     }
     if !casts.is_empty() {
-        line(&mut text, format_args!("  {}", plural(casts.len(), "cast")));
+        text.push_line(format_args!("  {}", plural(casts.len(), "cast")));
     }
     for cast in casts {
-        line(&mut text, format_args!("    {}", cast_line(cast)));
+        text.push_line(format_args!("    {}", cast_line(cast)));
     }
     text
 }

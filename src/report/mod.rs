@@ -1,37 +1,47 @@
-//! Results in words: text for people, JSON for scripts.
+//! Results as text for people and as documents for programs.
 
 mod convert;
 mod diff;
+mod failure;
 mod fold;
 mod inspect;
 mod lint;
-mod paint;
 mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
+pub use failure::Failure;
 pub use fold::{FoldReport, FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
-pub use lint::{LintFormat, LintRun, Unjudged, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
-pub use paint::Paint;
+pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
 pub use words::{bytes, plural};
 
 use serde::Serialize;
 
+use crate::shown::Document;
+
 /// The version of every JSON document; it changes when a key loses its meaning.
 const VERSION: u32 = 1;
 
-/// A JSON document of one run: its version, and what the run is about.
-///
-/// # Panics
-/// Never: what is reported has no map with keys that are no strings.
+/// The JSON document of one run: its version, its results, and its errors.
 #[must_use]
-pub fn json(about: &impl Serialize) -> String {
+pub fn json(results: &impl Serialize, errors: &[Failure]) -> Document {
     #[derive(Serialize)]
-    struct Document<'a, T> {
+    struct Versioned<'a, T> {
         version: u32,
         #[serde(flatten)]
-        about: &'a T,
+        results: &'a T,
+        errors: &'a [Failure],
     }
-    serde_json::to_string_pretty(&Document { version: VERSION, about }).expect("all keys are strings")
+    Document::json(&Versioned { version: VERSION, results, errors })
+}
+
+/// The JSON document of a run on several models.
+#[must_use]
+pub fn models_json(models: &[impl Serialize], errors: &[Failure]) -> Document {
+    #[derive(Serialize)]
+    struct Models<'a, T> {
+        models: &'a [T],
+    }
+    json(&Models { models }, errors)
 }

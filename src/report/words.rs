@@ -1,19 +1,27 @@
 //! Lines and numbers as people read them.
 
-use std::fmt;
-
-use crate::error::shown;
-
-/// Adds a line for people, which stays one line whatever the names in it are made of.
-pub(super) fn line(text: &mut String, line: fmt::Arguments) {
-    text.push_str(&shown(&line.to_string()));
-    text.push('\n');
-}
-
 /// `1 cast`, `3 casts`.
 #[must_use]
 pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The words of a text in lines of at most `width` characters, except for longer words.
+#[must_use]
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.chars().count() + word.chars().count() >= width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
 }
 
 /// A size in the largest unit of 1024 that leaves a whole number before the point: `0 B`, `1.5 KiB`, `2.0 GiB`.

@@ -8,6 +8,7 @@ use super::content::{Content, Data};
 use super::external::{Reference, is_external};
 use super::typed;
 use crate::dtype::DType;
+use crate::error::{Classified, ErrorKind};
 use crate::wire::schema::TensorProto;
 use crate::wire::{BadLocation, DataFolder, Piece, Value};
 
@@ -67,6 +68,15 @@ pub enum BadTensor {
     /// The file that holds the values cannot be read.
     #[error("external_data: {0}")]
     Location(#[from] BadLocation),
+}
+
+impl Classified for BadTensor {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            BadTensor::External(_) | BadTensor::Location(_) => ErrorKind::BadExternalData,
+            _ => ErrorKind::BadTensor,
+        }
+    }
 }
 
 /// The product of dimensions; none where one is negative, or there are too many elements to count. A dimension of zero leaves no

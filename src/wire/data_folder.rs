@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::map::map;
-use crate::error::{shortened, shown};
+use crate::error::{Classified, ErrorKind, shortened};
 
 /// The folder that a model's data files are looked for in.
 ///
@@ -168,9 +168,15 @@ fn unreadable(location: &str, error: io::Error) -> BadLocation {
     BadLocation::Unreadable(told(location), error.to_string())
 }
 
-/// A location for a message: whoever made the model chose it.
+impl Classified for BadLocation {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadExternalData
+    }
+}
+
+/// A location for a message: the model chose it, of any length.
 fn told(location: &str) -> String {
-    shown(&shortened(location)).into_owned()
+    shortened(location).into_owned()
 }
 
 /// The folder that a file stands in.

@@ -11,6 +11,7 @@ use prost::{DecodeError, Message};
 
 use super::field::{Field, Value};
 use super::layout::{self, Piece};
+use crate::error::{Classified, ErrorKind};
 
 /// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
 const LONGEST_KEY: usize = 5;
@@ -85,6 +86,23 @@ pub enum Reason {
     /// There are so many messages in so few bytes that only a file made for the purpose has them.
     #[error("the messages up to here take {} MiB of memory, which no file of this size needs", .0 >> 20)]
     TooDense(usize),
+}
+
+impl Classified for Malformed {
+    fn kind(&self) -> ErrorKind {
+        match self.reason {
+            Reason::Protobuf(_) => ErrorKind::MalformedProtobuf,
+            Reason::TooDense(_) => ErrorKind::MemoryLimit,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        Some(format!("byte {}", self.offset))
+    }
+
+    fn message(&self) -> String {
+        self.reason.to_string()
+    }
 }
 
 /// What messages may take of memory, their values aside: this much, and so many bytes for each byte of the file. The densest models,

@@ -41,9 +41,9 @@ fn bad_files_are_refused_with_the_place() {
     let many = |text: &str, times: usize| vec![text; times].join(" ");
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("an empty file", vec![], "is empty, not an ONNX model"),
-        ("no protobuf", b"hello, world".to_vec(), "is no ONNX model: byte 2: "),
+        ("no protobuf", b"hello, world".to_vec(), "byte 2: is not an ONNX model: "),
         ("a text that protobuf can read", vec![0x08, 0x01], "model: has no graph: the file is no ONNX model"),
-        ("cut off", sound[..sound.len() - 3].to_vec(), "is no ONNX model: byte "),
+        ("cut off", sound[..sound.len() - 3].to_vec(), ": is not an ONNX model: "),
         (
             "raw_data of the wrong length",
             with_initializer(vec![(1, Node::Varint(2)), (2, Node::Varint(1)), (9, Node::Bytes(vec![0; 7]))]),
@@ -145,8 +145,8 @@ fn bad_files_are_refused_with_the_place() {
         ),
         ("a cast without an input", graph("() => (float16 h) { h = Cast <to = 10> () }"), "graph/#0:Cast: the cast has no input"),
         ("200 levels of nesting", nested(200), "recursion limit reached"),
-        ("groups nested without end", [0xc3, 0x3e].repeat(100_000), "is no ONNX model: byte "),
-        ("a length beyond the end", vec![0x3a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x00], "is no ONNX model: byte 0: "),
+        ("groups nested without end", [0xc3, 0x3e].repeat(100_000), ": is not an ONNX model: "),
+        ("a length beyond the end", vec![0x3a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x00], "byte 0: is not an ONNX model: "),
         (
             "a name that is no UTF-8",
             Tree(vec![(7, Node::Message(Tree(vec![(2, Node::Bytes(vec![0xff, 0xfe]))])))]).write(),

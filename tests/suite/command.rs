@@ -76,7 +76,7 @@ fn fold_reports_in_json_with_every_key_that_scripts_rely_on() {
         "skipped": [{"node": "graph/third", "code": "not-constant", "reason": "its input is not constant"}],
         "removed_initializers": ["graph/w", "graph/v"],
         "bytes_in": bytes_in, "bytes_out": found["models"][0]["bytes_out"],
-    }]});
+    }], "errors": []});
     assert_eq!(found, expected);
 }
 
@@ -174,6 +174,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         "initializers": {"count": 1, "bytes": 12, "by_type": {"FLOAT": {"count": 1, "bytes": 12}}},
         "functions": [{"name": "my:Fn", "nodes": 1, "callers": 1}],
         "external_data": [],
+        "errors": [],
     });
     assert_eq!(json, expected);
     let several: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, &input, "--format", "json"]))).unwrap();

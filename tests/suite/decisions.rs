@@ -365,11 +365,11 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
 fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
     let text =
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
-    let found = onnx_recast::report::LintFormat::Sarif.render(
-        &onnx_recast::report::LintRun { findings: find(text, "RC101"), ..Default::default() },
-        onnx_recast::report::Paint::Plain,
-    );
-    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    let run = onnx_recast::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
+    let onnx_recast::shown::Printed::Document(document) = onnx_recast::report::LintFormat::Sarif.render(&run, None) else {
+        panic!("SARIF is a document for programs");
+    };
+    let found: serde_json::Value = serde_json::from_str(&document.to_string()).unwrap();
     let place = &found["runs"][0]["results"][0]["locations"][0]["logicalLocations"][0];
     assert_eq!((&place["name"], &place["fullyQualifiedName"]), (&"/layers.0/Cast".into(), &"graph//layers.0/Cast".into()));
 }

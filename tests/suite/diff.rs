@@ -29,7 +29,9 @@ main (float[N, 3] x, bool c) => (float16[N, 3] y)
 fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
     let (left, right, data) = (Bytes::copy_from_slice(left), Bytes::copy_from_slice(right), DataFolder::default());
     let [left, right] = [&left, &right].map(|model| Side { model, data: &data });
-    diff::diff(left, right).unwrap()
+    let compared = diff::diff(left, right).unwrap();
+    assert_eq!(compared.faults, []);
+    compared.differences
 }
 
 #[test]

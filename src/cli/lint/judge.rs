@@ -6,7 +6,8 @@ use crate::cli::files::{self, DataFolders};
 use crate::external::{self, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Safety, Selection, Severity};
-use crate::report::{Paint, Unjudged, model_diff};
+use crate::report::{Failure, model_diff};
+use crate::shown::Shown;
 use crate::wire::Target;
 
 /// A file and what is to be done with it.
@@ -34,7 +35,7 @@ pub(super) enum Action {
     /// Applies fixes and writes the file.
     Fix,
     /// Shows what fixes would change.
-    Diff(Paint),
+    Diff,
 }
 
 /// What became of one file.
@@ -43,34 +44,28 @@ pub(super) struct Judged {
     pub path: String,
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
-    pub diff: String,
+    pub diff: Shown,
 }
 
 /// Judges a file.
-pub(super) fn judge(task: &Task, mode: Mode, folders: &DataFolders) -> Result<Judged, Unjudged> {
-    try_judge(task, mode, folders).map_err(|error| unjudged(&task.path, &error))
-}
-
-/// Why a file was not judged; the path is not said twice.
-pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
-    let (path, message) = (path.display().to_string(), format!("{error:#}"));
-    let message = message.strip_prefix(&format!("{path}: ")).unwrap_or(&message).to_owned();
-    Unjudged { path, message }
-}
-
-fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders) -> anyhow::Result<Judged> {
+///
+/// # Errors
+/// If it cannot be read, fixed or written.
+pub(super) fn judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders) -> Result<Judged, Failure> {
     let (input, model) = files::open_model(path, folders)?;
     let job = Job { path: &input.name, selection, noqa: mode.noqa };
     match mode.action {
         Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
-        Action::Diff(paint) => {
+        Action::Diff => {
             let before = model.proto().clone();
-            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
-            let diff = if fixed.is_empty() { String::new() } else { model_diff(&input.name, &before, model.proto(), paint) };
+            let Fixed { model, fixed } =
+                lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
+            let diff = if fixed.is_empty() { Shown::default() } else { model_diff(&input.name, &before, model.proto()) };
             Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
         }
         Action::Fix => {
-            let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
+            let Fixed { model, fixed } =
+                lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
             let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
             Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
         }
@@ -78,8 +73,9 @@ fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFold
 }
 
 /// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> anyhow::Result<Model> {
-    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
-    plan.write()?;
+fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> Result<Model, Failure> {
+    let name = path.display().to_string();
+    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default());
+    plan.map_err(|error| Failure::new(&name, &error))?.write().map_err(|error| Failure::new(&name, &error))?;
     Ok(files::open_model(path, folders)?.1)
 }

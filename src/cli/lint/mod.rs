@@ -5,19 +5,21 @@ mod paths;
 mod settings;
 
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anstream::ColorChoice;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, files, print, progress, say};
+use super::streams::{message, print_coloured, say, say_failures, text_width};
+use super::{Messages, failures, files, progress};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
-use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
+use crate::report::{Failure, LintFormat, LintRun, lint_summary, plural};
+use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
-use judge::{Action, Judged, Mode, Task, judge, unjudged};
+use judge::{Action, Judged, Mode, Task, judge};
 use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, parse_severity};
 
 /// Find unsafe, invalid and wasted casts
@@ -118,22 +120,40 @@ pub struct Lint {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless NO_COLOR is set or TERM is `dumb`
     Auto,
     Always,
     Never,
 }
 
+impl Color {
+    fn choice(self) -> ColorChoice {
+        match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+    }
+}
+
 impl Lint {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut run = LintRun::default();
+        let mut diff = Shown::default();
+        if let Err(error) = self.judge_all(&mut run, &mut diff, messages) {
+            run.errors.push(failures::of(error));
+        }
+        self.print(&run, diff, messages)?;
+        Ok(self.exit_code(&run))
+    }
+
+    fn judge_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
-        let tasks = self.tasks(&mut run)?;
+        let tasks = self.tasks(run)?;
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             tasks.par_iter().map(|task| judge(task, mode, &self.folders)).inspect(|_| done.count()).collect()
         });
-        let mut diff = String::new();
         for (task, one) in tasks.iter().zip(judged) {
             match one {
                 Ok(Judged { path, findings, fixed, diff: change }) => {
@@ -141,14 +161,12 @@ impl Lint {
                     run.models.push(path);
                     run.findings.extend(findings);
                     run.fixed.extend(fixed);
-                    diff.push_str(&change);
+                    diff.append(&change);
                 }
-                Err(unjudged) => run.errors.push(unjudged),
+                Err(failure) => run.errors.push(failure),
             }
         }
-        self.apply_baseline(&known, &mut run, messages)?;
-        self.print(&run, &diff, messages)?;
-        Ok(self.exit_code(&run))
+        self.apply_baseline(&known, run, messages)
     }
 
     /// The files to be judged; those that cannot be are noted in the run.
@@ -161,19 +179,19 @@ impl Lint {
                     bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
                 }
                 Ok(found) => found,
-                Err((path, error)) => {
-                    run.errors.push(unjudged(&path, &error));
+                Err(failure) => {
+                    run.errors.push(failure);
                     continue;
                 }
             };
-            let path = found.path.clone();
+            let path = found.path.display().to_string();
             match settings.task(found) {
                 Ok(task) => tasks.extend(task),
-                Err(error) => run.errors.push(unjudged(&path, &error.into())),
+                Err(error) => run.errors.push(Failure::new(path, &error)),
             }
         }
         if tasks.is_empty() && run.errors.is_empty() {
-            say("recast: no model found");
+            say(message("no model found"));
         }
         Ok(tasks)
     }
@@ -195,7 +213,7 @@ impl Lint {
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
             action: match (self.fix, self.diff) {
                 (true, _) => Action::Fix,
-                (_, true) => Action::Diff(self.paint()),
+                (_, true) => Action::Diff,
                 _ => Action::Report,
             },
             allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
@@ -221,12 +239,12 @@ impl Lint {
         let name = || path.display().to_string();
         if self.write_baseline {
             if let Some(error) = run.errors.first() {
-                bail!("{}: not written, for {} could not be judged: {}", name(), error.path, error.message);
+                bail!("{}: not written, because of the error in {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
             save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
             if !messages.quiet {
-                say(format!("{} written to {}", plural(run.findings.len(), "finding"), name()));
+                say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
             }
             run.findings.clear();
             return Ok(());
@@ -235,38 +253,28 @@ impl Lint {
         run.findings = new;
         if gone > 0 && !self.diff && !messages.quiet {
             let are = if gone == 1 { "is" } else { "are" };
-            say(format!("{} of {} {are} gone; --write-baseline drops what is", plural(gone, "finding"), name()));
+            let gone = plural(gone, "finding");
+            say(Shown::line(format_args!("{gone} of {} {are} gone; --write-baseline drops what is", name())));
         }
         Ok(())
     }
 
     /// The document to standard output, the rest to standard error; a clean run of a format for people says nothing.
-    fn print(&self, run: &LintRun, diff: &str, messages: Messages) -> anyhow::Result<()> {
+    fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
         let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
-        let document = match self.diff {
-            _ if for_people && messages.quiet => String::new(),
-            true => diff.to_owned(),
-            false => self.format.render(run, self.paint()),
+        let document: Printed = match self.diff {
+            _ if for_people && messages.quiet => Shown::default().into(),
+            true => diff.into(),
+            false => self.format.render(run, text_width()),
         };
-        print(&document)?;
-        for error in &run.errors {
-            say(format!("recast: {}: {}", error.path, error.message));
-        }
+        print_coloured(document, self.color.choice())?;
+        say_failures(&run.errors);
         let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
         if for_people && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
-            say(summary);
+            say(Shown::line(format_args!("{summary}")));
         }
         Ok(())
-    }
-
-    fn paint(&self) -> Paint {
-        let colour = match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        };
-        if colour { Paint::Colour } else { Paint::Plain }
     }
 
     fn exit_code(&self, run: &LintRun) -> ExitCode {

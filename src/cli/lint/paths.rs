@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use glob::MatchOptions;
 
 use crate::cli::files;
+use crate::error::ErrorKind;
+use crate::report::Failure;
 
 /// The paths that a list names, one a line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -29,12 +31,9 @@ pub struct Found {
     pub in_folder: bool,
 }
 
-/// A path that names no model, and why.
-pub type Unfound = (PathBuf, anyhow::Error);
-
 /// The model files that the paths name, in their order and each once; those of a folder or pattern come in the order of their
 /// names. What cannot be read stands as an error where its files would be.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Unfound>> {
+pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Failure>> {
     let mut all = Vec::new();
     for path in paths {
         expand_one(path, &mut all);
@@ -44,43 +43,43 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Unfound>> {
     all
 }
 
-fn expand_one(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
+fn expand_one(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     match fs::metadata(path) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
         Ok(metadata) if metadata.is_dir() => walk(path, all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
             Some(pattern) => expand_pattern(pattern, all),
-            None => all.push(Err((path.to_owned(), error.into()))),
+            None => all.push(Err(failure(path, &error))),
         },
     }
 }
 
-fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Unfound>>) {
-    let unfound = |error: anyhow::Error| Err((PathBuf::from(pattern), error));
+fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
+    let unfound = |code, message: String| Err(Failure::of_file(pattern, code, message));
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let matches = match glob::glob_with(pattern, options) {
         Ok(matches) => matches,
-        Err(error) => return all.push(unfound(error.into())),
+        Err(error) => return all.push(unfound(ErrorKind::Usage, error.to_string())),
     };
     let before = all.len();
     for path in matches {
         match path {
             Ok(path) if path.is_dir() => walk(&path, all),
             Ok(path) => push_file(&path, all),
-            Err(error) => all.push(unfound(error.into())),
+            Err(error) => all.push(Err(failure(error.path(), error.error()))),
         }
     }
     if all.len() == before {
-        all.push(unfound(anyhow!("no file matches")));
+        all.push(unfound(ErrorKind::NotFound, "no file matches".to_owned()));
     }
 }
 
 /// The models of a folder and of those inside; hidden folders hold none.
-fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
+fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
         Ok(entries) => entries,
-        Err(error) => return all.push(Err((plain(folder), error.into()))),
+        Err(error) => return all.push(Err(failure(&plain(folder), &error))),
     };
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
@@ -97,12 +96,16 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
 }
 
 /// A file that was found, not named: what is no regular file, at the end of all links, is no model, and a pipe would be waited for.
-fn push_file(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
+fn push_file(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
         Ok(_) => {}
-        Err(error) => all.push(Err((plain(path), error.into()))),
+        Err(error) => all.push(Err(failure(&plain(path), &error))),
     }
+}
+
+fn failure(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(path.display().to_string(), error)
 }
 
 /// The path without `./`.

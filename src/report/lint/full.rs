@@ -1,75 +1,62 @@
-//! What was found, where, why it matters, and what to do; the reason stands at the first finding of a rule only.
+//! Each finding with its place, its reason and its fix; the reason is given at the first finding of a rule only.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
-use super::LintRun;
-use crate::error::shown;
+use super::{LintRun, severity_style};
 use crate::lint::{Diagnostic, Safety};
-use crate::report::paint::{Ink, Paint, severity_ink};
+use crate::report::words::wrapped;
+use crate::shown::{FAINT, PLAIN, STRONG, Shown};
 
-pub(super) fn render(run: &LintRun, paint: Paint) -> String {
-    let mut text = String::new();
+pub(super) fn render(run: &LintRun, width: usize) -> Shown {
+    let mut text = Shown::default();
     let mut explained = HashSet::new();
     for found in &run.findings {
-        write_finding(&mut text, found, paint);
+        write_finding(&mut text, found);
         if explained.insert(found.code) {
-            write_reason(&mut text, found, paint);
+            write_reason(&mut text, found, width);
         }
-        write_fix(&mut text, found, paint);
-        text.push('\n');
+        write_fix(&mut text, found, width);
+        text.push_blank_line();
     }
     text
 }
 
-fn write_finding(text: &mut String, found: &Diagnostic, paint: Paint) {
+fn write_finding(text: &mut Shown, found: &Diagnostic) {
     let Diagnostic { severity, code, name, message, path, .. } = found;
-    let head = paint.ink(severity_ink(*severity), &format!("{severity}[{code}]"));
-    writeln!(text, "{head} {}: {}", paint.ink(Ink::Strong, name), shown(message)).ok();
-    writeln!(text, "  {} {}: {}", faint(paint, "-->"), shown(path), shown(found.place())).ok();
+    let head = format!("{severity}[{code}]");
+    text.push_styled_line(&[(severity_style(*severity), &head), (PLAIN, " "), (STRONG, name), (PLAIN, &format!(": {message}"))]);
+    text.push_styled_line(&[(PLAIN, "  "), (FAINT, "-->"), (PLAIN, &format!(" {path}: {}", found.place()))]);
     if let Some(node) = &found.text {
-        writeln!(text, "   {} {}", faint(paint, "|"), shown(node)).ok();
+        text.push_styled_line(&[(PLAIN, "   "), (FAINT, "|"), (PLAIN, &format!(" {node}"))]);
     }
 }
 
-fn write_reason(text: &mut String, found: &Diagnostic, paint: Paint) {
+fn write_reason(text: &mut Shown, found: &Diagnostic, width: usize) {
     let section = found.rule.section("Why is this bad?").unwrap_or_default();
-    let paragraph = section.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    write_entry(text, "why", &paragraph, paint);
-    write_entry(text, "more", &format!("recast rule {}", found.code), paint);
+    write_entry(text, "why", section.split("\n\n").next().unwrap_or_default(), width);
+    write_entry(text, "more", &format!("recast rule {}", found.code), width);
 }
 
-fn write_fix(text: &mut String, found: &Diagnostic, paint: Paint) {
+fn write_fix(text: &mut Shown, found: &Diagnostic, width: usize) {
     if let Some(fix) = &found.fix {
         let how = match fix.safety {
             Safety::Safe => "safe: --fix",
             Safety::Unsafe => "unsafe: --fix --unsafe-fixes",
         };
-        write_entry(text, "fix", &shown(&format!("{} ({how})", fix.what)), paint);
+        write_entry(text, "fix", &format!("{} ({how})", fix.what), width);
     }
 }
 
-const WIDTH: usize = 100;
-
-/// `   = why: …`, with later lines under the first.
-fn write_entry(text: &mut String, label: &str, words: &str, paint: Paint) {
-    let indent = " ".repeat(label.len() + 7);
-    let mut line = String::new();
-    let mut lines = Vec::new();
-    for word in words.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + word.chars().count() >= WIDTH {
-            lines.push(std::mem::take(&mut line));
+/// `   = why: …`, with later lines below the first.
+fn write_entry(text: &mut Shown, label: &str, words: &str, width: usize) {
+    let label = format!("{label}:");
+    let indent = " ".repeat(label.len() + 6);
+    for (number, line) in wrapped(words, width).iter().enumerate() {
+        match number {
+            0 => {
+                text.push_styled_line(&[(PLAIN, "   "), (FAINT, "="), (PLAIN, " "), (STRONG, &label), (PLAIN, &format!(" {line}"))])
+            }
+            _ => text.push_line(format_args!("{indent}{line}")),
         }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
     }
-    lines.push(line);
-    let label = paint.ink(Ink::Strong, &format!("{label}:"));
-    writeln!(text, "   {} {label} {}", faint(paint, "="), lines.join(&format!("\n{indent}"))).ok();
-}
-
-fn faint(paint: Paint, text: &str) -> String {
-    paint.ink(Ink::Faint, text)
 }

@@ -1,12 +1,11 @@
 //! Workflow commands of GitHub Actions, which become annotations of the file.
 
-use std::fmt::Write as _;
-
 use super::{LintRun, slashes};
 use crate::lint::Severity;
+use crate::shown::Shown;
 
-pub(super) fn render(run: &LintRun) -> String {
-    let mut text = String::new();
+pub(super) fn render(run: &LintRun) -> Shown {
+    let mut text = Shown::default();
     for found in &run.findings {
         let command = match found.severity {
             Severity::Error => "error",
@@ -14,25 +13,14 @@ pub(super) fn render(run: &LintRun) -> String {
             Severity::Info => "notice",
         };
         let title = format!("{} {}", found.code, found.name);
-        write_command(&mut text, command, &found.path, &title, &format!("{}: {}", found.place(), found.message));
+        let message = format!("{}: {}", found.place(), found.message);
+        text.push_workflow_command(command, &[("file", &slashes(&found.path)), ("title", &title)], &message);
     }
     for error in &run.errors {
-        write_command(&mut text, "error", &error.path, "recast", &error.message);
+        let file = error.path.as_ref().map(|path| slashes(path));
+        let file = file.as_ref().map(|file| ("file", file.as_str()));
+        let properties: Vec<(&str, &str)> = file.into_iter().chain([("title", "recast")]).collect();
+        text.push_workflow_command("error", &properties, &error.place_and_message());
     }
     text
-}
-
-fn write_command(text: &mut String, command: &str, path: &str, title: &str, message: &str) {
-    let (path, title, message) = (property(&slashes(path)), property(title), data(message));
-    writeln!(text, "::{command} file={path},title={title}::{message}").ok();
-}
-
-/// A message: a line break would end the command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// A property: a colon or comma would end it.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,11 +1,13 @@
-//! GitLab's code quality report: a list, each entry with a fingerprint of its own.
+//! GitLab's code quality report: a list of entries, each with its own fingerprint.
 
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
 use crate::lint::Severity;
+use crate::report::Failure;
+use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> String {
+pub(super) fn render(run: &LintRun) -> Document {
     let findings = run.findings.iter().map(|found| {
         let severity = match found.severity {
             Severity::Error => "critical",
@@ -16,14 +18,19 @@ pub(super) fn render(run: &LintRun) -> String {
         entry(&description, found.code, &found.fingerprint, severity, &found.path)
     });
     let errors = run.errors.iter().map(|error| {
-        let fingerprint = crate::lint::fingerprint(&[&slashes(&error.path), "unreadable"]);
-        entry(&error.message, "recast", &fingerprint, "blocker", &error.path)
+        let fingerprint = crate::lint::fingerprint(&[&slashes(path(error)), "unreadable"]);
+        entry(&error.place_and_message(), "recast", &fingerprint, "blocker", path(error))
     });
     let all: Vec<Value> = findings.chain(errors).collect();
-    format!("{:#}\n", Value::from(all))
+    Document::json(&all)
 }
 
-/// A model file has no lines: what stands for the file as a whole is its first.
+/// An entry without a path is not valid: an error of the whole run has the name of the command.
+fn path(error: &Failure) -> &str {
+    error.path.as_deref().unwrap_or("recast")
+}
+
+/// A model file has no lines: the first stands for the file as a whole.
 fn entry(description: &str, check_name: &str, fingerprint: &str, severity: &str, path: &str) -> Value {
     json!({
         "description": description,

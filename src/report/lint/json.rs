@@ -1,7 +1,8 @@
 //! One JSON document.
 
 use super::LintRun;
+use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> String {
-    crate::report::json(run) + "\n"
+pub(super) fn render(run: &LintRun) -> Document {
+    crate::report::json(run, &run.errors)
 }

@@ -1,13 +1,11 @@
-//! One JSON document a line: the findings, then the files that could not be judged.
-
-use serde::Serialize;
+//! One JSON document per line: the findings, then the errors.
 
 use super::LintRun;
+use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> String {
-    run.findings.iter().map(line).chain(run.errors.iter().map(line)).collect()
-}
-
-fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("all keys are strings") + "\n"
+pub(super) fn render(run: &LintRun) -> Document {
+    let mut lines = Document::default();
+    run.findings.iter().for_each(|found| lines.push_json_line(found));
+    run.errors.iter().for_each(|error| lines.push_json_line(error));
+    lines
 }

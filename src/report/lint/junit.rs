@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use super::LintRun;
 use crate::lint::Diagnostic;
+use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> String {
+pub(super) fn render(run: &LintRun) -> Document {
     let mut by_model: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in &run.findings {
         by_model.entry(&found.path).or_default().push(found);
@@ -21,14 +22,14 @@ pub(super) fn render(run: &LintRun) -> String {
         write_suite(&mut xml, model, by_model.get(model.as_str()).map_or(&[], Vec::as_slice), run);
     }
     for error in &run.errors {
-        let path = escaped(&error.path);
+        let path = escaped(error.path.as_deref().unwrap_or("recast"));
         writeln!(xml, "  <testsuite name=\"{path}\" tests=\"1\" failures=\"0\" errors=\"1\">").ok();
         writeln!(xml, "    <testcase name=\"model\" classname=\"{path}\">").ok();
-        writeln!(xml, "      <error message=\"{}\" type=\"unreadable\"/>", escaped(&error.message)).ok();
+        writeln!(xml, "      <error message=\"{}\" type=\"{}\"/>", escaped(&error.place_and_message()), error.code.code()).ok();
         xml.push_str("    </testcase>\n  </testsuite>\n");
     }
     xml.push_str("</testsuites>\n");
-    xml
+    Document::xml(&xml)
 }
 
 fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintRun) {
@@ -53,7 +54,7 @@ fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintR
     xml.push_str("  </testsuite>\n");
 }
 
-/// Text between tags or quotes. XML has no way to write most control characters.
+/// Text between tags or quotes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -63,9 +64,6 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
-            '\t' => out.push_str("&#9;"),
-            '\r' => out.push_str("&#13;"),
-            '\0'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
             c => out.push(c),
         }
     }

@@ -1,7 +1,7 @@
-//! What `recast lint` found, in the formats that people, scripts and CI services read.
+//! The findings of `recast lint`, in the formats that people, scripts and CI services read.
 //!
-//! A format is one file here, its line among the modules, a variant of [`LintFormat`] and an arm of its `render`. Each makes one document of a run, whatever the number of models, and the
-//! same bytes of the same findings.
+//! A format is one file here, its line among the modules, a variant of [`LintFormat`] and an arm of its `render`. Each makes one
+//! document per run for any number of models, and equal bytes from equal findings.
 
 mod concise;
 mod diff;
@@ -22,9 +22,10 @@ use std::collections::{BTreeSet, HashMap};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::paint::Paint;
+use super::Failure;
 use super::words::plural;
 use crate::lint::{Diagnostic, Safety, Severity};
+use crate::shown::{ERROR, INFO, Printed, Style, WARNING};
 
 /// All that one run of `recast lint` has to say.
 #[derive(Debug, Default, Serialize)]
@@ -33,8 +34,9 @@ pub struct LintRun {
     pub findings: Vec<Diagnostic>,
     /// What `--fix` has set right.
     pub fixed: Vec<Diagnostic>,
-    /// Files that could not be judged.
-    pub errors: Vec<Unjudged>,
+    /// Files that could not be judged, and errors of the run.
+    #[serde(skip)]
+    pub errors: Vec<Failure>,
     /// Every model that was judged, those too that have no finding.
     pub models: Vec<String>,
     /// The least severity for which the exit code is 1, by model.
@@ -48,15 +50,6 @@ impl LintRun {
     pub fn fails(&self, found: &Diagnostic) -> bool {
         self.fail_on.get(&found.path).is_some_and(|least| found.severity >= *least)
     }
-}
-
-/// A file that could not be judged.
-#[derive(Debug, Serialize)]
-pub struct Unjudged {
-    /// The file, as it was named.
-    pub path: String,
-    /// Why.
-    pub message: String,
 }
 
 /// A format of the findings.
@@ -81,18 +74,18 @@ pub enum LintFormat {
 }
 
 impl LintFormat {
-    /// The document.
+    /// The document; `width` is that of the terminal, if there is one.
     #[must_use]
-    pub fn render(self, run: &LintRun, paint: Paint) -> String {
+    pub fn render(self, run: &LintRun, width: Option<usize>) -> Printed {
         match self {
-            LintFormat::Concise => concise::render(run, paint),
-            LintFormat::Full => full::render(run, paint),
-            LintFormat::Json => json::render(run),
-            LintFormat::Jsonl => jsonl::render(run),
-            LintFormat::Github => github::render(run),
-            LintFormat::Gitlab => gitlab::render(run),
-            LintFormat::Junit => junit::render(run),
-            LintFormat::Sarif => sarif::render(run),
+            LintFormat::Concise => concise::render(run).into(),
+            LintFormat::Full => full::render(run, width.unwrap_or(WIDTH)).into(),
+            LintFormat::Json => json::render(run).into(),
+            LintFormat::Jsonl => jsonl::render(run).into(),
+            LintFormat::Github => github::render(run).into(),
+            LintFormat::Gitlab => gitlab::render(run).into(),
+            LintFormat::Junit => junit::render(run).into(),
+            LintFormat::Sarif => sarif::render(run).into(),
         }
     }
 }
@@ -124,6 +117,18 @@ fn fix_mark(found: &Diagnostic) -> &'static str {
         Some(Safety::Safe) => " [*]",
         Some(Safety::Unsafe) => " [?]",
         None => "",
+    }
+}
+
+/// The width of text in pipes and files.
+const WIDTH: usize = 100;
+
+/// The style of a severity.
+fn severity_style(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Info => INFO,
     }
 }
 

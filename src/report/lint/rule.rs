@@ -1,43 +1,77 @@
-//! What `recast rule` shows: the documentation of a rule, or a list of all.
-
-use std::fmt::Write as _;
+//! The output of `recast rule`: the documentation of a rule, or a list of all.
 
 use serde_json::{Value, json};
 
 use crate::lint::{RULES, Rule, Selected};
+use crate::report::words::wrapped;
+use crate::shown::{Document, PLAIN, STRONG, Shown};
 
-/// A rule's documentation for people, in Markdown.
+/// The documentation of a rule for people, in Markdown; wrapped if a width is given.
 #[must_use]
-pub fn rule_text(rule: &Rule) -> String {
-    let selected = if rule.selected == Selected::ByDefault { "selected by default" } else { "on request" };
+pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
+    let selected = if rule.selected == Selected::ByDefault { "enabled by default" } else { "on request" };
     let Rule { code, name, severity, .. } = rule;
-    format!("# {code} {name}\n\n{severity}, {selected}\n\n{}", rule.documentation())
+    let mut text = Shown::default();
+    text.push_styled_line(&[(STRONG, &format!("# {code} {name}"))]);
+    text.push_blank_line();
+    text.push_line(format_args!("{severity}, {selected}"));
+    text.push_blank_line();
+    match width {
+        Some(width) => write_markdown(&mut text, &rule.documentation(), width),
+        None => text.append(&Shown::lines(&rule.documentation())),
+    }
+    text
+}
+
+/// Paragraphs are wrapped; headings, lists, tables and code are not.
+fn write_markdown(text: &mut Shown, markdown: &str, width: usize) {
+    let mut in_code = false;
+    let mut paragraph = String::new();
+    for line in markdown.lines() {
+        in_code ^= line.starts_with("```");
+        let is_prose = !in_code && line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '*' | '_' | '(' | '"'));
+        if is_prose && !line.starts_with("```") && !line.starts_with("* ") {
+            paragraph.push_str(line);
+            paragraph.push(' ');
+            continue;
+        }
+        write_paragraph(text, &mut paragraph, width);
+        text.push_styled_line(&[(if line.starts_with('#') { STRONG } else { PLAIN }, line)]);
+    }
+    write_paragraph(text, &mut paragraph, width);
+}
+
+fn write_paragraph(text: &mut Shown, paragraph: &mut String, width: usize) {
+    if !paragraph.is_empty() {
+        wrapped(paragraph, width).iter().for_each(|line| text.push_line(format_args!("{line}")));
+        paragraph.clear();
+    }
 }
 
 /// All rules for people, a line each.
 #[must_use]
-pub fn rules_text() -> String {
-    let mut text = String::new();
+pub fn rules_text() -> Shown {
+    let mut text = Shown::default();
     let longest = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     for rule in RULES {
         let default = if rule.selected == Selected::ByDefault { "default" } else { "" };
         let Rule { code, name, severity, .. } = rule;
-        writeln!(text, "{code}  {name:longest$}  {severity:7}  {default:7}  {}", rule.summary()).ok();
+        text.push_line(format_args!("{code}  {name:longest$}  {severity:7}  {default:7}  {}", rule.summary()));
     }
     text
 }
 
 /// A rule for scripts.
 #[must_use]
-pub fn rule_json(rule: &Rule) -> String {
-    crate::report::json(&json_of(rule)) + "\n"
+pub fn rule_json(rule: &Rule) -> Document {
+    crate::report::json(&json_of(rule), &[])
 }
 
 /// All rules for scripts.
 #[must_use]
-pub fn rules_json() -> String {
+pub fn rules_json() -> Document {
     let rules: Vec<Value> = RULES.iter().map(|rule| json_of(rule)).collect();
-    crate::report::json(&json!({ "rules": rules })) + "\n"
+    crate::report::json(&json!({ "rules": rules }), &[])
 }
 
 fn json_of(rule: &Rule) -> Value {

@@ -6,15 +6,17 @@ use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
 use crate::lint::{Diagnostic, Rule, Safety, Severity};
+use crate::report::Failure;
+use crate::shown::Document;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn render(run: &LintRun) -> String {
+pub(super) fn render(run: &LintRun) -> Document {
     let mut rules: Vec<&Rule> = run.findings.iter().map(|found| found.rule).collect();
     rules.sort_unstable_by_key(|rule| rule.code);
     rules.dedup();
     let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
-    let notifications: Vec<Value> = run.errors.iter().map(|error| notification(&error.path, &error.message)).collect();
+    let notifications: Vec<Value> = run.errors.iter().map(notification).collect();
     let document = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -32,7 +34,7 @@ pub(super) fn render(run: &LintRun) -> String {
             "columnKind": "utf16CodeUnits",
         }],
     });
-    format!("{document:#}\n")
+    Document::json(&document)
 }
 
 fn descriptor(rule: &Rule) -> Value {
@@ -82,12 +84,16 @@ fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
     result
 }
 
-fn notification(path: &str, message: &str) -> Value {
-    json!({
+fn notification(error: &Failure) -> Value {
+    let mut notification = json!({
         "level": "error",
-        "message": { "text": message },
-        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }],
-    })
+        "descriptor": { "id": error.code },
+        "message": { "text": error.place_and_message() },
+    });
+    if let Some(path) = &error.path {
+        notification["locations"] = json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }]);
+    }
+    notification
 }
 
 fn level(severity: Severity) -> &'static str {

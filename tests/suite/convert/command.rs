@@ -52,7 +52,7 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
         "changes": [{"node": "graph/mean", "op": "ReduceMean",
             "what": "constant 'y_axes' added; `axes` removed"}],
         "warnings": [], "blockers": [], "nearest_opset": null,
-    }]});
+    }], "errors": []});
     assert_eq!(document(&done.stdout), expected);
     let written = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap();
     assert_eq!(written.opset_import[0].version(), 18);
@@ -78,7 +78,7 @@ fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
         "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8},
         "changes": [], "warnings": [], "nearest_opset": null,
         "blockers": [{"node": "graph/mish", "op": "Mish", "opset_step": [18, 17], "reason": "Mish is new in opset 18"}],
-    }]});
+    }], "errors": []});
     assert_eq!(document(&done.stdout), expected);
     assert!(!folder.path("out.onnx").exists());
     let text = recast(&["convert", &input, "--opset", "12", "-o", &output]);

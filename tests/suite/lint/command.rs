@@ -134,7 +134,9 @@ fn broken_files_are_reported_and_the_others_judged() {
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let errors: Vec<&str> = document["errors"].as_array().unwrap().iter().map(|error| error["path"].as_str().unwrap()).collect();
     assert_eq!(errors, ["a.onnx", "c.onnx"]);
-    assert!(stderr(&output).contains("recast: a.onnx: is no ONNX model: byte 0"), "{}", stderr(&output));
+    let codes: Vec<&Value> = document["errors"].as_array().unwrap().iter().map(|error| &error["code"]).collect();
+    assert_eq!(codes, ["malformed-protobuf", "not-a-model"]);
+    assert!(stderr(&output).contains("recast: a.onnx: byte 0: is not an ONNX model: "), "{}", stderr(&output));
     assert!(stderr(&output).contains("recast: c.onnx: is empty"), "{}", stderr(&output));
 }
 
@@ -390,7 +392,7 @@ fn rule_explains_one_or_lists_all() {
     let folder = Folder::new();
     let one = folder.recast(&["rule", "rc101"]);
     assert!(
-        stdout(&one).starts_with("# RC101 float8-cast-missing-saturate\n\nwarning, selected by default\n\n"),
+        stdout(&one).starts_with("# RC101 float8-cast-missing-saturate\n\nwarning, enabled by default\n\n"),
         "{}",
         stdout(&one)
     );

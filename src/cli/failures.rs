@@ -1,0 +1,72 @@
+//! Errors that end a run.
+
+use std::io;
+
+use super::Format;
+use super::files::Output;
+use super::streams::{message, print, say};
+use crate::error::{Classified, ErrorKind};
+use crate::lint::BadConfig;
+use crate::report::{self, Failure};
+
+/// Where an error goes that ends a run, besides standard error.
+pub enum OnError {
+    /// Nowhere else.
+    Text,
+    /// Into a document on standard output.
+    Document,
+    /// Into a document on standard output that has a list of models.
+    Models,
+    /// Into a document on standard error, and nothing else.
+    ModelsOnStderr,
+}
+
+impl OnError {
+    /// For a command that writes models.
+    pub fn of_models(format: Format, output: &Output) -> OnError {
+        match format {
+            Format::Text => OnError::Text,
+            Format::Json if output.is_stdout() => OnError::ModelsOnStderr,
+            Format::Json => OnError::Models,
+        }
+    }
+
+    /// Reports an error.
+    pub fn report(self, failure: Failure) {
+        let text = message(&failure);
+        let errors = [failure];
+        let models: [(); 0] = [];
+        let document = match self {
+            OnError::Text => None,
+            OnError::Document => Some(report::json(&serde_json::json!({}), &errors)),
+            OnError::Models => Some(report::models_json(&models, &errors)),
+            OnError::ModelsOnStderr => return say(report::models_json(&models, &errors)),
+        };
+        say(text);
+        // If standard output cannot be written, that is most likely the error that is reported.
+        let _ = document.map(print);
+    }
+}
+
+/// What a report says of an error.
+pub fn of(error: anyhow::Error) -> Failure {
+    let error = match error.downcast::<Failure>() {
+        Ok(failure) => return failure,
+        Err(error) => error,
+    };
+    // Errors of files have their path as a context: the first of the chain is an error of the system only if it is of no file.
+    if let Some(error) = error.chain().next().and_then(|error| error.downcast_ref::<io::Error>()) {
+        return of_stdout(error);
+    }
+    let cause = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(Classified::kind);
+        io.or_else(|| cause.downcast_ref::<BadConfig>().map(Classified::kind))
+    };
+    let code = error.chain().find_map(cause).unwrap_or(ErrorKind::Usage);
+    Failure::of_run(code, format!("{error:#}"))
+}
+
+/// An error of standard output.
+pub fn of_stdout(error: &io::Error) -> Failure {
+    Failure::of_run(Classified::kind(error), format!("standard output: {error}"))
+}

@@ -1,0 +1,191 @@
+//! Output for programs: JSON, XML, scripts.
+
+use std::fmt;
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+use super::escape::{self, Part};
+
+/// A document for programs. Its characters that would not be printed as they are in text for people are written in the escapes of
+/// its format; a program that reads it gets them as they were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document(String);
+
+/// A text that would have to be escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the text contains {0:?}, which has no escape in it")]
+pub struct Unprintable(char);
+
+impl Document {
+    /// A value as JSON, in several lines.
+    ///
+    /// # Panics
+    /// If a map has keys that are not strings, or its own serialization fails.
+    #[must_use]
+    pub fn json(value: &impl Serialize) -> Document {
+        let mut document = Document::default();
+        document.push_json(value, PrettyFormatter::new());
+        document
+    }
+
+    /// Adds a value as JSON, in one line.
+    ///
+    /// # Panics
+    /// If a map has keys that are not strings, or its own serialization fails.
+    pub fn push_json_line(&mut self, value: &impl Serialize) {
+        self.push_json(value, CompactFormatter);
+    }
+
+    /// An XML document. Special characters in its attributes and text become numeric references, or U+FFFD where XML has none; the
+    /// names of elements and attributes must not have any.
+    #[must_use]
+    pub fn xml(xml: &str) -> Document {
+        let mut document = Document::default();
+        for line in xml.split_inclusive('\n') {
+            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+            let marked: Vec<usize> = escape::commands(line).collect();
+            document.push(line, &marked, |document, c| match c {
+                '\t' | '\r' | '\u{7F}'.. if !matches!(c, '\u{FFFE}' | '\u{FFFF}') => push_reference(document, c),
+                ' '..='~' => push_reference(document, c),
+                _ => document.push('\u{FFFD}'),
+            });
+            document.0.push_str(end);
+        }
+        document
+    }
+
+    /// A script or page that the command makes of its own options: it has nothing to escape, except tabs.
+    ///
+    /// # Errors
+    /// If there is something to escape.
+    pub fn script(text: String) -> Result<Document, Unprintable> {
+        match text.chars().find(|&c| escape::is_unsafe(c) && !matches!(c, '\t' | '\n')) {
+            Some(c) => Err(Unprintable(c)),
+            None => Ok(Document(text)),
+        }
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn push_json(&mut self, value: &impl Serialize, formatter: impl Formatter) {
+        let mut bytes = Vec::new();
+        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Escaping(formatter));
+        value.serialize(&mut serializer).expect("all keys are strings");
+        self.0.push_str(&String::from_utf8(bytes).expect("JSON is UTF-8"));
+        self.0.push('\n');
+    }
+
+    /// Adds text, with `escape` for what is not printed as it is.
+    fn push(&mut self, text: &str, marked: &[usize], escape: impl Fn(&mut String, char)) {
+        for part in escape::parts(text, marked) {
+            match part {
+                Part::Plain(range) => self.0.push_str(&text[range]),
+                Part::Escaped(c) => escape(&mut self.0, c),
+            }
+        }
+    }
+}
+
+fn push_reference(document: &mut String, c: char) {
+    document.push_str(&format!("&#{};", u32::from(c)));
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A formatter that writes special characters of strings as `\uXXXX`. No line of JSON begins with `::`, but a command may be anywhere
+/// in a string.
+struct Escaping<F>(F);
+
+impl<F: Formatter> Formatter for Escaping<F> {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let marked: Vec<usize> = escape::hash_commands(fragment).collect();
+        for part in escape::parts(fragment, &marked) {
+            match part {
+                Part::Plain(range) => writer.write_all(fragment[range].as_bytes())?,
+                Part::Escaped(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        write!(writer, "\\u{unit:04x}")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn json_escapes_what_text_escapes_and_reads_back_the_same() {
+        let value = json!({ "a\u{202e}": ["##vso[x]", "::y \u{9b} \u{e0041} é \u{7f}\n\"\\ #\u{ad}#[z]"] });
+        let mut line = Document::default();
+        line.push_json_line(&value);
+        let expected = r##"{"a\u202e":["\u0023#vso[x]","::y \u009b \udb40\udc41 é \u007f\n\"\\ #\u00ad#[z]"]}"##;
+        assert_eq!(line.text(), expected.to_owned() + "\n");
+        for document in [line, Document::json(&value)] {
+            assert_eq!(serde_json::from_str::<Value>(document.text()).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn xml_has_references_or_replacements() {
+        let xml = "<a b=\"\u{202e}\u{1b}\r\t##[x\u{85}\"/>\n  ::c\n";
+        assert_eq!(Document::xml(xml).text(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
+    }
+
+    #[test]
+    fn a_script_has_nothing_to_escape() {
+        assert_eq!(Document::script("a\tb\n".to_owned()).unwrap().text(), "a\tb\n");
+        assert_eq!(Document::script("a\x1b".to_owned()), Err(Unprintable('\x1b')));
+    }
+}

@@ -1,0 +1,87 @@
+//! Which characters and sequences are escaped before text is printed.
+
+use std::ops::Range;
+
+/// Characters that are not printed as they are, besides control characters (C0, DEL, C1): Unicode's line and paragraph separators,
+/// its interlinear annotations, and all of `Default_Ignorable_Code_Point`, assigned or not. The latter are invisible: they reorder
+/// the text around them (bidirectional marks, overrides, isolates), hide text (tags), or join and vary characters (zero-width
+/// joiners, variation selectors). CI systems that compare by a culture's rules skip them, so that `#`, a soft hyphen and `#[` would
+/// be a command. The price is that joined emoji and some ligatures in names are shown as escapes.
+const INVISIBLE: [(char, char); 19] = [
+    ('\u{AD}', '\u{AD}'),
+    ('\u{34F}', '\u{34F}'),
+    ('\u{61C}', '\u{61C}'),
+    ('\u{115F}', '\u{1160}'),
+    ('\u{17B4}', '\u{17B5}'),
+    ('\u{180B}', '\u{180F}'),
+    ('\u{200B}', '\u{200F}'),
+    ('\u{2028}', '\u{202E}'),
+    ('\u{2060}', '\u{206F}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{FE00}', '\u{FE0F}'),
+    ('\u{FEFF}', '\u{FEFF}'),
+    ('\u{FFA0}', '\u{FFA0}'),
+    ('\u{FFF0}', '\u{FFFB}'),
+    ('\u{1BCA0}', '\u{1BCA3}'),
+    ('\u{1D173}', '\u{1D17A}'),
+    ('\u{E0000}', '\u{E00FF}'),
+    ('\u{E0100}', '\u{E01EF}'),
+    ('\u{E01F0}', '\u{E0FFF}'),
+];
+
+/// Whether a character is escaped wherever it is.
+pub(super) fn is_unsafe(c: char) -> bool {
+    match c {
+        ' '..='~' => false,
+        c if c.is_control() => true,
+        c => INVISIBLE.iter().any(|&(first, last)| (first..=last).contains(&c)),
+    }
+}
+
+/// The places of characters whose escaping keeps a line from being a command of a CI system. GitHub Actions and Azure Pipelines search
+/// the whole line for `##[` and `##vso[`, TeamCity for `##teamcity[`: the first `#`. GitHub Actions reads `::` after blanks at the
+/// beginning of a line: the first `:`.
+pub(super) fn commands(line: &str) -> impl Iterator<Item = usize> + '_ {
+    let blanks = line.len() - line.trim_start().len();
+    let workflow = line[blanks..].starts_with("::").then_some(blanks);
+    workflow.into_iter().chain(hash_commands(line))
+}
+
+/// The places of `#` before another `#`, letters or none, and `[`.
+pub(super) fn hash_commands(text: &str) -> impl Iterator<Item = usize> + '_ {
+    text.match_indices('#').map(|(place, _)| place).filter(|&place| {
+        let after = text[place + 1..].strip_prefix('#');
+        after.is_some_and(|after| after.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('['))
+    })
+}
+
+/// Splits text into parts that are printed as they are and characters that are escaped; `marked` places are escaped too.
+pub(super) fn parts(text: &str, marked: &[usize]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (place, c) in text.char_indices() {
+        if is_unsafe(c) || marked.contains(&place) {
+            parts.push(Part::Plain(start..place));
+            parts.push(Part::Escaped(c));
+            start = place + c.len_utf8();
+        }
+    }
+    parts.push(Part::Plain(start..text.len()));
+    parts
+}
+
+/// A part of a text.
+pub(super) enum Part {
+    /// Bytes that are printed as they are.
+    Plain(Range<usize>),
+    /// A character that is escaped.
+    Escaped(char),
+}
+
+/// The escape of a character in text for people, as in Rust: `\n`, `\u{1b}`.
+pub(super) fn push_escape(text: &mut String, c: char) {
+    match c {
+        '\n' | '\r' | '\t' | '\0' => text.extend(c.escape_debug()),
+        c => text.extend(c.escape_unicode()),
+    }
+}

@@ -1,0 +1,217 @@
+//! Output that is safe to print, and the only way to make it.
+//!
+//! The names and strings of a model are chosen by its author. Printed as they are, they could give orders to a terminal, reorder or
+//! hide what follows, begin lines that look like ours, or be commands to the CI system that reads the log. [`Shown`] is text for
+//! people, [`Document`] is JSON, XML or a script for programs; both can only be made through functions that escape, and the functions
+//! that write to standard output and standard error take nothing else.
+
+mod document;
+mod escape;
+mod style;
+
+pub use document::{Document, Unprintable};
+pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Text for people: lines without control characters or invisible characters, none of which is a command of a CI system, except
+/// those that [`Shown::push_workflow_command`] makes. Styles are added after the text was made safe.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown(String);
+
+impl Shown {
+    /// Text of one line.
+    #[must_use]
+    pub fn line(line: fmt::Arguments) -> Shown {
+        let mut shown = Shown::default();
+        shown.push_line(line);
+        shown
+    }
+
+    /// Text of several lines, each ended by `\n`.
+    #[must_use]
+    pub fn lines(text: &str) -> Shown {
+        let mut shown = Shown::default();
+        text.lines().for_each(|line| shown.push_styled_line(&[(PLAIN, line)]));
+        shown
+    }
+
+    /// The help of the command itself: as [`Shown::lines`], except that styles are kept.
+    #[must_use]
+    pub fn help(text: &str) -> Shown {
+        let mut shown = Shown::default();
+        for mut line in text.lines() {
+            while let Some((before, sgr, after)) = style::split_at_sgr(line) {
+                shown.push_part(before);
+                shown.0.push_str(sgr);
+                line = after;
+            }
+            shown.push_part(line);
+            shown.0.push('\n');
+        }
+        shown
+    }
+
+    /// Adds a line. It stays one line, whatever the names in it contain.
+    pub fn push_line(&mut self, line: fmt::Arguments) {
+        let line = line.as_str().map_or_else(|| Cow::Owned(line.to_string()), Cow::Borrowed);
+        self.push_styled_line(&[(PLAIN, &line)]);
+    }
+
+    /// Adds a line made of parts, each with a style.
+    pub fn push_styled_line(&mut self, parts: &[(Style, &str)]) {
+        let line: String = parts.iter().map(|(_, text)| *text).collect();
+        let marked: Vec<usize> = escape::commands(&line).collect();
+        let mut start = 0;
+        for (style, text) in parts {
+            let marked: Vec<usize> = marked.iter().filter_map(|place| place.checked_sub(start)).collect();
+            if !text.is_empty() {
+                self.0.push_str(&style.render().to_string());
+                self.push_escaped(text, &marked);
+                self.0.push_str(&style.render_reset().to_string());
+            }
+            start += text.len();
+        }
+        self.0.push('\n');
+    }
+
+    /// Adds an empty line.
+    pub fn push_blank_line(&mut self) {
+        self.0.push('\n');
+    }
+
+    /// Adds a command of GitHub Actions: `::error file=model.onnx,title=RC101::message`.
+    pub fn push_workflow_command(&mut self, command: &'static str, properties: &[(&'static str, &str)], message: &str) {
+        // A line break would end the command; a colon or comma would end a property.
+        let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+        let property = |(name, text): &(&str, &str)| format!("{name}={}", data(text).replace(':', "%3A").replace(',', "%2C"));
+        let properties: Vec<String> = properties.iter().map(property).collect();
+        let rest = format!("{command} {}::{}", properties.join(","), data(message));
+        let marked: Vec<usize> = escape::hash_commands(&rest).collect();
+        self.0.push_str("::");
+        self.push_escaped(&rest, &marked);
+        self.0.push('\n');
+    }
+
+    /// Adds other text.
+    pub fn append(&mut self, other: &Shown) {
+        self.0.push_str(&other.0);
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text with styles, as escape sequences of ANSI terminals.
+    #[must_use]
+    pub fn styled(&self) -> &str {
+        &self.0
+    }
+
+    fn push_escaped(&mut self, text: &str, marked: &[usize]) {
+        for part in escape::parts(text, marked) {
+            match part {
+                escape::Part::Plain(range) => self.0.push_str(&text[range]),
+                escape::Part::Escaped(c) => escape::push_escape(&mut self.0, c),
+            }
+        }
+    }
+
+    fn push_part(&mut self, text: &str) {
+        let marked: Vec<usize> = escape::commands(text).collect();
+        self.push_escaped(text, &marked);
+    }
+}
+
+/// What a command prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// For people.
+    Text(Shown),
+    /// For programs.
+    Document(Document),
+}
+
+impl From<Shown> for Printed {
+    fn from(text: Shown) -> Printed {
+        Printed::Text(text)
+    }
+}
+
+impl From<Document> for Printed {
+    fn from(document: Document) -> Printed {
+        Printed::Document(document)
+    }
+}
+
+/// The text without styles.
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        anstream::adapter::strip_str(&self.0).fmt(f)
+    }
+}
+
+impl FromIterator<Shown> for Shown {
+    fn from_iter<T: IntoIterator<Item = Shown>>(all: T) -> Shown {
+        let mut shown = Shown::default();
+        all.into_iter().for_each(|one| shown.append(&one));
+        shown
+    }
+}
+
+/// Part of a line, escaped, for text that is put into quotes of another language before it is printed.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut shown = Shown::default();
+    let marked: Vec<usize> = escape::hash_commands(text).collect();
+    shown.push_escaped(text, &marked);
+    shown.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_stays_one_line_and_is_no_command() {
+        let cases = [
+            ("layers.0/'é'\\x", "layers.0/'é'\\x"),
+            ("a\nb\r\tc\0", "a\\nb\\r\\tc\\0"),
+            ("\x1b[2J\u{9b}2J\x7f", "\\u{1b}[2J\\u{9b}2J\\u{7f}"),
+            ("a\u{202e}b\u{2028}c\u{200d}d\u{e0041}\u{ad}", "a\\u{202e}b\\u{2028}c\\u{200d}d\\u{e0041}\\u{ad}"),
+            ("::error::x", "\\u{3a}:error::x"),
+            (" \u{3000} ::error::x", " \u{3000} \\u{3a}:error::x"),
+            ("a::b", "a::b"),
+            ("##[error]x ##vso[task] ##teamcity[x]", "\\u{23}#[error]x \\u{23}#vso[task] \\u{23}#teamcity[x]"),
+            ("####[x #[ ## [", "##\\u{23}#[x #[ ## ["),
+            ("#\u{ad}#[x", "#\\u{ad}#[x"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(Shown::line(format_args!("{line}")).to_string(), format!("{expected}\n"));
+        }
+    }
+
+    #[test]
+    fn commands_are_found_across_the_parts_of_a_line() {
+        let mut shown = Shown::default();
+        shown.push_styled_line(&[(STRONG, " :"), (PLAIN, ":error::#"), (FAINT, ""), (STRONG, "#"), (PLAIN, "vso[x]\x1b[0m")]);
+        assert_eq!(shown.to_string(), " \\u{3a}:error::\\u{23}#vso[x]\\u{1b}[0m\n");
+        assert!(shown.styled().starts_with("\x1b[1m "));
+    }
+
+    #[test]
+    fn a_workflow_command_is_what_the_runner_decodes_to_its_parts() {
+        let mut shown = Shown::default();
+        shown.push_workflow_command("error", &[("file", "a:b,c%\n")], "x\r\n::y ##[z]\u{202e}");
+        assert_eq!(shown.to_string(), "::error file=a%3Ab%2Cc%25%0A::x%0D%0A::y \\u{23}#[z]\\u{202e}\n");
+    }
+
+    #[test]
+    fn help_keeps_styles_and_nothing_else() {
+        let help = Shown::help("\x1b[1m\x1b[4mUsage:\x1b[0m x\x1b[2J\n::y\n");
+        assert_eq!(help.styled(), "\x1b[1m\x1b[4mUsage:\x1b[0m x\\u{1b}[2J\n\\u{3a}:y\n");
+    }
+}
