@@ -1,7 +1,7 @@
 """Converts every model of the onnx wheel to other opsets: the result is valid and computes the same, or recast says why not.
 
 Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type;
-what was converted down is converted up again. Where a model is refused, the opset that is said to be reachable is.
+what was converted down is converted up again. Where a model is refused, the nearest opset that is reported works.
 """
 
 import contextlib
@@ -72,13 +72,13 @@ def convert_with_recast(path, target, output):
 
 
 def what_is_wrong_with(refusal, path):
-    """Every blocker names a node and a reason; the nearest opset can be reached."""
+    """Every blocker names a node and a reason; the nearest opset works."""
     blockers, nearest = refusal["blockers"], refusal["nearest_opset"]
-    unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["reason"]]
+    unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["code"] or not blocker["reason"]]
     if unclear or not blockers:
         return unclear or "refused without a reason"
     done = nearest and recast("convert", path, "--opset", str(nearest), "--dry-run")
-    return done and done.returncode != 0 and f"opset {nearest} cannot be reached: {done.stdout}"
+    return done and done.returncode != 0 and f"opset {nearest} does not work: {done.stdout}"
 
 
 class Case:

@@ -16,11 +16,11 @@ use crate::shown::Shown;
 use crate::wire::Target;
 use crate::wire::schema::OperatorSetIdProto;
 
-/// Move models to another opset, exactly or not at all
+/// Convert models to another opset, exactly or not at all
 ///
-/// The result means what the model meant, in the main graph, subgraphs, functions and training graphs; names, metadata and
-/// everything that no operator change touches stay as they are. Where an operator of the other opset cannot say the same, nothing
-/// is written, and every such node is listed with the reason.
+/// The result is equivalent to the model, in the main graph, subgraphs, functions and training graphs; names, metadata and
+/// everything that no operator change affects stay as they are. If a node has no equivalent in the other opset, nothing is written,
+/// and every such node is listed with the reason.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast convert model.onnx --opset 21 -o model21.onnx
@@ -41,19 +41,19 @@ pub struct Convert {
     /// The opset of ai.onnx to convert to, newer or older
     #[arg(long, value_name = "N")]
     opset: i64,
-    /// The IR version of the result: what it needs, the one it has, or a number
+    /// The IR version of the result: the lowest that it needs, that of the model, or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
     ir_version: IrVersion,
-    /// Which defaults of casts to write out on the way up: all, those that have an effect on the types at hand, or none
+    /// Which defaults of casts to write out when upgrading: all, those that affect the types of the node, or none
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true)]
     explicit: Explicit,
-    /// Refuse where otherwise a warning is printed
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Report what would be done, and write nothing
+    /// Report the changes, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// What the report is printed as
+    /// The format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
 }
@@ -92,7 +92,7 @@ impl Convert {
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }
 
-    /// The report, and what is to be written.
+    /// The report, and the files to write.
     fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<Plan>), Failure> {
         let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let options = Options {
@@ -106,7 +106,7 @@ impl Convert {
             strict: self.strict,
         };
         let mut from = opsets(&model.proto().opset_import);
-        // The oldest models state none.
+        // The oldest models import none.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
         let mut to = from.clone();
         to.insert(domain_name("").to_owned(), self.opset);
@@ -154,6 +154,6 @@ fn parse_ir_version(text: &str) -> Result<IrVersion, String> {
     match text {
         "auto" => Ok(IrVersion::Auto),
         "keep" => Ok(IrVersion::Keep),
-        number => number.parse().map(IrVersion::Number).map_err(|_| "neither auto, keep nor a number".to_owned()),
+        number => number.parse().map(IrVersion::Number).map_err(|_| "expected auto, keep or a number".to_owned()),
     }
 }

@@ -1,25 +1,26 @@
-//! Whether a node is what a version of its operator admits: attributes, number of inputs and outputs, types.
+//! Validates a node against a version of its operator: attributes, number of inputs and outputs, types.
 //!
-//! The types are asked for only where the versions differ, so that a node of unknown types passes wherever it makes no difference.
+//! Types are checked only where the versions differ, so that unknown types block only conversions that depend on them.
 
-use super::hop::Reason;
-use super::site::Site;
+use super::context::Context;
+use super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, TypeUnknown, TypeUnsupported};
+use super::reason::Reason;
 use crate::facts::{AttributeKind, Formal, Occurrence, Schema, ValueType};
 use crate::wire::schema::{AttributeProto, NodeProto};
 
-/// Compares a node, after what its hop did to it, with the version it moves to.
-pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
+/// Validates an adapted node against the version it is converted to.
+pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
         return Err(deprecated(target));
     }
-    attributes(site, target)?;
-    inputs(&site.node, target)?;
-    expect_count("output", count(&site.node.output), target.output_count(), target)?;
-    types(site, target)
+    attributes(cx, target)?;
+    inputs(&cx.node, target)?;
+    expect_count("output", count(&cx.node.output), target.output_count(), target)?;
+    types(cx, target)
 }
 
-/// Whether a node has what actions rely on: all inputs that the version it comes from demands, and an output, if that demands any.
-/// The versions of the first opsets demand outputs that nobody gives them.
+/// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
+/// of the first opsets require outputs that models omit in practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
     inputs(node, version)?;
     let (least, most) = version.output_count();
@@ -31,48 +32,54 @@ fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
     for (index, name) in node.input.iter().enumerate() {
         let required = version.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
         if name.is_empty() && required {
-            return Err(format!("{version} demands the input '{}'", version.inputs[index].name));
+            return Err(InputUnsupported.because(format!("{version} requires the input '{}'", version.inputs[index].name)));
         }
     }
     Ok(())
 }
 
-/// How many there are: empty names at the end mean the same as none.
+/// The number of names without empty ones at the end.
 fn count(names: &[String]) -> usize {
     names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
 }
 
-/// A version that only says that its operator is gone.
+/// The reason for a version that removes its operator.
 pub(super) fn deprecated(version: &Schema) -> Reason {
-    format!("{version} is deprecated: no valid model has it")
+    OperatorDeprecated.because(format!("{version} is deprecated"))
 }
 
 fn expect_count(what: &str, found: usize, (least, most): (usize, Option<usize>), target: &Schema) -> Result<(), Reason> {
     match most {
-        _ if found < least => Err(format!("{target} needs at least {least} {what}s, but the node has {found}")),
-        Some(most) if found > most => Err(format!("{target} has at most {most} {what}s, but the node has {found}")),
+        _ if found < least => {
+            Err(InputUnsupported.because(format!("{target} requires at least {least} {what}s, but the node has {found}")))
+        }
+        Some(most) if found > most => {
+            Err(InputUnsupported.because(format!("{target} has at most {most} {what}s, but the node has {found}")))
+        }
         _ => Ok(()),
     }
 }
 
-fn attributes(site: &Site, target: &'static Schema) -> Result<(), Reason> {
-    for attribute in &site.node.attribute {
+fn attributes(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
+    for attribute in &cx.node.attribute {
         match target.attribute(attribute.name()) {
-            None => return Err(format!("{target} has no attribute `{}`", attribute.name())),
+            None => return Err(AttributeUnsupported.because(format!("{target} has no attribute `{}`", attribute.name()))),
             Some(fact) if kind_of(attribute).is_some_and(|kind| kind != fact.kind as i32) => {
-                return Err(format!("the attribute `{}` is of another kind in {target}", attribute.name()));
+                return Err(
+                    AttributeUnsupported.because(format!("the attribute `{}` has another type in {target}", attribute.name()))
+                );
             }
             Some(_) => {}
         }
     }
-    match target.attributes.iter().find(|fact| fact.required && !site.has_attribute(fact.name)) {
-        Some(missing) => Err(format!("{target} demands the attribute `{}`", missing.name)),
+    match target.attributes.iter().find(|fact| fact.required && !cx.has_attribute(fact.name)) {
+        Some(missing) => Err(NodeInvalid.because(format!("{target} requires the attribute `{}`", missing.name))),
         None => Ok(()),
     }
 }
 
-/// The number of an attribute's kind. The oldest models do not state it: then it is that of the field which is set, and not known
-/// of an empty list.
+/// The number of an attribute's type. The oldest models do not state it: it is then taken from the field that is set, and unknown
+/// for an empty list.
 fn kind_of(attribute: &AttributeProto) -> Option<i32> {
     if let Some(stated) = attribute.r#type.filter(|&stated| stated != 0) {
         return Some(stated);
@@ -90,22 +97,22 @@ fn kind_of(attribute: &AttributeProto) -> Option<i32> {
     set.iter().find(|(is_set, _)| *is_set).map(|(_, kind)| *kind as i32)
 }
 
-fn types(site: &Site, target: &'static Schema) -> Result<(), Reason> {
-    let inputs = (0..site.node.input.len()).filter(|&index| site.input(index).is_some());
-    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: site.schema.input(index), new: target.input(index) });
-    let outputs = (0..site.node.output.len()).filter(|&index| site.has_output(index));
+fn types(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
+    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
+    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: cx.schema.input(index), new: target.input(index) });
+    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
     let outputs =
-        outputs.map(|index| Actual { side: Side::Output(index), old: site.schema.output(index), new: target.output(index) });
+        outputs.map(|index| Actual { side: Side::Output(index), old: cx.schema.output(index), new: target.output(index) });
     let mut seen: Vec<Actual> = Vec::new();
     for actual in inputs.chain(outputs) {
         let Some(new) = actual.new else { continue };
-        is_admitted(site, &actual, new, target)?;
+        is_admitted(cx, &actual, new, target)?;
         if !new.is_homogeneous() {
             continue;
         }
         let same_variable = |other: &&Actual| other.new.is_some_and(|other| other.type_name == new.type_name);
         if let Some(other) = seen.iter().find(same_variable) {
-            are_equal(site, other, &actual, target)?;
+            are_equal(cx, other, &actual, target)?;
         }
         seen.push(actual);
     }
@@ -115,9 +122,9 @@ fn types(site: &Site, target: &'static Schema) -> Result<(), Reason> {
 /// An input or output of the node.
 struct Actual {
     side: Side,
-    /// What it stands for in the version that the node comes from.
+    /// The formal parameter in the version to convert from.
     old: Option<&'static Formal>,
-    /// What it stands for in the version that the node moves to.
+    /// The formal parameter in the version to convert to.
     new: Option<&'static Formal>,
 }
 
@@ -127,49 +134,55 @@ enum Side {
 }
 
 impl Actual {
-    fn known(&self, site: &Site) -> Option<ValueType> {
+    fn known(&self, cx: &Context) -> Option<ValueType> {
         match self.side {
-            Side::Input(index) => site.input_type(index),
-            Side::Output(index) => site.output_type(index),
+            Side::Input(index) => cx.input_type(index),
+            Side::Output(index) => cx.output_type(index),
         }
     }
 
-    fn describe(&self, site: &Site) -> String {
+    fn describe(&self, cx: &Context) -> String {
         match self.side {
-            Side::Input(index) => site.describe(index),
-            Side::Output(index) => format!("output '{}'", site.node.output[index]),
+            Side::Input(index) => cx.describe(index),
+            Side::Output(index) => format!("output '{}'", cx.node.output[index]),
         }
     }
 }
 
-/// What only widens is not asked for its type: a model whose types were wrong before stays as wrong as it was.
-fn is_admitted(site: &Site, actual: &Actual, new: &Formal, target: &Schema) -> Result<(), Reason> {
+/// Versions that only add types need no check: a model with wrong types stays as wrong as it was.
+fn is_admitted(cx: &Context, actual: &Actual, new: &Formal, target: &Schema) -> Result<(), Reason> {
     if actual.old.is_some_and(|old| old.types.is_subset(new.types)) {
         return Ok(());
     }
-    match actual.known(site) {
+    match actual.known(cx) {
         Some(known) if new.types.contains(known) => Ok(()),
-        Some(known) => Err(format!("{} is {known}, which {target} does not admit", actual.describe(site))),
-        None => Err(format!("the type of {} is not known, and {target} does not admit all that it may be", actual.describe(site))),
+        Some(known) => Err(TypeUnsupported.because(format!("{} is {known}, which {target} does not support", actual.describe(cx)))),
+        None => Err(TypeUnknown.because(format!(
+            "the type of {} is unknown, and {target} does not support all types of {}",
+            actual.describe(cx),
+            cx.schema
+        ))),
     }
 }
 
-/// Two inputs or outputs that the version wants to be of one type were so before, or are known to be.
-fn are_equal(site: &Site, left: &Actual, right: &Actual, target: &Schema) -> Result<(), Reason> {
+/// Two inputs or outputs that must have the same type in the new version had to before, or are known to.
+fn are_equal(cx: &Context, left: &Actual, right: &Actual, target: &Schema) -> Result<(), Reason> {
     if shared_before(left.old, right.old) {
         return Ok(());
     }
-    let [what_left, what_right] = [left, right].map(|actual| actual.describe(site));
-    match (left.known(site), right.known(site)) {
+    let [what_left, what_right] = [left, right].map(|actual| actual.describe(cx));
+    match (left.known(cx), right.known(cx)) {
         (Some(left), Some(right)) if left == right => Ok(()),
         (Some(left), Some(right)) => {
-            Err(format!("{what_left} is {left}, but {what_right} is {right}: {target} wants the same type"))
+            Err(TypeUnsupported
+                .because(format!("{what_left} is {left}, but {what_right} is {right}: {target} requires the same type")))
         }
-        _ => Err(format!("{target} wants the same type for {what_left} and {what_right}, and it is not known of both")),
+        _ => Err(TypeUnknown
+            .because(format!("{target} requires the same type for {what_left} and {what_right}, and at least one is unknown"))),
     }
 }
 
-/// Whether two formals had one type variable, or one only type, in the version that the node comes from.
+/// Whether two parameters share a type variable, or have the same single type, in the version to convert from.
 fn shared_before(left: Option<&'static Formal>, right: Option<&'static Formal>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => {

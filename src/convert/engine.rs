@@ -1,4 +1,4 @@
-//! Plans the way of every node of a model, and takes it if nothing is in the way.
+//! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
 use super::plan::Plan;
 use super::{Conversion, NotConverted, Options, Report, ir};
@@ -6,13 +6,13 @@ use crate::error::Invalid;
 use crate::facts::LATEST_OPSET;
 use crate::graph::{Edit, Model, ScopeId, is_onnx_domain};
 
-/// Moves a model to an opset of ai.onnx.
+/// Converts a model to an opset of ai.onnx.
 ///
 /// # Errors
-/// Where a node cannot move, with all such nodes; where the request cannot be met, or the model states no opset.
+/// If nodes cannot be converted, with all of them; if the options are invalid, or the model imports no known opset.
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
-        let what = format!("there is no opset {}: this version of recast knows 1 to {LATEST_OPSET}", options.opset);
+        let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
         return Err(Invalid::at("--opset", what).into());
     }
     let from = stated_opset(&model)?;
@@ -33,19 +33,19 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(Conversion { model, report })
 }
 
-/// The opset that the model is in, if it states exactly one that is known.
+/// The opset that the model imports, if it is exactly one and known.
 fn stated_opset(model: &Model) -> Result<i64, Invalid> {
     let imports = &model.proto().opset_import;
     let mut stated = imports.iter().filter(|import| is_onnx_domain(import.domain()));
     match (stated.next().map(|import| import.version()), stated.next()) {
-        (Some(_), Some(_)) => Err(Invalid::at("opset_import", "states more than one opset of ai.onnx")),
+        (Some(_), Some(_)) => Err(Invalid::at("opset_import", "more than one opset of ai.onnx")),
         (Some(version), None) if (1..=LATEST_OPSET).contains(&version) => Ok(version),
         (Some(version), None) => {
-            let what = format!("opset {version} of ai.onnx is none that this version of recast knows (1 to {LATEST_OPSET})");
+            let what = format!("unknown opset {version} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
             Err(Invalid::at("opset_import", what))
         }
-        (None, _) => model
-            .opset(ScopeId::MAIN, "")
-            .ok_or_else(|| Invalid::at("opset_import", "states no opset of ai.onnx, so that there is nothing to convert from")),
+        (None, _) => {
+            model.opset(ScopeId::MAIN, "").ok_or_else(|| Invalid::at("opset_import", "no opset of ai.onnx to convert from"))
+        }
     }
 }

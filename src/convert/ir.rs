@@ -6,20 +6,19 @@ use crate::facts;
 use crate::graph::Model;
 use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
-/// What the IR version of the result is to be.
+/// The IR version of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IrVersion {
-    /// At least what the opset and the model's contents need; lowered with the opset as far as these allow.
+    /// The lowest that the opset and the model's contents need when downgrading; when upgrading, never lowered.
     #[default]
     Auto,
-    /// The one that the model has.
+    /// That of the model.
     Keep,
-    /// This one.
+    /// This version.
     Number(i64),
 }
 
-/// The IR version that the converted model states. Before IR 4 new initializers would have to be new inputs: that is done on
-/// request only.
+/// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
 pub(super) fn choose(model: &Model, from: i64, adds_initializers: bool, options: &Options) -> Result<i64, Invalid> {
     let present = model.ir_version();
     let need = facts::ir_needed(model, options.opset);
@@ -32,7 +31,7 @@ pub(super) fn choose(model: &Model, from: i64, adds_initializers: bool, options:
         IrVersion::Auto if options.opset < from => Ok(least),
         IrVersion::Auto => Ok(present.max(least)),
         IrVersion::Keep if present < OPSET_IMPORT => {
-            let what = format!("--ir-version keep: IR version {present} cannot state an opset, which {OPSET_IMPORT} can");
+            let what = format!("--ir-version keep: opset imports need IR version {OPSET_IMPORT}, and the model has {present}");
             Err(Invalid::at("model", what))
         }
         IrVersion::Keep => Ok(present),
@@ -41,7 +40,7 @@ pub(super) fn choose(model: &Model, from: i64, adds_initializers: bool, options:
             Err(Invalid::at("model", what))
         }
         IrVersion::Number(number) if number > LATEST => {
-            let what = format!("there is no IR version {number}: this version of recast knows those up to {LATEST}");
+            let what = format!("unknown IR version {number}: this version of recast supports up to {LATEST}");
             Err(Invalid::at("--ir-version", what))
         }
         IrVersion::Number(number) => Ok(number),

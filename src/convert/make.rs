@@ -1,4 +1,4 @@
-//! Messages made from plain values, and plain values read from bytes.
+//! Builds protobuf messages from plain values, and reads plain values from bytes.
 
 use bytes::Bytes;
 
@@ -78,7 +78,7 @@ pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
     content(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// A list of one of the two types that indices have. None for another type, or a number too large for int32.
+/// A list of int32 or int64. None for another type, or a value out of range of int32.
 pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
     let dims = [values.len() as i64];
     match dtype {
@@ -95,17 +95,17 @@ pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
     content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// The most bytes that new zeros may have: what a model declares may be more than any memory, and many nodes may ask for it.
+/// The largest size of a new tensor of zeros in bytes: declared shapes may exceed any memory, and many nodes may need one.
 const LARGEST_CONSTANT: u64 = 1 << 12;
 
-/// A tensor of zeros: every type's zero is zero bytes. None where it would be too large.
+/// A tensor of zeros: zero is all zero bytes in every type. None if it would be too large.
 pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {
     let elements = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))?;
     let bytes = usize::try_from(dtype.raw_bytes(elements).filter(|&bytes| bytes <= LARGEST_CONSTANT)?).ok()?;
     Some(content(dtype, dims, vec![0; bytes]))
 }
 
-/// A scalar of a floating-point type that holds the number exactly.
+/// A scalar of a floating-point type that represents the value exactly.
 pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
     let bytes = match dtype {
         DType::Double => value.to_le_bytes().to_vec(),
@@ -133,7 +133,7 @@ pub(super) fn integers(dtype: DType, bytes: &[u8]) -> Option<Vec<i64>> {
     bytes.chunks_exact(size).map(read).collect()
 }
 
-/// The numbers in bytes of a type whose values double holds exactly.
+/// The values in bytes of a type whose values double represents exactly.
 pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
     match dtype {
         DType::Double => Some(bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("chunks of eight"))).collect()),
@@ -147,7 +147,7 @@ pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
     }
 }
 
-/// How a report writes an attribute's value.
+/// An attribute's value as reports write it.
 pub(super) fn text_of(attribute: &AttributeProto) -> String {
     match attribute.r#type() {
         AttributeType::Int => attribute.i().to_string(),

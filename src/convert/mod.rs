@@ -1,20 +1,21 @@
-//! Moves a model from one opset to another: to an equivalent model, or not at all.
+//! Converts a model from one opset to another: to an equivalent model, or not at all.
 //!
-//! Every node goes one version of its operator at a time. What changes between two versions is said in `hops`; what a node
-//! uses is then compared with the facts of the new version. Where a version cannot say what the node means, or it is not known
-//! whether it can, that is a blocker, and the model stays as it is.
+//! Every node is converted one version of its operator at a time. An adapter (`adapters`) describes what changes between two
+//! versions; the adapted node is validated against the schema of the new version. If a version has no equivalent, or it is unknown
+//! whether it has, the node is a blocker, and the model stays unchanged.
 //!
 //! Scope: the main graph, subgraphs, functions (by their own `opset_import`) and training graphs.
 
 mod check;
 mod engine;
-mod hop;
-mod hops;
+mod adapter;
+mod adapters;
 mod ir;
-mod journey;
+mod convert_node;
 mod make;
 mod plan;
-mod site;
+mod reason;
+mod context;
 
 use std::fmt;
 
@@ -25,26 +26,27 @@ use crate::graph::Model;
 
 pub use engine::convert;
 pub use ir::IrVersion;
+pub use reason::{Code, Reason};
 
-/// Where a model is to go, and how.
+/// What to convert to, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The opset of ai.onnx to arrive at.
+    /// The opset of ai.onnx to convert to.
     pub opset: i64,
     /// The IR version of the result.
     pub ir_version: IrVersion,
     /// Which defaults are written out.
     pub explicit: Explicit,
-    /// Whether what only a warning says is a blocker.
+    /// Whether warnings are blockers.
     pub strict: bool,
 }
 
-/// Which attributes with defaults are written out when a version brings them.
+/// Which defaults of new attributes are written out when upgrading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Explicit {
     /// `saturate` and `round_mode` on every cast.
     All,
-    /// Those that have an effect on the node's types.
+    /// Those that affect the node's types.
     #[default]
     Relevant,
     /// None.
@@ -52,14 +54,14 @@ pub enum Explicit {
 }
 
 impl Options {
-    /// The usual way to an opset.
+    /// The default options for an opset.
     #[must_use]
     pub fn to(opset: i64) -> Options {
         Options { opset, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
     }
 }
 
-/// A model that has arrived.
+/// A converted model.
 #[derive(Debug)]
 pub struct Conversion {
     /// The model.
@@ -71,9 +73,9 @@ pub struct Conversion {
 /// What a conversion did, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The opset of ai.onnx that the model came from.
+    /// The opset of ai.onnx before.
     pub from: i64,
-    /// The opset that it has now.
+    /// The opset of ai.onnx after.
     pub to: i64,
     /// The IR version before.
     pub ir_from: i64,
@@ -81,7 +83,7 @@ pub struct Report {
     pub ir_to: i64,
     /// Nodes that changed.
     pub changes: Vec<Change>,
-    /// What a person should know although it was done.
+    /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
 }
 
@@ -96,16 +98,18 @@ pub struct Change {
     pub what: String,
 }
 
-/// Why a node cannot move on.
+/// A node that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Blocker {
     /// The node's path.
     pub node: String,
     /// Its operator.
     pub op: String,
-    /// The opsets between which it is stuck: where it comes from, and where it cannot get.
+    /// The step that is not possible: the opsets before and after it.
     pub opset_step: (i64, i64),
-    /// Why.
+    /// The kind of obstacle.
+    pub code: Code,
+    /// The obstacle.
     pub reason: String,
 }
 
@@ -119,17 +123,17 @@ impl fmt::Display for Blocker {
 /// Why a model was not converted.
 #[derive(Debug, thiserror::Error)]
 pub enum NotConverted {
-    /// Nodes that cannot move; all of them.
-    #[error("{} cannot move", count(.blockers.len()))]
+    /// Nodes that cannot be converted; all of them.
+    #[error("{} cannot be converted", count(.blockers.len()))]
     Blocked {
-        /// The opset that the model is in.
+        /// The opset that the model imports.
         from: i64,
-        /// Every node that is stuck.
+        /// Every unsupported node.
         blockers: Vec<Blocker>,
-        /// The opset closest to the wanted one that the model would reach.
+        /// The opset closest to the requested one to which the model can be converted.
         nearest: Option<i64>,
     },
-    /// The request or the model is wrong.
+    /// The options or the model are invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 }

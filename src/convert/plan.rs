@@ -1,10 +1,11 @@
-//! What is to be done to a model: every node of every scope, from the innermost scopes outwards.
+//! The conversion plan: converts every node of every scope, innermost scopes first, into edits.
 
+use super::reason::Code::NameAmbiguous;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::journey::{Arrival, Journey, Stuck};
-use super::site::{Place, Record};
+use super::context::{Record, Source};
+use super::convert_node::{Blocked, Converted, NodeConverter};
 use super::{Blocker, Change, Options};
 use crate::error::Invalid;
 use crate::facts::infer::Inferred;
@@ -13,7 +14,7 @@ use crate::graph::{Body, Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind,
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
 
-/// What is to be done to a model, or what stands in the way.
+/// The conversion plan of a model: edits and their report, or blockers.
 #[derive(Default)]
 pub(super) struct Plan {
     pub edits: Vec<Edit>,
@@ -23,7 +24,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Sends every node on its way. A model that states an unknown opset cannot be planned for.
+    /// Plans the conversion of every node. Fails if the model imports an unknown opset.
     pub fn new(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         let inferred = OnceCell::new();
         let mut planner = Planner {
@@ -51,13 +52,13 @@ impl Plan {
         Ok(planner.finish())
     }
 
-    /// The opset closest to the target that no blocker stands in front of; none where that is no opset between the two. Functions
-    /// may come from opsets that are not.
+    /// The opset closest to the target without blockers; none if that is not between the two. Functions may import opsets that are
+    /// not between them either.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
-        let reached = self.blockers.iter().map(|blocker| blocker.opset_step.0);
+        let possible = self.blockers.iter().map(|blocker| blocker.opset_step.0);
         match target > from {
-            true => reached.min().filter(|&opset| opset > from),
-            false => reached.max().filter(|&opset| opset < from),
+            true => possible.min().filter(|&opset| opset > from),
+            false => possible.max().filter(|&opset| opset < from),
         }
     }
 }
@@ -69,11 +70,11 @@ struct Planner<'m> {
     names: Names<'m>,
     /// By node: the graphs in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
-    /// What comes in the place of nodes that change.
+    /// The nodes that replace a changed node.
     nodes: HashMap<NodeId, Vec<NodeProto>>,
-    /// Constants that a node used and no longer does.
+    /// Constants that a node no longer uses.
     released: Vec<ValueId>,
-    /// All edits but those of nodes.
+    /// All edits except those of nodes.
     edits: Vec<Edit>,
     changes: Vec<(NodeId, Change)>,
     warnings: Vec<(NodeId, Change)>,
@@ -91,15 +92,15 @@ fn inner_scopes(model: &Model) -> HashMap<NodeId, Vec<ScopeId>> {
 }
 
 impl<'m> Planner<'m> {
-    /// The model's opset is stated anew even if it is the same: it may be stated by an old IR version alone.
+    /// Sets the opset even if it is the same: a model of an old IR version may import none.
     fn root(&mut self, root: ScopeId, from: i64) -> Result<(), Invalid> {
         if !(1..=LATEST_OPSET).contains(&from) {
-            return Err(Invalid::at(self.model.scope_path(root), format!("states the unknown opset {from} of ai.onnx")));
+            return Err(Invalid::at(self.model.scope_path(root), format!("unknown opset {from} of ai.onnx")));
         }
         if let Body::Function(function) = self.model.body(root)
             && function.opset_import.iter().filter(|import| is_onnx_domain(import.domain())).count() > 1
         {
-            return Err(Invalid::at(self.model.scope_path(root), "states more than one opset of ai.onnx"));
+            return Err(Invalid::at(self.model.scope_path(root), "more than one opset of ai.onnx"));
         }
         if from != self.options.opset || root == ScopeId::MAIN {
             self.edits.push(Edit::SetOpset { root, version: self.options.opset });
@@ -118,27 +119,28 @@ impl<'m> Planner<'m> {
         values.sort_unstable();
         values.dedup();
         let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
-        let place = Place { model, inferred: self.inferred, options: self.options, id, values, bodies: self.bodies(id).to_vec() };
+        let source = Source { model, inferred: self.inferred, options: self.options, id, values, bodies: self.bodies(id).to_vec() };
         let node = self.with_planned_bodies(id);
         let mut record = Record::default();
-        let mut journey = Journey { place: &place, names: &mut self.names, record: &mut record, target };
-        let arrival = match ambiguous {
+        let mut converter = NodeConverter { source: &source, names: &mut self.names, record: &mut record, target };
+        let converted = match ambiguous {
             Some(name) => {
-                let reason = format!("'{name}' is one value as its input and another as its output");
-                Err(Stuck { opset_step: (from, target), reason })
+                let reason = NameAmbiguous.because(format!("'{name}' names one value as an input and another as an output"));
+                Err(Blocked { opset_step: (from, target), reason })
             }
-            None => journey.advance(node, from),
+            None => converter.convert(node, from),
         };
-        match arrival {
-            Ok(arrival) => self.keep(id, arrival, record),
-            Err(Stuck { opset_step, reason }) => {
+        match converted {
+            Ok(converted) => self.keep(id, converted, record),
+            Err(Blocked { opset_step, reason }) => {
                 let op = proto.op_type().to_owned();
-                self.blockers.push((id, Blocker { node: model.node_path(id), op, opset_step, reason }));
+                self.blockers
+                    .push((id, Blocker { node: model.node_path(id), op, opset_step, code: reason.code, reason: reason.text }));
             }
         }
     }
 
-    /// A node with what comes in the place of the nodes in its graphs.
+    /// A node with its subgraphs converted.
     fn with_planned_bodies(&self, id: NodeId) -> Cow<'m, NodeProto> {
         let model = self.model;
         let mut node = Cow::Borrowed(model.node(id));
@@ -163,14 +165,14 @@ impl<'m> Planner<'m> {
         self.inner.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether something in a scope, at any depth, has been changed.
+    /// Whether a node in a scope, at any depth, has changed.
     fn is_planned(&self, scope: ScopeId) -> bool {
         let is_planned_in = |id: NodeId| self.bodies(id).iter().any(|&inner| self.is_planned(inner));
         self.model.nodes(scope).any(|id| self.nodes.contains_key(&id) || is_planned_in(id))
     }
 
-    /// Takes up what came of a node.
-    fn keep(&mut self, id: NodeId, arrival: Arrival, record: Record) {
+    /// Records the result for a node.
+    fn keep(&mut self, id: NodeId, converted: Converted, record: Record) {
         let change = |what: String| {
             let (node, op) = (self.model.node_path(id), self.model.node(id).op_type().to_owned());
             (id, Change { node, op, what })
@@ -181,9 +183,9 @@ impl<'m> Planner<'m> {
         }
         self.changes.push(change(record.notes.join("; ")));
         self.released.extend(record.released);
-        let mut nodes: Vec<NodeProto> = arrival.into_nodes();
+        let mut nodes: Vec<NodeProto> = converted.into_nodes();
         let mut initializers = record.initializers;
-        // Constants that a later step made superfluous go.
+        // Removes added constants that a later step no longer uses.
         let own = &self.model.node(id).output;
         let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| node.input.contains(name));
         let superfluous = record.made.into_iter().filter(|made| made.constant.is_some() && !is_used(&made.name));
@@ -197,7 +199,7 @@ impl<'m> Planner<'m> {
         self.nodes.insert(id, nodes);
     }
 
-    /// The bodies inside a node that is replaced are in its replacement already.
+    /// The replacement of a node already contains its converted subgraphs.
     fn forget_bodies(&mut self, id: NodeId) {
         for scope in self.bodies(id).to_vec() {
             for node in self.model.nodes(scope) {
@@ -216,7 +218,7 @@ impl<'m> Planner<'m> {
         Plan { edits, changes: in_order(self.changes), warnings: in_order(self.warnings), blockers: in_order(self.blockers) }
     }
 
-    /// Constants that lost their last use go, unless they have a name that others rely on.
+    /// Removes constants that lost their last use, unless their name must stay.
     fn remove_released(&mut self) -> Vec<Edit> {
         let model = self.model;
         let mut edits = Vec::new();
@@ -244,7 +246,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-/// Whether an operator is there and the same in two opsets.
+/// Whether an operator exists and is the same in two opsets.
 fn is_same(op: &str, from: i64, to: i64) -> bool {
     let [present, target] = [from, to].map(|opset| facts::schema("", op, opset));
     let is_same_version =

@@ -1,4 +1,4 @@
-//! What `recast convert` did, or why it did not.
+//! The report of `recast convert`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,34 +14,34 @@ use crate::shown::Shown;
 /// One model of a run.
 #[derive(Debug, Serialize)]
 pub struct ConvertedModel {
-    /// The model, as it was named.
+    /// The model's path as given.
     pub path: String,
     /// Whether nothing was to be written.
     #[serde(skip)]
     pub dry_run: bool,
-    /// Where it was written; none in a dry run, or if it was not converted, or if the run has errors or blockers.
+    /// The output; none in a dry run, if the model cannot be converted, or if the run has errors or blockers.
     pub output: Option<String>,
     /// The opsets before, by domain.
     pub from: BTreeMap<String, i64>,
-    /// The opsets that were asked for, by domain.
+    /// The requested opsets, by domain.
     pub to: BTreeMap<String, i64>,
     /// The IR version.
     pub ir_version: IrVersions,
     /// Nodes that changed.
     pub changes: Vec<Change>,
-    /// What a person should know of a converted node.
+    /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
     /// Nodes that cannot be converted; the model is converted only if there are none.
     pub blockers: Vec<Blocker>,
-    /// The opset closest to the wanted one that the model would reach, if it is blocked.
+    /// The opset closest to the requested one to which the model can be converted, if there are blockers.
     pub nearest_opset: Option<i64>,
-    /// The data file that was made for it.
+    /// The data file that was written for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
-    /// What the user did not ask for, and should know.
+    /// Side effects that were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that nothing refers to any more.
+    /// Data files that are no longer referenced and were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
 }
@@ -55,7 +55,7 @@ pub struct IrVersions {
     pub to: i64,
 }
 
-/// The report for people: sums, or with `verbose` every node; blockers are listed in any case.
+/// The text report: totals, or with `verbose` every node; blockers are always listed.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     let mut text = Shown::default();
@@ -98,13 +98,16 @@ fn sums(changes: &[Change]) -> String {
 }
 
 fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str) {
-    let nodes = plural(model.blockers.len(), "node");
-    text.push_line(format_args!("{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path));
+    let nodes = plural(model.blockers.len(), "unsupported node");
+    text.push_line(format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
     for blocker in &model.blockers {
         text.push_line(format_args!("    {blocker}"));
     }
     match model.nearest_opset {
-        Some(nearest) => text.push_line(format_args!("  opset {nearest} can be reached")),
-        None => text.push_line(format_args!("  no opset on the way can be reached")),
+        Some(nearest) => {
+            let is_down = model.to.get("ai.onnx") < model.from.get("ai.onnx");
+            text.push_line(format_args!("  the {} opset that works is {nearest}", if is_down { "lowest" } else { "highest" }));
+        }
+        None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
 }

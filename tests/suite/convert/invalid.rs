@@ -3,59 +3,65 @@
 use super::{case, run};
 
 #[test]
-fn nodes_without_what_their_version_demands() {
+fn nodes_without_required_inputs_or_outputs() {
     run(&[
         case(
             12,
             "(float[2,3] x) => (float z)",
             "= Softmax <axis = 0> (x) z = Relu (x)",
             13,
-            "no: Softmax-11 needs at least 1 outputs",
+            "no: Softmax-11 requires at least 1 outputs, but the node has 0",
         ),
         case(
             12,
             "(float[2,3] x) => (float z)",
             "\"\" = Softmax <axis = 0> (x) z = Relu (x)",
             13,
-            "no: Softmax-11 needs at least 1 outputs",
+            "no: Softmax-11 requires at least 1 outputs, but the node has 0",
         ),
-        case(12, "(float[2,3] x) => (float y)", "y = Softmax <axis = 0> ()", 13, "no: Softmax-11 needs at least 1 inputs"),
+        case(
+            12,
+            "(float[2,3] x) => (float y)",
+            "y = Softmax <axis = 0> ()",
+            13,
+            "no: Softmax-11 requires at least 1 inputs, but the node has 0",
+        ),
         case(
             15,
             "(float[2,3] x) => (float z)",
             "= Shape <start = 1> (x) z = Relu (x)",
             14,
-            "no: Shape-15 needs at least 1 outputs",
+            "no: Shape-15 requires at least 1 outputs, but the node has 0",
         ),
         case(
             9,
             "(float[2,3] x) => (float z)",
             "= Constant <value = int64 {1}> () z = Relu (x)",
             8,
-            "no: Constant-9 needs at least 1 outputs",
+            "no: Constant-9 requires at least 1 outputs, but the node has 0",
         ),
         case(
             18,
             "(float[2,4,3] x) => (float y)",
             "y = GroupNormalization <num_groups = 2> (x)",
             21,
-            "no: GroupNormalization-18 needs at least 3 inputs, but the node has 1",
+            "no: GroupNormalization-18 requires at least 3 inputs, but the node has 1",
         ),
         case(
             18,
             "(float[2,4,3] x, float[2] b) => (float y)",
             "y = GroupNormalization <num_groups = 2> (x, \"\", b)",
             21,
-            "no: GroupNormalization-18 demands the input 'scale'",
+            "no: GroupNormalization-18 requires the input 'scale'",
         ),
         case(
             8,
             "(float[2,3] x) => (float y)",
             "y = Scan <num_scan_inputs = 1, body = b (float[2] i) => (float[2] o) { o = Identity (i) }> ()",
             9,
-            "no: Scan-8 needs at least 2 inputs, but the node has 0",
+            "no: Scan-8 requires at least 2 inputs, but the node has 0",
         ),
-        case(7, "(float[2,3] x) => (float y)", "y = PRelu (x)", 6, "no: PRelu-7 needs at least 2 inputs"),
+        case(7, "(float[2,3] x) => (float y)", "y = PRelu (x)", 6, "no: PRelu-7 requires at least 2 inputs, but the node has 1"),
     ]);
 }
 
@@ -67,23 +73,23 @@ fn numbers_that_do_not_fit() {
             "(float[2,3] x) => (float y) <int64[2] p = {1, 1}, int64[1] a = {-100}>",
             "y = Pad (x, p, \"\", a)",
             17,
-            "no: axis -100 does not fit rank 2",
+            "no: axis -100 is out of range for rank 2",
         ),
-        case(11, "(float[2,3] x) => (float y)", "y = Concat <axis = -3> (x, x)", 10, "no: axis -3 does not fit rank 2"),
-        case(11, "(float[2,3] x) => (float y)", "y = Unsqueeze <axes = [-4]> (x)", 10, "no: axis -4 does not fit rank 3"),
+        case(11, "(float[2,3] x) => (float y)", "y = Concat <axis = -3> (x, x)", 10, "no: axis -3 is out of range for rank 2"),
+        case(11, "(float[2,3] x) => (float y)", "y = Unsqueeze <axes = [-4]> (x)", 10, "no: axis -4 is out of range for rank 3"),
         case(
             11,
             "(uint8[2] i, float[2] v) => (float y) <int64 d = {3}>",
             "y = OneHot <axis = -3> (i, d, v)",
             10,
-            "no: axis -3 does not fit rank 2",
+            "no: axis -3 is out of range for rank 2",
         ),
         case(
             18,
             "(float[2199023255551] x) => (float a, float b)",
             "a, b = Split <num_outputs = 1099511627776> (x)",
             17,
-            "no: `num_outputs` = 1099511627776, but the number of its outputs is 2",
+            "no: `num_outputs` = 1099511627776, but the node has 2 outputs",
         ),
         case(
             18,
@@ -105,7 +111,7 @@ fn numbers_that_do_not_fit() {
             "(float[1,1,4] x, float[1,1,3] w) => (float y)",
             "y = ConvTranspose <output_shape = [-9223372036854775808], dilations = [-9223372036854775808]> (x, w)",
             11,
-            "no: its lists of numbers do not fit the rank of its input, or hold negative numbers",
+            "no: the lists of numbers must match the rank of the input, without negative values",
         ),
     ]);
 }

@@ -26,14 +26,14 @@ fn quantization() {
             "(float[4] x) => (uint8[4] y) <float[4] s = {1,2,3,4}>",
             "y = QuantizeLinear <axis = 0> (x, s)",
             10,
-            "no: quantization along an axis is new in opset 13",
+            "no: per-axis quantization is not supported before opset 13",
         ),
         case(
             19,
             "(float[4] x) => (float8e4m3fn[4] y) <float s = {0.5}, float8e4m3fn z = {0}>",
             "y = QuantizeLinear (x, s, z)",
             18,
-            "no: input 'z' is tensor(float8e4m3fn), which QuantizeLinear-13 does not admit",
+            "no: input 'z' is tensor(float8e4m3fn), which QuantizeLinear-13 does not support",
         ),
         case(
             19,
@@ -64,7 +64,7 @@ fn quantization() {
             "(float[4,4] x, float[2,4] s) => (uint8[4,4] y)",
             "y = QuantizeLinear <block_size = 2, axis = 0> (x, s)",
             19,
-            "no: `block_size` has an effect that opset 20 cannot express",
+            "no: `block_size` is not supported by QuantizeLinear before opset 21",
         ),
         case(
             23,
@@ -78,14 +78,14 @@ fn quantization() {
             "(uint8[4] x) => (float16[4] y) <float s = {0.5}>",
             "y = DequantizeLinear <output_dtype = 10> (x, s)",
             21,
-            "no: `output_dtype` is another type than that of the scale, which is new in opset 23",
+            "no: `output_dtype` must be the type of the scale before opset 23",
         ),
         case(
             23,
             "(float16[4] x) => (uint8[4] y) <float s = {0.5}>",
             "y = QuantizeLinear (x, s)",
             21,
-            "no: input 'x' is tensor(float16), but input 's' is tensor(float): QuantizeLinear-21 wants the same type",
+            "no: input 'x' is tensor(float16), but input 's' is tensor(float): QuantizeLinear-21 requires the same type",
         ),
     ]);
 }

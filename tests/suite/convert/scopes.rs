@@ -8,7 +8,7 @@ use super::{blockers, convert_text};
 use crate::support::{expect_no_failures, model};
 
 #[test]
-fn all_blockers_are_listed_in_all_scopes_with_the_opset_that_can_be_reached() {
+fn all_blockers_are_listed_in_all_scopes_with_the_nearest_opset_that_works() {
     let source = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[2] x, bool c) => (float[2] y)
         {
             [eight] e = Cast <to = 17> (x)
@@ -20,12 +20,12 @@ fn all_blockers_are_listed_in_all_scopes_with_the_opset_that_can_be_reached() {
         <domain: "local", opset_import: ["": 21]> F (v) => (w) { [in_function] k = Cast <to = 16> (v) w = Cast <to = 1> (k) }"#;
     let (found, nearest) = blockers(source, 12);
     let expected = [
-        "graph/eight (Cast), opset 19 to 18: output 'e' is tensor(float8e4m3fn), which Cast-13 does not admit",
-        "graph/four (Cast), opset 21 to 20: output 'f' is tensor(int4), which Cast-19 does not admit",
-        "graph/#2:If.then_branch/inner (Cast), opset 19 to 18: input 'e' is tensor(float8e4m3fn), which Cast-13 does not admit",
+        "graph/eight (Cast), opset 19 to 18: output 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
+        "graph/four (Cast), opset 21 to 20: output 'f' is tensor(int4), which Cast-19 does not support",
+        "graph/#2:If.then_branch/inner (Cast), opset 19 to 18: input 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
         "graph/#2:If.else_branch/#0:Mish (Mish), opset 18 to 17: Mish is new in opset 18",
-        "function/local:F/in_function (Cast), opset 13 to 12: output 'k' is tensor(bfloat16), which Cast-9 does not admit",
-        "function/local:F/#1:Cast (Cast), opset 13 to 12: input 'k' is tensor(bfloat16), which Cast-9 does not admit",
+        "function/local:F/in_function (Cast), opset 13 to 12: output 'k' is tensor(bfloat16), which Cast-9 does not support",
+        "function/local:F/#1:Cast (Cast), opset 13 to 12: input 'k' is tensor(bfloat16), which Cast-9 does not support",
     ];
     assert_eq!(found, expected);
     assert_eq!(nearest, None, "the int4 cast cannot leave opset 21");
@@ -62,7 +62,7 @@ fn a_scan_over_a_batch_becomes_a_scan_around_a_scan() {
 }
 
 #[test]
-fn a_function_that_nobody_calls_is_converted_without_knowing_its_arguments() {
+fn an_uncalled_function_is_converted_without_knowing_its_arguments() {
     let source = r#"<ir_version: 8, opset_import: ["": 12, "local": 1]> g (float[2] x) => (float[2] y) { y = Identity (x) }
         <domain: "local", opset_import: ["": 12]> Unused (v) => (h) { h = Softmax <axis = 0> (v) }"#;
     let proto = convert_text(source, &Options::to(13)).unwrap().model.into_proto();
@@ -72,13 +72,13 @@ fn a_function_that_nobody_calls_is_converted_without_knowing_its_arguments() {
 
 /// ONNX forbids it, but models have it: adapters ask by name.
 #[test]
-fn a_node_whose_output_shadows_its_input_does_not_move() {
+fn a_node_whose_output_shadows_its_input_is_a_blocker() {
     let source = r#"<ir_version: 9, opset_import: ["": 19]> g (float[2] x, bool c) => (float[2] y)
         { y = If (c) <then_branch = a () => (float[2] p) { [shadow] x = Cast <to = 17> (x) p = Cast <to = 1> (x) },
                       else_branch = b () => (float[2] q) { q = Identity (x) }> }"#;
     let (found, _) = blockers(source, 18);
     assert!(
-        found[0].ends_with("/shadow (Cast), opset 19 to 18: 'x' is one value as its input and another as its output"),
+        found[0].ends_with("/shadow (Cast), opset 19 to 18: 'x' names one value as an input and another as an output"),
         "{found:?}"
     );
 }
@@ -93,7 +93,7 @@ fn types_flow_through_calls_within_calls() {
     assert_eq!(nearest, None);
     assert_eq!(found.len(), 1, "{found:?}");
     // One caller gives it float, the other bfloat16: its type is not known.
-    assert!(found[0].starts_with("function/local:G/add (Add), opset 13 to 12: the type of input 'v' is not known"), "{found:?}");
+    assert!(found[0].starts_with("function/local:G/add (Add), opset 13 to 12: the type of input 'v' is unknown"), "{found:?}");
     let one_caller = source.replace("z = local.F (b)", "z = Identity (b)").replace("bfloat16", "float");
     assert!(convert_text(&one_caller, &Options::to(7)).is_ok());
 }
@@ -171,7 +171,7 @@ fn an_attribute_that_calls_disagree_on_stays_unknown() {
     let cases = [(11, "Unsqueeze <axes: ints = @v>", 13), (19, "AveragePool <kernel_shape = [2], dilations: ints = @v>", 18)];
     for (from, node, to) in cases {
         let (found, _) = blockers(&source(["[1]", "[2]"], from, node), to);
-        assert!(found[0].contains("its calls do not give it one value"), "{found:?}");
+        assert!(found[0].contains("its calls do not all give it the same value"), "{found:?}");
         let agreed = convert_text(&source(["[1]", "[1]"], from, node), &Options::to(to));
         assert!(agreed.is_ok(), "{agreed:?}");
     }

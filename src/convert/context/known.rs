@@ -1,20 +1,23 @@
-//! What is known of the values that the node names.
+//! Types, shapes and constants of the values that the node names.
 
+use crate::convert::reason::Code::{
+    DataUnreadable, NodeInvalid, NotConstant, Overridable, ShapeUnknown, TypeUnknown, TypeUnsupported,
+};
+use crate::convert::reason::Reason;
 use bytes::Bytes;
 
-use super::{Made, Site};
-use crate::convert::hop::Reason;
+use super::{Context, Made};
 use crate::convert::make;
 use crate::dtype::DType;
 use crate::facts::infer::{Known, NOTHING};
 use crate::facts::{Formal, ValueType};
-use crate::graph::ValueId;
+use crate::graph::{self, ValueId};
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
 
-impl<'m> Site<'_, 'm> {
+impl<'m> Context<'_, 'm> {
     pub(super) fn value(&self, name: &str) -> Option<ValueId> {
-        let values = &self.place.values;
+        let values = &self.source.values;
         values.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|index| values[index].1)
     }
 
@@ -22,11 +25,11 @@ impl<'m> Site<'_, 'm> {
         self.record.made.iter().find(|made| made.name == name)
     }
 
-    /// What is known of a value that the node names.
+    /// Type and shape of a value that the node names, as far as they are known.
     fn known(&self, name: &str) -> &Known {
         match self.made(name) {
             Some(made) => &made.known,
-            None => self.value(name).map_or(&NOTHING, |value| self.place.known(value)),
+            None => self.value(name).map_or(&NOTHING, |value| self.source.known(value)),
         }
     }
 
@@ -47,7 +50,7 @@ impl<'m> Site<'_, 'm> {
         self.type_of(self.node.output.get(index), self.schema.output(index))
     }
 
-    /// A type that is not known is that of any other input or output with the same type variable.
+    /// An unknown type is inferred from another input or output with the same type variable.
     fn type_of(&self, name: Option<&String>, formal: Option<&'static Formal>) -> Option<ValueType> {
         let known = |name: &String| self.known(name).value_type;
         let by_variable = || {
@@ -62,24 +65,28 @@ impl<'m> Site<'_, 'm> {
     }
 
     pub fn dtype(&self, index: usize) -> Result<DType, Reason> {
-        self.known_input(index).dtype().ok_or_else(|| format!("the type of {} is not known", self.describe(index)))
+        self.known_input(index)
+            .dtype()
+            .ok_or_else(|| TypeUnknown.because(format!("the type of {} is unknown", self.describe(index))))
     }
 
     pub fn output_dtype(&self, index: usize) -> Result<DType, Reason> {
         let name = self.node.output.get(index).map_or("", String::as_str);
-        self.known_output(index).dtype().ok_or_else(|| format!("the type of output '{name}' is not known"))
+        self.known_output(index).dtype().ok_or_else(|| TypeUnknown.because(format!("the type of output '{name}' is unknown")))
     }
 
     pub fn rank(&self, index: usize) -> Result<usize, Reason> {
-        self.known_input(index).rank().ok_or_else(|| format!("the rank of {} is not known", self.describe(index)))
+        self.known_input(index)
+            .rank()
+            .ok_or_else(|| ShapeUnknown.because(format!("the rank of {} is unknown", self.describe(index))))
     }
 
-    /// How messages name an input.
+    /// The input as messages name it.
     pub fn describe(&self, index: usize) -> String {
         format!("input '{}'", self.input(index).unwrap_or(""))
     }
 
-    /// Axes of the first input, counted from the front.
+    /// Axes of the first input as non-negative numbers.
     pub fn axes_from_front(&self, axes: Vec<i64>) -> Result<Vec<i64>, Reason> {
         if axes.iter().all(|&axis| axis >= 0) {
             return Ok(axes);
@@ -90,25 +97,25 @@ impl<'m> Site<'_, 'm> {
     /// The tensor of an input that is constant.
     pub fn constant(&self, index: usize) -> Result<TensorProto, Reason> {
         let what = self.describe(index);
-        let name = self.input(index).ok_or_else(|| format!("input {index} is missing"))?;
+        let name = self.input(index).ok_or_else(|| NodeInvalid.because(format!("input {index} is missing")))?;
         if let Some(made) = self.made(name) {
-            return made.constant.clone().ok_or_else(|| format!("{what} is not constant"));
+            return made.constant.clone().ok_or_else(|| NotConstant.because(format!("{what} is not constant")));
         }
-        let value = self.value(name).ok_or_else(|| format!("{what} is not defined"))?;
-        let constant = self.place.model.constant(value).map_err(|reason| format!("{what} must be a constant: {reason}"))?;
+        let value = self.value(name).ok_or_else(|| NodeInvalid.because(format!("{what} is not defined")))?;
+        let constant = self.source.model.constant(value).map_err(|reason| not_constant(&what, reason))?;
         Ok(constant.tensor.into_owned())
     }
 
     fn constant_bytes(&self, index: usize) -> Result<(DType, Bytes), Reason> {
         let what = self.describe(index);
         let proto = self.constant(index)?;
-        let tensor = Tensor::read(&proto).map_err(|error| format!("{what}: {error}"))?;
-        match tensor.values().map_err(|error| format!("{what}: {error}"))? {
+        let tensor = Tensor::read(&proto).map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+        match tensor.values().map_err(|error| DataUnreadable.because(format!("{what}: {error}")))? {
             Values::Raw(bytes) => Ok((tensor.dtype(), bytes)),
-            Values::Strings(_) => Err(format!("{what} holds strings")),
+            Values::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
             Values::External(reference) => {
-                let bytes = reference.bytes(tensor.raw_bytes(), self.place.model.data());
-                Ok((tensor.dtype(), bytes.map_err(|error| format!("{what}: {error}"))?))
+                let bytes = reference.bytes(tensor.raw_bytes(), self.source.model.data());
+                Ok((tensor.dtype(), bytes.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?))
             }
         }
     }
@@ -116,28 +123,33 @@ impl<'m> Site<'_, 'm> {
     /// The integers of a constant input.
     pub fn read_ints(&self, index: usize) -> Result<Vec<i64>, Reason> {
         let (dtype, bytes) = self.constant_bytes(index)?;
-        make::integers(dtype, &bytes).ok_or_else(|| format!("{} holds {dtype}, not integers", self.describe(index)))
+        make::integers(dtype, &bytes).ok_or_else(|| {
+            TypeUnsupported.because(format!("{} has element type {dtype}, not an integer type", self.describe(index)))
+        })
     }
 
-    /// The numbers of a constant input of a floating-point type that float holds exactly.
+    /// The values of a constant input, all of which float represents exactly.
     pub fn read_floats(&self, index: usize) -> Result<Vec<f32>, Reason> {
         let (dtype, bytes) = self.constant_bytes(index)?;
-        let doubles = make::doubles(dtype, &bytes)
-            .ok_or_else(|| format!("{} holds {dtype}, which is not supported here", self.describe(index)))?;
+        let doubles = make::doubles(dtype, &bytes).ok_or_else(|| {
+            TypeUnsupported.because(format!("constants of type {dtype} are not supported as {}", self.describe(index)))
+        })?;
         doubles.into_iter().map(|double| self.exact_float(double, index)).collect()
     }
 
-    /// The numbers of a constant input.
+    /// The values of a constant input as doubles.
     pub fn read_doubles(&self, index: usize) -> Result<Vec<f64>, Reason> {
         let (dtype, bytes) = self.constant_bytes(index)?;
-        make::doubles(dtype, &bytes).ok_or_else(|| format!("{} holds {dtype}, which is not supported here", self.describe(index)))
+        make::doubles(dtype, &bytes).ok_or_else(|| {
+            TypeUnsupported.because(format!("constants of type {dtype} are not supported as {}", self.describe(index)))
+        })
     }
 
-    /// The truth values of a constant input.
+    /// The values of a constant input of type bool.
     pub fn read_bools(&self, index: usize) -> Result<Vec<bool>, Reason> {
         match self.constant_bytes(index)? {
             (DType::Bool, bytes) => Ok(bytes.iter().map(|&byte| byte != 0).collect()),
-            (dtype, _) => Err(format!("{} holds {dtype}, not truth values", self.describe(index))),
+            (dtype, _) => Err(TypeUnsupported.because(format!("{} has element type {dtype}, not bool", self.describe(index)))),
         }
     }
 
@@ -145,17 +157,28 @@ impl<'m> Site<'_, 'm> {
         let float = double as f32;
         match f64::from(float) == double || double.is_nan() {
             true => Ok(float),
-            false => Err(format!("{} holds {double}, which no attribute of type FLOAT can hold", self.describe(index))),
+            false => Err(TypeUnsupported
+                .because(format!("{} contains {double}, which a FLOAT attribute cannot represent", self.describe(index)))),
         }
     }
 }
 
-/// Axes of a tensor of this rank, counted from the front.
+/// Axes of a tensor of this rank as non-negative numbers.
 pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Result<Vec<i64>, Reason> {
     let counted = |axis: i64| match usize::try_from(axis.unsigned_abs()) {
         Ok(back) if axis < 0 && back <= rank => Ok((rank - back) as i64),
-        _ if axis < 0 => Err(format!("axis {axis} does not fit rank {rank}")),
+        _ if axis < 0 => Err(NodeInvalid.because(format!("axis {axis} is out of range for rank {rank}"))),
         _ => Ok(axis),
     };
     axes.into_iter().map(counted).collect()
+}
+
+fn not_constant(what: &str, reason: graph::NotConstant) -> Reason {
+    match reason {
+        graph::NotConstant::Computed => NotConstant.because(format!("{what} is not constant")),
+        graph::NotConstant::Overridable => {
+            Overridable.because(format!("{what} must be constant, but it is also a graph input, which a caller can override"))
+        }
+        other => NotConstant.because(format!("{what} is not constant: {other}")),
+    }
 }

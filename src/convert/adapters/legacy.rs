@@ -1,8 +1,8 @@
-//! `consumed_inputs` of the first opsets: a hint for runtimes that never had an effect.
+//! `consumed_inputs` of the first opsets: a hint for runtimes without effect on the result.
 
-use super::super::hop::{Action::Drop, Hop, hop};
+use super::super::adapter::{Action::Drop, Adapter, adapter};
 
-pub(super) const HOPS: &[Hop] = &[hop(
+pub(super) const ADAPTERS: &[Adapter] = &[adapter(
     &[
         "Abs",
         "Add",

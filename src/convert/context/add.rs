@@ -1,12 +1,12 @@
 //! New values and nodes around the node.
 
-use super::{Made, Site};
+use super::{Context, Made};
 use crate::convert::make;
 use crate::facts::infer::Known;
 use crate::wire::schema::{AttributeProto, TensorProto};
 
-impl Site<'_, '_> {
-    /// A name that nothing else has, made of that of the node's first output.
+impl Context<'_, '_> {
+    /// A unique name derived from the node's first output.
     pub fn fresh(&mut self, suffix: &str) -> String {
         let base = self.node.output.iter().find(|name| !name.is_empty()).map_or("value", String::as_str);
         self.names.fresh(&format!("{base}_{suffix}"))
@@ -44,14 +44,14 @@ impl Site<'_, '_> {
         name
     }
 
-    /// Lets the node make a value that a new node behind it turns into the node's first output.
+    /// Renames the node's first output and adds a node behind that produces the original output from it.
     pub fn add_after(&mut self, op: &str, extra: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) {
         let inner = self.fresh(suffix);
         let outer = std::mem::replace(&mut self.node.to_mut().output[0], inner.clone());
         let inputs: Vec<&str> = std::iter::once(inner.as_str()).chain(extra.iter().copied()).collect();
         let mut node = make::node(op, &outer, &inputs, attributes);
         node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
-        self.record.notes.push(format!("{op} added behind"));
+        self.record.notes.push(format!("{op} added after it"));
         self.after.insert(0, node);
         self.record.made.push(Made { name: inner, known, constant: None });
     }

@@ -1,42 +1,44 @@
-//! The node that is being moved, and all that an adapter may ask and do.
+//! The node that is being converted, and what an adapter can query and change.
 
 mod add;
 mod known;
 
 pub(super) use known::counted_from_front;
 
+use super::reason::Code::{AttributeAmbiguous, Strict};
+use super::reason::Reason;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::hop::{Reason, Value};
+use super::adapter::Value;
 use super::make;
 use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Known, infer};
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
-/// What stays the same while a node goes through its hops: the model as it was.
-pub(super) struct Place<'m> {
+/// The node in the unconverted model.
+pub(super) struct Source<'m> {
     pub model: &'m Model,
-    /// Filled when the first adapter asks.
+    /// Computed on first use.
     pub inferred: &'m OnceCell<Inferred>,
     pub options: &'m super::Options,
     /// The node as the model has it.
     pub id: NodeId,
-    /// The values that the node names, in the order of their names.
+    /// The values that the node names, sorted by name.
     pub values: Vec<(&'m str, ValueId)>,
     /// The graphs in its attributes.
     pub bodies: Vec<ScopeId>,
 }
 
-impl Place<'_> {
-    /// What is known of a value of the model.
+impl Source<'_> {
+    /// Type and shape of a value of the model, as far as they are known.
     pub fn known(&self, value: ValueId) -> &Known {
         self.inferred.get_or_init(|| infer(self.model)).of(value)
     }
 }
 
-/// A value that an adapter made.
+/// A value that an adapter added.
 #[derive(Clone, Debug)]
 pub(super) struct Made {
     pub name: String,
@@ -44,46 +46,46 @@ pub(super) struct Made {
     pub constant: Option<TensorProto>,
 }
 
-/// What was done to a node on its whole way.
+/// What was done to a node in all steps.
 #[derive(Default)]
 pub(super) struct Record {
-    /// Values that were made for it.
+    /// Values that were added.
     pub made: Vec<Made>,
     /// Constants that became initializers.
     pub initializers: Vec<TensorProto>,
-    /// Constants that it used and no longer does.
+    /// Constants that the node no longer uses.
     pub released: Vec<ValueId>,
     /// What was done, for the report.
     pub notes: Vec<String>,
-    /// What a person should know although it was done.
+    /// Warnings about the conversion.
     pub warnings: Vec<String>,
 }
 
-/// A node on its way from one version of its operator to the next.
-pub(super) struct Site<'a, 'm> {
-    pub place: &'a Place<'m>,
+/// A node that is converted from one version of its operator to the next.
+pub(super) struct Context<'a, 'm> {
+    pub source: &'a Source<'m>,
     pub names: &'a mut Names<'m>,
     pub record: &'a mut Record,
-    /// The version it comes from.
+    /// The version to convert from.
     pub schema: &'static Schema,
-    /// The opset that it moves to.
+    /// The opset to convert to.
     pub to: i64,
     pub node: Cow<'m, NodeProto>,
-    /// Nodes that go in front of it.
+    /// New nodes in front of it.
     pub before: Vec<NodeProto>,
-    /// Nodes that go behind it.
+    /// New nodes behind it.
     pub after: Vec<NodeProto>,
-    /// What it becomes if it is a constant of a type that no `Constant` of the version has.
+    /// The initializer that replaces a constant whose type `Constant` does not support in this version.
     pub initializer: Option<TensorProto>,
 }
 
 /// Attributes.
-impl Site<'_, '_> {
+impl Context<'_, '_> {
     pub fn has_attribute(&self, name: &str) -> bool {
         self.node.attribute.iter().any(|attribute| attribute.name() == name)
     }
 
-    /// An attribute; in a function, the value that all callers agree on.
+    /// An attribute; in a function, the value that all calls agree on.
     pub fn attribute(&self, name: &str) -> Result<Option<AttributeProto>, Reason> {
         let Some(attribute) = self.node.attribute.iter().find(|attribute| attribute.name() == name) else {
             return Ok(None);
@@ -91,15 +93,14 @@ impl Site<'_, '_> {
         if attribute.ref_attr_name().is_empty() {
             return Ok(Some(attribute.clone()));
         }
-        match self.place.model.attribute(self.place.id, name) {
+        match self.source.model.attribute(self.source.id, name) {
             Attribute::Is(value) => {
                 let mut value = value.clone();
                 value.name = Some(name.to_owned());
                 Ok(Some(value))
             }
-            Attribute::Absent | Attribute::Unclear => {
-                Err(format!("`{name}` is an attribute of the function, and its calls do not give it one value"))
-            }
+            Attribute::Absent | Attribute::Unclear => Err(AttributeAmbiguous
+                .because(format!("`{name}` is an attribute of the function, and its calls do not all give it the same value"))),
         }
     }
 
@@ -137,7 +138,7 @@ impl Site<'_, '_> {
         }
     }
 
-    /// Sets an attribute; one that is there keeps its place, its doc string and its unknown fields.
+    /// Sets an attribute; an existing one keeps its position, doc string and unknown fields.
     pub fn set_attribute(&mut self, mut attribute: AttributeProto) {
         self.record.notes.push(format!("`{}` set to {}", attribute.name(), make::text_of(&attribute)));
         let present = self.node.attribute.iter().position(|present| present.name() == attribute.name());
@@ -176,10 +177,10 @@ impl Site<'_, '_> {
         }
     }
 
-    /// Something that a person should know of; a reason to stay where that was asked for.
+    /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
-        match self.place.options.strict {
-            true => Err(what.to_owned()),
+        match self.source.options.strict {
+            true => Err(Strict.because(what)),
             false => {
                 self.record.warnings.push(what.to_owned());
                 Ok(())
@@ -194,25 +195,25 @@ impl Site<'_, '_> {
 }
 
 /// Inputs and outputs.
-impl Site<'_, '_> {
-    /// The name of an input that is there.
+impl Context<'_, '_> {
+    /// The name of an input, if present.
     pub fn input(&self, index: usize) -> Option<&str> {
         self.node.input.get(index).map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Whether an output is there and used.
+    /// Whether an output is present and used.
     pub fn uses_output(&self, index: usize) -> bool {
         let Some(name) = self.node.output.get(index).filter(|name| !name.is_empty()) else { return false };
         match self.value(name) {
             Some(value) => {
-                let model = self.place.model;
+                let model = self.source.model;
                 model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
             }
             None => true,
         }
     }
 
-    /// Whether an output is there.
+    /// Whether an output is present.
     pub fn has_output(&self, index: usize) -> bool {
         self.node.output.get(index).is_some_and(|name| !name.is_empty())
     }
@@ -224,7 +225,7 @@ impl Site<'_, '_> {
         self.trim();
     }
 
-    /// Takes an input off the node. A constant that nothing else uses goes with it.
+    /// Removes an input. A constant that nothing else uses is removed with it.
     pub fn take_input(&mut self, index: usize) {
         let Some(name) = self.input(index).map(str::to_owned) else { return };
         self.record.released.extend(self.value(&name));
@@ -233,14 +234,14 @@ impl Site<'_, '_> {
         self.trim();
     }
 
-    /// An empty name at the end means the same as none.
+    /// Removes empty names at the end.
     fn trim(&mut self) {
         while self.node.input.last().is_some_and(String::is_empty) {
             self.node.to_mut().input.pop();
         }
     }
 
-    /// Removes empty names at the end that a version has no place for.
+    /// Removes empty names at the end beyond the inputs and outputs of a version.
     pub fn trim_to(&mut self, target: &Schema) {
         let surplus = |names: &[String], most: Option<usize>| {
             let empty = names.iter().rev().take_while(|name| name.is_empty()).count();
@@ -257,7 +258,7 @@ impl Site<'_, '_> {
         }
     }
 
-    /// Removes outputs that are there in name only.
+    /// Removes an output that is present and not used.
     pub fn drop_unused_output(&mut self, index: usize) {
         if self.has_output(index) && !self.uses_output(index) {
             let name = std::mem::take(&mut self.node.to_mut().output[index]);

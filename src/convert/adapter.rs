@@ -1,0 +1,206 @@
+//! The differences between two versions of an operator, as data.
+
+use super::context::Context;
+use super::make;
+use super::reason::Code::{AttributeUnsupported, NodeInvalid, TooLarge};
+use super::reason::Reason;
+use crate::facts::infer::MOST_DIMENSIONS;
+use crate::wire::schema::AttributeProto;
+
+/// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
+pub(super) struct Adapter {
+    /// The operators.
+    pub ops: &'static [&'static str],
+    /// The newer of the two versions; the older one is the version before it in the facts.
+    pub to: i64,
+    /// What to do when upgrading.
+    pub up: &'static [Action],
+    /// What to do when downgrading.
+    pub down: &'static [Action],
+}
+
+/// An adapter without actions: every converted node is validated against the schema of its new version in any case.
+pub(super) const fn adapter(ops: &'static [&'static str], to: i64) -> Adapter {
+    Adapter { ops, to, up: &[], down: &[] }
+}
+
+impl Adapter {
+    /// What to do when upgrading.
+    pub const fn up(self, up: &'static [Action]) -> Adapter {
+        Adapter { up, ..self }
+    }
+
+    /// What to do when downgrading.
+    pub const fn down(self, down: &'static [Action]) -> Adapter {
+        Adapter { down, ..self }
+    }
+}
+
+/// One change of a node.
+pub(super) enum Action {
+    /// Removes an attribute without effect.
+    Drop(&'static str),
+    /// Removes an attribute with this value, which is the behaviour of the other version; blocks on other values.
+    DropIf(&'static str, Value),
+    /// Writes out a default that differs between the versions.
+    Write(&'static str, Value),
+    /// Renames an attribute.
+    Rename(&'static str, &'static str),
+    /// Turns an attribute into the input at this index.
+    ToInput(&'static str, usize, Kind),
+    /// Turns the constant input at this index into an attribute.
+    ToAttribute(usize, &'static str, Kind),
+    /// Makes negative axes in an attribute non-negative.
+    CountFromFront(&'static str),
+    /// Renames the operator.
+    Becomes(&'static str),
+    /// Anything else.
+    Run(fn(&mut Context) -> Result<(), Reason>),
+}
+
+/// The value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Int(i64),
+    Float(f32),
+    String(&'static str),
+    /// A list of ones, of any length.
+    Ones,
+}
+
+impl Value {
+    /// Whether an attribute has this value. Floats are compared as numbers.
+    fn is(self, attribute: &AttributeProto) -> bool {
+        match self {
+            Value::Int(value) => attribute.i == Some(value) || (attribute.i.is_none() && value == 0),
+            Value::Float(value) => attribute.f() == value,
+            Value::String(value) => attribute.s() == value.as_bytes(),
+            Value::Ones => attribute.ints.iter().all(|&value| value == 1),
+        }
+    }
+}
+
+/// The types of an attribute and of the input that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `INT` and a scalar of int64.
+    Int,
+    /// `INT` and a list of one int64.
+    IntInList,
+    /// `INTS` and a list of int64.
+    Ints,
+    /// `FLOATS` and a list of float.
+    Floats,
+}
+
+impl Action {
+    /// Applies the change.
+    pub fn apply(&self, cx: &mut Context) -> Result<(), Reason> {
+        match *self {
+            Action::Drop(name) => {
+                cx.remove_attribute(name);
+                Ok(())
+            }
+            Action::DropIf(name, value) => match cx.attribute(name)? {
+                Some(attribute) if value.is(&attribute) => {
+                    cx.remove_attribute(name);
+                    Ok(())
+                }
+                Some(_) => Err(AttributeUnsupported.because(unsupported(cx, name))),
+                None => Ok(()),
+            },
+            Action::Write(name, value) => {
+                if cx.attribute(name)?.is_none() {
+                    cx.write(name, value);
+                }
+                Ok(())
+            }
+            Action::Rename(old, new) => {
+                cx.rename_attribute(old, new);
+                Ok(())
+            }
+            Action::ToInput(name, index, kind) => to_input(cx, name, index, kind),
+            Action::ToAttribute(index, name, kind) => to_attribute(cx, index, name, kind),
+            Action::CountFromFront(name) => count_from_front(cx, name),
+            Action::Becomes(name) => {
+                cx.rename_operator(name);
+                Ok(())
+            }
+            Action::Run(run) => run(cx),
+        }
+    }
+}
+
+/// The message for an attribute that the version to convert to does not support.
+fn unsupported(cx: &Context, name: &str) -> String {
+    let op = cx.node.op_type();
+    match cx.to < cx.schema.since_version {
+        true => format!("`{name}` is not supported by {op} before opset {}", cx.to + 1),
+        false => format!("`{name}` is not supported by {op} since opset {}", cx.to),
+    }
+}
+
+fn to_input(cx: &mut Context, name: &'static str, index: usize, kind: Kind) -> Result<(), Reason> {
+    let Some(attribute) = cx.attribute(name)? else { return Ok(()) };
+    if cx.input(index).is_some() {
+        return Err(NodeInvalid.because(format!("the node has both the attribute `{name}` and input {index}, which replaces it")));
+    }
+    let value = match kind {
+        Kind::Int => cx.constant_ints(name, &[], &[attribute.i()]),
+        Kind::IntInList => cx.constant_ints(name, &[1], &[attribute.i()]),
+        Kind::Ints => cx.constant_int_list(name, &attribute.ints),
+        Kind::Floats => cx.constant_float_list(name, &attribute.floats),
+    };
+    cx.remove_attribute(name);
+    cx.set_input(index, &value);
+    Ok(())
+}
+
+fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) -> Result<(), Reason> {
+    if cx.input(index).is_none() {
+        return Ok(());
+    }
+    // Many nodes may share a constant, and each gets a copy as its attribute.
+    let most = cx.node.output.len().max(2 * MOST_DIMENSIONS);
+    if let Some([length]) = cx.known_input(index).static_shape().as_deref()
+        && usize::try_from(*length).is_ok_and(|length| length > most)
+    {
+        return Err(
+            TooLarge.because(format!("input {index} has {length} elements, which exceeds the number of dimensions and outputs"))
+        );
+    }
+    match kind {
+        Kind::Int | Kind::IntInList => match cx.read_ints(index)?.as_slice() {
+            [only] => cx.set_int(name, *only),
+            other => {
+                return Err(NodeInvalid
+                    .because(format!("input {index} has {} elements, but the attribute `{name}` holds one", other.len())));
+            }
+        },
+        Kind::Ints => {
+            let ints = cx.read_ints(index)?;
+            cx.set_ints(name, ints);
+        }
+        Kind::Floats => {
+            let floats = cx.read_floats(index)?;
+            cx.set_attribute(make::floats(name, floats));
+        }
+    }
+    cx.take_input(index);
+    Ok(())
+}
+
+fn count_from_front(cx: &mut Context, name: &'static str) -> Result<(), Reason> {
+    let Some(attribute) = cx.attribute(name)? else { return Ok(()) };
+    let is_list = attribute.i.is_none();
+    let counted = if is_list { attribute.ints.clone() } else { vec![attribute.i()] };
+    if counted.iter().all(|&axis| axis >= 0) {
+        return Ok(());
+    }
+    let counted = cx.axes_from_front(counted)?;
+    match is_list {
+        true => cx.set_ints(name, counted),
+        false => cx.set_int(name, counted[0]),
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `Clip` across opsets: versions 1 6 11 12 13.
+
+use super::super::adapter::Action::{Drop, Run};
+use super::super::adapter::{Adapter, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::tensor::{Content, Data};
+use crate::wire::schema::TensorProto;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Clip"], 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),
+    adapter(&["Clip"], 11)
+        .up(&[Run(absent_bounds_need_float), Run(bounds_become_inputs)])
+        .down(&[Run(bounds_become_attributes), Run(absent_bounds_need_float)]),
+    adapter(&["Clip"], 13).down(&[Run(bounds_must_be_in_order)]),
+];
+
+/// The default bound is the largest value of the type by the text, the largest float by the default of version 6, and infinite in
+/// version 1: the results agree for float only.
+fn absent_bounds_need_float(cx: &mut Context) -> Result<(), Reason> {
+    if cx.attribute("min")?.is_some() && cx.attribute("max")?.is_some() {
+        return Ok(());
+    }
+    match cx.dtype(0)? {
+        DType::Float => Ok(()),
+        dtype => Err(TypeUnsupported.because(format!("the default bound of Clip differs between the two versions for {dtype}"))),
+    }
+}
+
+/// The bounds become scalars of the input's type. Rounding a bound to that type changes no result, for the result is of that type.
+fn bounds_become_inputs(cx: &mut Context) -> Result<(), Reason> {
+    for (name, index) in [("min", 1), ("max", 2)] {
+        let Some(bound) = cx.float(name)? else { continue };
+        let dtype = cx.dtype(0)?;
+        let tensor = rounded(dtype, bound)
+            .ok_or_else(|| TypeUnsupported.because(format!("Clip does not support bounds of type {dtype}")))?;
+        let name_of_bound = cx.add_constant(name, tensor);
+        cx.remove_attribute(name);
+        cx.set_input(index, &name_of_bound);
+    }
+    Ok(())
+}
+
+fn rounded(dtype: DType, value: f32) -> Option<TensorProto> {
+    let bytes = match dtype {
+        DType::Float => value.to_le_bytes().to_vec(),
+        DType::Double => f64::from(value).to_le_bytes().to_vec(),
+        DType::Float16 => half::f16::from_f32(value).to_le_bytes().to_vec(),
+        _ => return None,
+    };
+    Some(Content::new(dtype, &[], Data::Numbers(bytes.into(), Vec::new())).into_tensor(""))
+}
+
+fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
+    for (name, index) in [("max", 2), ("min", 1)] {
+        if cx.input(index).is_none() {
+            continue;
+        }
+        match cx.read_floats(index)?.as_slice() {
+            [bound] => cx.set_attribute(make::float(name, *bound)),
+            bounds => return Err(NodeInvalid.because(format!("`{name}` must have one element, not {}", bounds.len()))),
+        }
+        cx.take_input(index);
+    }
+    Ok(())
+}
+
+/// The result for a minimum above the maximum is defined since opset 13 only.
+fn bounds_must_be_in_order(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(1).is_none() || cx.input(2).is_none() {
+        return Ok(());
+    }
+    match are_in_order(cx) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(InputUnsupported.because("a minimum above the maximum is undefined before opset 13")),
+        Err(reason) => Err(reason.code.because(format!("a minimum above the maximum is undefined before opset 13, and {reason}"))),
+    }
+}
+
+fn are_in_order(cx: &Context) -> Result<bool, Reason> {
+    Ok(match cx.dtype(0)? {
+        DType::Int64 | DType::Uint64 => cx.read_ints(1)?.first() <= cx.read_ints(2)?.first(),
+        _ => cx.read_doubles(1)?.first() <= cx.read_doubles(2)?.first(),
+    })
+}

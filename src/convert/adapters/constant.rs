@@ -1,0 +1,51 @@
+//! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and strings since 12.
+
+use super::super::adapter::Action::Run;
+use super::super::adapter::{Adapter, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{NodeInvalid, TypeUnsupported};
+use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::graph::{Body, ConstantValue};
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Constant"], 9).down(&[Run(most_types_become_initializers)]),
+    adapter(&["Constant"], 11),
+    adapter(&["Constant"], 12).down(&[Run(plain_values_become_tensors)]),
+];
+
+/// Before version 9 the value is of one of three types.
+fn most_types_become_initializers(cx: &mut Context) -> Result<(), Reason> {
+    if matches!(cx.output_dtype(0)?, DType::Double | DType::Float | DType::Float16) {
+        return Ok(());
+    }
+    let name = cx.node.output[0].clone();
+    if matches!(cx.source.model.body(cx.source.id.scope), Body::Function(_)) {
+        return Err(TypeUnsupported
+            .because(format!("before opset 9 the constant '{name}' must be an initializer, which functions do not have")));
+    }
+    let mut tensor = cx
+        .attribute("value")?
+        .and_then(|attribute| attribute.t.clone())
+        .ok_or_else(|| NodeInvalid.because("the attribute `value` is missing"))?;
+    tensor.name = Some(name.clone());
+    cx.record.notes.push(format!("'{name}' became an initializer"));
+    cx.initializer = Some(tensor);
+    Ok(())
+}
+
+const PLAIN: [&str; 6] = ["value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
+
+fn plain_values_become_tensors(cx: &mut Context) -> Result<(), Reason> {
+    for name in PLAIN {
+        if let Some(attribute) = cx.attribute(name)?
+            && let Some(value) = ConstantValue::of_attribute(&attribute)
+        {
+            let tensor = value.tensor().map_err(|reason| NodeInvalid.because(reason.to_string()))?.into_owned();
+            cx.remove_attribute(name);
+            cx.set_attribute(make::tensor("value", tensor));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Adapters for every version of an operator that changes its meaning, attributes, inputs or outputs; one file per family.
+//!
+//! A version that only changes types needs no adapter: the facts describe it. A test compares this list with the facts, so that no
+//! version is missed.
+
+mod attributes;
+mod axes;
+mod broadcast;
+mod cast;
+mod clip;
+mod constant;
+mod control;
+mod convolution;
+mod gather;
+mod legacy;
+mod normalize;
+mod pad;
+mod pool;
+mod quantize;
+mod recurrent;
+mod resize;
+mod shape;
+mod softmax;
+mod split;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::OnceLock;
+
+use super::adapter::Adapter;
+use crate::facts::{Formal, Schema};
+use crate::hash::HashMap;
+
+/// All adapters.
+pub(super) const FAMILIES: &[&[Adapter]] = &[
+    attributes::ADAPTERS,
+    axes::ADAPTERS,
+    broadcast::ADAPTERS,
+    cast::ADAPTERS,
+    clip::ADAPTERS,
+    constant::ADAPTERS,
+    control::ADAPTERS,
+    convolution::ADAPTERS,
+    gather::ADAPTERS,
+    legacy::ADAPTERS,
+    normalize::ADAPTERS,
+    pad::ADAPTERS,
+    pool::ADAPTERS,
+    quantize::ADAPTERS,
+    recurrent::ADAPTERS,
+    resize::ADAPTERS,
+    shape::ADAPTERS,
+    softmax::ADAPTERS,
+    split::ADAPTERS,
+];
+
+/// The adapter between an operator's version `to` and the one before it.
+pub(super) fn find(op: &str, to: i64) -> Option<&'static Adapter> {
+    static BY_STEP: OnceLock<HashMap<(&str, i64), &Adapter>> = OnceLock::new();
+    let by_step = BY_STEP.get_or_init(|| {
+        let adapters = FAMILIES.iter().copied().flatten();
+        adapters.flat_map(|adapter| adapter.ops.iter().map(move |&op| ((op, adapter.to), adapter))).collect()
+    });
+    by_step.get(&(op, to)).copied()
+}
+
+/// Whether two versions of an operator differ only in the types they support.
+pub(super) fn differ_in_types_only(left: &Schema, right: &Schema) -> bool {
+    let occurrences = |formals: &'static [Formal]| formals.iter().map(|formal| formal.occurrence);
+    let attributes = |schema: &Schema| schema.attributes.iter().map(|fact| (fact.name, fact.kind, fact.required, fact.default));
+    occurrences(left.inputs).eq(occurrences(right.inputs))
+        && occurrences(left.outputs).eq(occurrences(right.outputs))
+        && attributes(left).eq(attributes(right))
+        && left.deprecated == right.deprecated
+}

@@ -1,0 +1,155 @@
+//! `BatchNormalization`, `Dropout` and `GroupNormalization` across opsets.
+
+use super::super::adapter::Action::{Drop, DropIf, Run};
+use super::super::adapter::{Adapter, Value, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, ShapeUnknown};
+use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::facts::ValueType;
+use crate::facts::infer::Known;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["BatchNormalization"], 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
+    adapter(&["BatchNormalization"], 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
+    adapter(&["BatchNormalization"], 9).up(&[DropIf("spatial", Value::Int(1))]),
+    adapter(&["BatchNormalization"], 14)
+        .up(&[Run(only_inference)])
+        .down(&[DropIf("training_mode", Value::Int(0)), Run(only_inference)]),
+    adapter(&["Dropout"], 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
+    adapter(&["Dropout"], 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
+    adapter(&["Dropout"], 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
+    adapter(&["GroupNormalization"], 21).up(&[Run(groups_become_channels)]),
+];
+
+/// The attribute is required in version 1, and has no effect.
+fn write_consumed_inputs(cx: &mut Context) -> Result<(), Reason> {
+    cx.set_ints("consumed_inputs", vec![0; 5]);
+    Ok(())
+}
+
+/// Removes unused outputs; returns whether only the first one is left.
+fn has_one_output(cx: &mut Context) -> bool {
+    (1..cx.node.output.len()).rev().for_each(|index| cx.drop_unused_output(index));
+    cx.node.output.len() <= 1
+}
+
+/// Whether the node names only its first output: versions 7 to 13 of `BatchNormalization` are in training mode if it names more,
+/// used or not.
+fn names_one_output(cx: &Context) -> bool {
+    (1..cx.node.output.len()).all(|index| !cx.has_output(index))
+}
+
+/// Version 6 has `is_test`; version 7 is in training mode if it has five outputs.
+fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
+    let is_test = cx.int_or("is_test", 0)? != 0;
+    let trains = !is_test && (0..5).all(|index| cx.has_output(index));
+    if !trains && !is_test {
+        return Err(OutputUnsupported.because("`is_test` = 0 (training) requires all five outputs since opset 7"));
+    }
+    if is_test && !has_one_output(cx) {
+        return Err(OutputUnsupported.because("outputs after the first are undefined in inference mode"));
+    }
+    cx.remove_attribute("is_test");
+    Ok(())
+}
+
+fn outputs_show_the_mode(cx: &mut Context) -> Result<(), Reason> {
+    if names_one_output(cx) {
+        cx.set_int("is_test", 1);
+    } else if !(0..5).all(|index| cx.has_output(index)) {
+        return Err(OutputUnsupported
+            .because("training mode is ambiguous: the node has some of the outputs of training mode, not all of them"));
+    }
+    Ok(())
+}
+
+/// The outputs of training mode differ since version 14.
+fn only_inference(cx: &mut Context) -> Result<(), Reason> {
+    match names_one_output(cx) {
+        true => Ok(()),
+        false => Err(OutputUnsupported.because("the outputs of training mode differ since opset 14")),
+    }
+}
+
+fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
+    if cx.int_or("is_test", 0)? == 0 {
+        return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11"));
+    }
+    no_mask(cx)?;
+    cx.remove_attribute("is_test");
+    Ok(())
+}
+
+fn dropout_is_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
+    cx.set_int("is_test", 1);
+    Ok(())
+}
+
+/// The mask in inference mode is defined since version 12 only, and its type differs before version 10.
+fn no_mask(cx: &mut Context) -> Result<(), Reason> {
+    match has_one_output(cx) {
+        true => Ok(()),
+        false => Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions")),
+    }
+}
+
+fn ratio_becomes_input(cx: &mut Context) -> Result<(), Reason> {
+    if let Some(ratio) = cx.float("ratio")? {
+        let name = cx.add_constant("ratio", make::float_tensor(&[], &[ratio]));
+        cx.remove_attribute("ratio");
+        cx.set_input(1, &name);
+    }
+    Ok(())
+}
+
+/// Outside training neither `ratio` nor `seed` has an effect.
+fn ratio_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(2).is_some() && cx.read_bools(2)?.iter().any(|&trains| trains) {
+        return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11"));
+    }
+    cx.take_input(2);
+    if let Ok([ratio]) = cx.read_floats(1).as_deref() {
+        let ratio = *ratio;
+        cx.set_float("ratio", ratio);
+    }
+    cx.take_input(1);
+    cx.remove_attribute("seed");
+    Ok(())
+}
+
+/// Scale and bias have one element per group before version 21, and one per channel since. Version 18 computes in the type of its
+/// input, version 21 in float by default.
+fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
+    let dtype = cx.dtype(0)?;
+    let groups = cx.int("num_groups")?.ok_or_else(|| NodeInvalid.because("the attribute `num_groups` is missing"))?;
+    let channels = cx.known_input(0).shape.and_then(|shape| shape.get(1).copied().flatten());
+    let channels =
+        channels.ok_or_else(|| ShapeUnknown.because("the number of channels must be known to repeat the scale of each group"))?;
+    if groups <= 0 || channels % groups != 0 {
+        return Err(NodeInvalid.because(format!("{channels} channels cannot be split into {groups} groups")));
+    }
+    if dtype != DType::Float {
+        cx.set_int("stash_type", dtype.number().into());
+    }
+    if channels == groups {
+        return Ok(());
+    }
+    let known = |shape: &[i64]| Known {
+        value_type: Some(ValueType::Tensor(dtype)),
+        shape: Some(shape.iter().map(|&dim| Some(dim)).collect()),
+    };
+    for index in [1, 2] {
+        let per_group = cx.node.input[index].clone();
+        let axes = cx.constant_int_list("axes", &[1]);
+        let column = cx.add_before("Unsqueeze", &[&per_group, &axes], Vec::new(), "column", known(&[groups, 1]));
+        let expanded = [groups, channels / groups];
+        let shape = cx.constant_int_list("shape", &expanded);
+        let table = cx.add_before("Expand", &[&column, &shape], Vec::new(), "repeated", known(&expanded));
+        let shape = cx.constant_int_list("shape", &[channels]);
+        let per_channel = cx.add_before("Reshape", &[&table, &shape], Vec::new(), "per_channel", known(&[channels]));
+        cx.set_input(index, &per_channel);
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! `Pad` across opsets: versions 1 2 11 13 18 19 21 23 24 25.
+
+use super::super::adapter::Action::{Rename, Run, ToAttribute, ToInput};
+use super::super::adapter::{Adapter, Kind, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Reason;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Pad"], 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
+    adapter(&["Pad"], 11)
+        .up(&[ToInput("pads", 1, Kind::Ints), Run(value_becomes_input)])
+        .down(&[Run(value_becomes_attribute), ToAttribute(1, "pads", Kind::Ints)]),
+    adapter(&["Pad"], 18).down(&[Run(pads_for_all_axes)]),
+    adapter(&["Pad"], 19).down(&[Run(no_wrapping)]),
+];
+
+/// The input defaults to zero.
+fn value_becomes_input(cx: &mut Context) -> Result<(), Reason> {
+    let Some(value) = cx.float("value")? else { return Ok(()) };
+    cx.remove_attribute("value");
+    if value.to_bits() == 0 {
+        return Ok(());
+    }
+    let dtype = cx.dtype(0)?;
+    let value = f64::from(value);
+    let tensor = make::scalar(dtype, value)
+        .ok_or_else(|| TypeUnsupported.because(format!("`value` = {value} is not representable in {dtype}")))?;
+    let name = cx.add_constant("constant_value", tensor);
+    cx.set_input(2, &name);
+    Ok(())
+}
+
+fn value_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(2).is_some() {
+        match cx.read_floats(2)?.as_slice() {
+            [value] => cx.set_float("value", *value),
+            values => return Err(NodeInvalid.because(format!("`constant_value` must have one element, not {}", values.len()))),
+        }
+        cx.take_input(2);
+    }
+    Ok(())
+}
+
+/// Before version 18 `pads` lists all axes.
+fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(3).is_none() {
+        return Ok(());
+    }
+    let (axes, pads, rank) = (cx.read_ints(3)?, cx.read_ints(1)?, cx.rank(0)?);
+    let axes = cx.axes_from_front(axes)?;
+    if pads.len() != 2 * axes.len() || axes.iter().any(|&axis| axis >= rank as i64) {
+        return Err(NodeInvalid.because("the inputs `pads` and `axes` do not match"));
+    }
+    let mut all = vec![0; 2 * rank];
+    for (index, &axis) in axes.iter().enumerate() {
+        all[axis as usize] = pads[index];
+        all[rank + axis as usize] = pads[axes.len() + index];
+    }
+    cx.take_input(3);
+    cx.take_input(1);
+    let name = cx.constant_int_list("pads", &all);
+    cx.set_input(1, &name);
+    Ok(())
+}
+
+fn no_wrapping(cx: &mut Context) -> Result<(), Reason> {
+    match cx.string("mode")?.as_deref() {
+        Some("wrap") => Err(AttributeUnsupported.because("`mode` = 'wrap' is not supported before opset 19")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,180 @@
+//! `Upsample` (versions 1 7 9) and its successor `Resize` (10 11 13 18 19) across opsets.
+//!
+//! Version 10 of `Resize` does not define its coordinate transformation. Runtimes scale coordinates without an offset, and round
+//! nearest neighbours down, or up along an axis that shrinks.
+
+use super::super::adapter::Action::{Becomes, DropIf, Run, ToAttribute, ToInput};
+use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported};
+use super::super::reason::Reason;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Upsample"], 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),
+    adapter(&["Upsample"], 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
+    adapter(&["Upsample"], 10).up(&[Becomes("Resize")]),
+    adapter(&["Resize"], 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
+    adapter(&["Resize"], 11).up(&[Run(state_coordinate_mode)]).down(&[Run(coordinate_mode_must_be_that_of_10)]),
+    adapter(&["Resize"], 13).up(&[Run(not_half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
+    adapter(&["Resize"], 18).down(&[
+        DropIf("antialias", Value::Int(0)),
+        DropIf("keep_aspect_ratio_policy", Value::String("stretch")),
+        Run(must_resize_all_axes),
+    ]),
+    adapter(&["Resize"], 19).down(&[Run(not_half_pixel_symmetric)]),
+];
+
+fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {
+    let (Some(height), Some(width)) = (cx.float("height_scale")?, cx.float("width_scale")?) else {
+        return Err(NodeInvalid.because("the attributes `height_scale` and `width_scale` are missing"));
+    };
+    cx.remove_attribute("height_scale");
+    cx.remove_attribute("width_scale");
+    cx.set_attribute(make::floats("scales", vec![1.0, 1.0, height, width]));
+    if cx.string("mode")?.as_deref() == Some("bilinear") {
+        cx.set_string("mode", "linear");
+    }
+    Ok(())
+}
+
+fn scales_become_sides(cx: &mut Context) -> Result<(), Reason> {
+    let scales = cx.attribute("scales")?.map(|attribute| attribute.floats.clone()).unwrap_or_default();
+    let [batch, channels, height, width] = scales.as_slice() else {
+        return Err(ShapeUnsupported.because("Upsample supports inputs of rank 4 only before opset 7"));
+    };
+    if *batch != 1.0 || *channels != 1.0 {
+        return Err(InputUnsupported.because("Upsample scales height and width only before opset 7"));
+    }
+    cx.remove_attribute("scales");
+    cx.set_float("height_scale", *height);
+    cx.set_float("width_scale", *width);
+    if cx.string("mode")?.as_deref() == Some("linear") {
+        cx.set_string("mode", "bilinear");
+    }
+    Ok(())
+}
+
+fn must_not_shrink(cx: &mut Context) -> Result<(), Reason> {
+    match cx.read_floats(1)?.iter().all(|&scale| scale >= 1.0) {
+        true => Ok(()),
+        false => Err(InputUnsupported.because("scales below 1 are not supported before opset 10")),
+    }
+}
+
+fn is_linear(cx: &Context) -> Result<bool, Reason> {
+    match cx.string("mode")?.as_deref() {
+        None | Some("nearest") => Ok(false),
+        Some("linear") => Ok(true),
+        Some(other) => Err(AttributeUnsupported.because(format!("`mode` = '{other}' is not supported before opset 11"))),
+    }
+}
+
+/// The `nearest_mode` of version 10 for these scales.
+fn nearest_of_version_10(scales: &[f32]) -> Result<&'static str, Reason> {
+    if scales.iter().all(|&scale| scale >= 1.0) {
+        Ok("floor")
+    } else if scales.iter().all(|&scale| scale <= 1.0) {
+        Ok("ceil")
+    } else {
+        Err(InputUnsupported
+            .because("one axis grows and another shrinks: opset 10 rounds them differently, and opset 11 has one `nearest_mode`"))
+    }
+}
+
+fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
+    if !is_linear(cx)? {
+        // Upsample does not shrink, whatever its scales are.
+        let was_upsample = cx.source.model.node(cx.source.id).op_type() == "Upsample";
+        let nearest = if was_upsample { "floor" } else { nearest_of_version_10(&cx.read_floats(1)?)? };
+        cx.set_string("nearest_mode", nearest);
+    }
+    cx.set_string("coordinate_transformation_mode", "asymmetric");
+    let scales = cx.input(1).ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?.to_owned();
+    let roi = cx.constant_float_list("roi", &[]);
+    cx.set_input(2, &scales);
+    cx.set_input(1, &roi);
+    Ok(())
+}
+
+fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(3).is_some() {
+        return Err(InputUnsupported.because("`sizes` is not supported before opset 11"));
+    }
+    let coordinates = cx.string("coordinate_transformation_mode")?;
+    if coordinates.as_deref() != Some("asymmetric") {
+        return Err(AttributeUnsupported.because("opset 10 supports `coordinate_transformation_mode` = 'asymmetric' only"));
+    }
+    if !is_linear(cx)? {
+        let nearest = cx.string("nearest_mode")?.unwrap_or_else(|| "round_prefer_floor".to_owned());
+        let scales = cx.read_floats(2)?;
+        if scales.iter().any(|&scale| scale != 1.0) && nearest != nearest_of_version_10(&scales)? {
+            return Err(
+                AttributeUnsupported.because(format!("opset 10 does not support `nearest_mode` = '{nearest}' for these scales"))
+            );
+        }
+    }
+    for name in ["coordinate_transformation_mode", "nearest_mode", "cubic_coeff_a", "extrapolation_value"] {
+        cx.remove_attribute(name);
+    }
+    if cx.int_or("exclude_outside", 0)? != 0 {
+        return Err(AttributeUnsupported.because("`exclude_outside` is not supported before opset 11"));
+    }
+    cx.remove_attribute("exclude_outside");
+    let scales = cx.input(2).ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?.to_owned();
+    cx.take_input(1);
+    cx.node.to_mut().input.truncate(1);
+    cx.set_input(1, &scales);
+    Ok(())
+}
+
+fn not_half_pixel_for_nearest(cx: &mut Context) -> Result<(), Reason> {
+    match cx.string("coordinate_transformation_mode")?.as_deref() {
+        Some("tf_half_pixel_for_nn") => Err(AttributeUnsupported
+            .because("`coordinate_transformation_mode` = 'tf_half_pixel_for_nn' is not supported since opset 13")),
+        _ => Ok(()),
+    }
+}
+
+/// Versions 11 and 12 take scales in any case, empty ones where sizes are given; later ones take either.
+fn empty_scales_go(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(3).is_none() {
+        return Ok(());
+    }
+    let is_empty = |index: usize| cx.known_input(index).static_shape().map(|shape| shape.contains(&0));
+    match (is_empty(2), is_empty(3)) {
+        (_, Some(true)) => cx.take_input(3),
+        (Some(false), _) => return Err(NodeInvalid.because("the node has both `scales` and `sizes`")),
+        _ => cx.take_input(2),
+    }
+    Ok(())
+}
+
+fn write_empty_inputs(cx: &mut Context) -> Result<(), Reason> {
+    for (index, suffix) in [(1, "roi"), (2, "scales")] {
+        if cx.input(index).is_none() {
+            let name = cx.constant_float_list(suffix, &[]);
+            cx.set_input(index, &name);
+        }
+    }
+    Ok(())
+}
+
+fn must_resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
+    let Some(axes) = cx.ints("axes")? else { return Ok(()) };
+    let axes = cx.axes_from_front(axes)?;
+    let rank = cx.rank(0)? as i64;
+    if axes != (0..rank).collect::<Vec<_>>() {
+        return Err(AttributeUnsupported.because("`axes` is not supported by Resize before opset 18"));
+    }
+    cx.remove_attribute("axes");
+    Ok(())
+}
+
+fn not_half_pixel_symmetric(cx: &mut Context) -> Result<(), Reason> {
+    match cx.string("coordinate_transformation_mode")?.as_deref() {
+        Some("half_pixel_symmetric") => Err(AttributeUnsupported
+            .because("`coordinate_transformation_mode` = 'half_pixel_symmetric' is not supported before opset 19")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
+
+use super::super::adapter::Action::{Drop, DropIf, Run, ToAttribute, ToInput, Write};
+use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::facts::ValueType;
+use crate::facts::infer::Known;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Concat"], 4).up(&[Write("axis", Value::Int(1))]),
+    adapter(&["Reshape"], 5).up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)]).down(&[ToAttribute(
+        1,
+        "shape",
+        Kind::Ints,
+    )]),
+    adapter(&["Reshape"], 14).down(&[Run(zeros_must_copy)]),
+    adapter(&["Shape"], 15).down(&[Run(slice_the_shape)]),
+    adapter(&["Slice"], 10)
+        .up(&[ToInput("starts", 1, Kind::Ints), ToInput("ends", 2, Kind::Ints), ToInput("axes", 3, Kind::Ints)])
+        .down(&[
+            Run(steps_must_be_one),
+            ToAttribute(3, "axes", Kind::Ints),
+            ToAttribute(2, "ends", Kind::Ints),
+            ToAttribute(1, "starts", Kind::Ints),
+        ]),
+    adapter(&["Slice"], 11).down(&[Run(axes_count_from_the_front)]),
+    adapter(&["Tile"], 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
+    adapter(&["TopK"], 10).up(&[ToInput("k", 1, Kind::IntInList)]).down(&[ToAttribute(1, "k", Kind::IntInList)]),
+    adapter(&["TopK"], 11).down(&[DropIf("largest", Value::Int(1)), DropIf("sorted", Value::Int(1))]),
+];
+
+/// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.
+fn zeros_must_copy(cx: &mut Context) -> Result<(), Reason> {
+    if cx.int_or("allowzero", 0)? != 0 {
+        let shape = cx
+            .read_ints(1)
+            .map_err(|reason| reason.code.because(format!("`allowzero` is not supported before opset 14, and {reason}")))?;
+        if shape.contains(&0) {
+            return Err(AttributeUnsupported.because("`allowzero` is not supported before opset 14, and the shape contains a zero"));
+        }
+    }
+    cx.remove_attribute("allowzero");
+    Ok(())
+}
+
+/// `start` and `end` of `Shape` are those of a `Slice` of the whole shape.
+fn slice_the_shape(cx: &mut Context) -> Result<(), Reason> {
+    let start = cx.int_or("start", 0)?;
+    let end = cx.int("end")?;
+    cx.remove_attribute("start");
+    cx.remove_attribute("end");
+    if start == 0 && end.is_none() {
+        return Ok(());
+    }
+    let starts = cx.constant_int_list("starts", &[start]);
+    let ends = cx.constant_int_list("ends", &[end.unwrap_or(i64::MAX)]);
+    let rank = cx.known_input(0).rank().map(|rank| rank as i64);
+    let whole = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(vec![rank]) };
+    cx.add_after("Slice", &[&starts, &ends], Vec::new(), "whole", whole);
+    Ok(())
+}
+
+fn steps_must_be_one(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(4).is_some() && cx.read_ints(4)?.iter().any(|&step| step != 1) {
+        return Err(InputUnsupported.because("`steps` other than 1 are not supported before opset 10"));
+    }
+    cx.take_input(4);
+    Ok(())
+}
+
+fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(3).is_none() {
+        return Ok(());
+    }
+    let axes = cx.read_ints(3)?;
+    let counted = cx.axes_from_front(axes.clone())?;
+    if counted != axes {
+        let dtype = cx.dtype(3)?;
+        let tensor = make::indices(dtype, &counted)
+            .ok_or_else(|| TypeUnsupported.because(format!("axes of type {dtype} are not supported")))?;
+        cx.take_input(3);
+        let name = cx.add_constant("axes", tensor);
+        cx.set_input(3, &name);
+    }
+    Ok(())
+}
+
+fn tiles_become_repeats(cx: &mut Context) -> Result<(), Reason> {
+    let (tiles, axis) = (cx.read_doubles(1)?, cx.read_doubles(2)?);
+    let rank = cx.rank(0)?;
+    let ([tiles], [axis]) = (tiles.as_slice(), axis.as_slice()) else {
+        return Err(NodeInvalid.because("`tiles` and `axis` must have one element each"));
+    };
+    let mut repeats = vec![1; rank];
+    match repeats.get_mut(*axis as usize) {
+        Some(repeat) if axis.fract() == 0.0 && *axis >= 0.0 && tiles.fract() == 0.0 => *repeat = *tiles as i64,
+        _ => return Err(NodeInvalid.because(format!("`axis` = {axis} and `tiles` = {tiles} are out of range for rank {rank}"))),
+    }
+    cx.take_input(2);
+    cx.take_input(1);
+    let name = cx.constant_int_list("repeats", &repeats);
+    cx.set_input(1, &name);
+    Ok(())
+}
+
+fn repeats_stay(_: &mut Context) -> Result<(), Reason> {
+    Err(InputUnsupported.because("Tile has no input `repeats` before opset 6"))
+}

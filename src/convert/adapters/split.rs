@@ -1,0 +1,68 @@
+//! `Split` across opsets: versions 1 2 11 13 18.
+
+use super::super::adapter::Action::{Run, ToAttribute, ToInput, Write};
+use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::context::Context;
+use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
+use super::super::reason::Reason;
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Split"], 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),
+    adapter(&["Split"], 13).up(&[ToInput("split", 1, Kind::Ints)]).down(&[ToAttribute(1, "split", Kind::Ints)]),
+    adapter(&["Split"], 18).up(&[Run(count_outputs)]).down(&[Run(parts_must_be_equal)]),
+];
+
+/// Version 1 also takes the lengths as an input of the tensor's type, and does not define a default axis.
+fn lengths_become_attribute(cx: &mut Context) -> Result<(), Reason> {
+    if cx.attribute("axis")?.is_none() {
+        return Err(AttributeUnsupported.because("opset 1 does not define the default of `axis`"));
+    }
+    if cx.input(1).is_some() {
+        let lengths = cx.read_doubles(1)?;
+        if lengths.iter().any(|length| length.fract() != 0.0) {
+            return Err(NodeInvalid.because(format!("the lengths {lengths:?} are not integers")));
+        }
+        cx.take_input(1);
+        cx.set_ints("split", lengths.into_iter().map(|length| length as i64).collect());
+    }
+    Ok(())
+}
+
+/// Equal parts require `num_outputs` since version 18.
+fn count_outputs(cx: &mut Context) -> Result<(), Reason> {
+    if cx.input(1).is_none() {
+        cx.set_int("num_outputs", cx.node.output.len() as i64);
+    }
+    Ok(())
+}
+
+/// Before version 18 the parts are equal unless lengths are given; a smaller last part needs lengths.
+fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
+    let Some(parts) = cx.int("num_outputs")? else { return Ok(()) };
+    cx.remove_attribute("num_outputs");
+    if cx.input(1).is_some() {
+        return Ok(());
+    }
+    let outputs = cx.node.output.len() as i64;
+    if parts != outputs {
+        return Err(NodeInvalid.because(format!("`num_outputs` = {parts}, but the node has {outputs} outputs")));
+    }
+    let axis = cx.int_or("axis", 0)?;
+    let axis = usize::try_from(cx.axes_from_front(vec![axis])?[0])
+        .map_err(|_| NodeInvalid.because(format!("`axis` = {axis} is out of range")))?;
+    let length = cx.known_input(0).shape.and_then(|shape| shape.get(axis).copied().flatten());
+    let length = length.ok_or_else(|| {
+        ShapeUnknown.because("the length of the split axis must be known: before opset 18 Split divides into equal parts only")
+    })?;
+    if length % parts == 0 {
+        return Ok(());
+    }
+    let part = length / parts + 1;
+    let last = part.checked_mul(parts - 1).map(|others| length - others).filter(|&last| last >= 0);
+    let last = last
+        .ok_or_else(|| NodeInvalid.because(format!("an axis of length {length} cannot be split into {parts} parts of {part}")))?;
+    let lengths: Vec<i64> = (1..parts).map(|_| part).chain([last]).collect();
+    let name = cx.constant_int_list("split", &lengths);
+    cx.set_input(1, &name);
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Converts one node, one version of its operator at a time.
+
+use super::reason::Code::{OperatorTooNew, OperatorUnknown};
+use super::reason::Reason;
+use std::borrow::Cow;
+
+use super::adapters;
+use super::check;
+use super::context::{Context, Record, Source};
+use crate::facts::{self, Schema};
+use crate::graph::Names;
+use crate::wire::schema::NodeProto;
+
+/// Converts a node to the target opset.
+pub(super) struct NodeConverter<'a, 'm> {
+    pub source: &'a Source<'m>,
+    pub names: &'a mut Names<'m>,
+    pub record: &'a mut Record,
+    /// The opset to convert to.
+    pub target: i64,
+}
+
+/// The result of converting a node.
+pub(super) struct Converted<'m> {
+    /// New nodes in front of it.
+    before: Vec<NodeProto>,
+    /// The node; none if it became an initializer.
+    node: Option<Cow<'m, NodeProto>>,
+    /// New nodes behind it.
+    after: Vec<NodeProto>,
+}
+
+impl Converted<'_> {
+    pub fn into_nodes(self) -> Vec<NodeProto> {
+        self.before.into_iter().chain(self.node.map(Cow::into_owned)).chain(self.after).collect()
+    }
+}
+
+/// A step that is not possible.
+pub(super) struct Blocked {
+    /// The opsets before and after the step.
+    pub opset_step: (i64, i64),
+    pub reason: Reason,
+}
+
+impl<'m> NodeConverter<'_, 'm> {
+    /// Converts a node from an opset to the target.
+    pub fn convert(&mut self, node: Cow<'m, NodeProto>, from: i64) -> Result<Converted<'m>, Blocked> {
+        let mut converted = Converted { before: Vec::new(), node: None, after: Vec::new() };
+        let (mut node, mut at) = (node, from);
+        while let Some(step) = self.next_step(node.op_type(), at)? {
+            let mut cx = Context {
+                source: self.source,
+                names: &mut *self.names,
+                record: &mut *self.record,
+                schema: step.from,
+                to: step.opset,
+                node,
+                before: Vec::new(),
+                after: Vec::new(),
+                initializer: None,
+            };
+            adapt(&mut cx, &step).map_err(|reason| Blocked { opset_step: step.opsets(), reason })?;
+            let Context { node: moved, before, after, initializer, .. } = cx;
+            for new in before {
+                converted.before.extend(self.convert_added(new, step.opset)?);
+            }
+            let mut behind = Vec::new();
+            for new in after {
+                behind.extend(self.convert_added(new, step.opset)?);
+            }
+            converted.after.splice(..0, behind);
+            if initializer.is_some() {
+                self.record.initializers.extend(initializer);
+                return Ok(converted);
+            }
+            (node, at) = (moved, step.opset);
+        }
+        converted.node = Some(node);
+        Ok(converted)
+    }
+
+    /// Converts a node that an adapter added. New constants are written for version 9 of `Constant` at least, since older versions
+    /// support few types, and are downgraded from there. Upgrades need no change: newer versions support all types of older ones.
+    fn convert_added(&mut self, node: NodeProto, from: i64) -> Result<Vec<NodeProto>, Blocked> {
+        let is_constant = node.op_type() == "Constant";
+        let from = if is_constant { from.max(9) } else { from };
+        if is_constant && from <= self.target {
+            return Ok(vec![node]);
+        }
+        self.convert(Cow::Owned(node), from).map(Converted::into_nodes)
+    }
+
+    /// The next version step towards the target; none if the operator is the same in the target opset.
+    fn next_step(&self, op: &str, at: i64) -> Result<Option<Step>, Blocked> {
+        let versions = facts::versions("", op);
+        let next = versions.partition_point(|version| version.since_version <= at);
+        let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
+            let reason = OperatorUnknown.because(format!("opset {at} of ai.onnx has no operator '{op}'"));
+            return Err(Blocked { opset_step: (at, self.target), reason });
+        };
+        if let Some(to) = versions.get(next).filter(|newer| newer.since_version <= self.target) {
+            return Ok(Some(Step { from, to: Some(to), newer: to.since_version, opset: to.since_version }));
+        }
+        if from.since_version > self.target {
+            let older = next.checked_sub(2).map(|index| &versions[index]);
+            return Ok(Some(Step { from, to: older, newer: from.since_version, opset: from.since_version - 1 }));
+        }
+        match from.deprecated {
+            true => Err(Blocked { opset_step: (at, self.target), reason: check::deprecated(from) }),
+            false => Ok(None),
+        }
+    }
+}
+
+/// A step between two consecutive versions of an operator.
+struct Step {
+    from: &'static Schema,
+    /// None when downgrading from an operator's first version.
+    to: Option<&'static Schema>,
+    /// The first opset with the newer version.
+    newer: i64,
+    /// The opset after the step.
+    opset: i64,
+}
+
+impl Step {
+    fn is_up(&self) -> bool {
+        self.opset == self.newer
+    }
+
+    /// The opsets before and after the step.
+    fn opsets(&self) -> (i64, i64) {
+        match self.is_up() {
+            true => (self.newer - 1, self.newer),
+            false => (self.newer, self.newer - 1),
+        }
+    }
+}
+
+/// Takes one step: applies the adapter, then validates the node against the other version.
+fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
+    let op = step.from.name;
+    let actions = match (adapters::find(op, step.newer), step.to) {
+        (Some(adapter), _) if step.is_up() => adapter.up,
+        (Some(adapter), _) => adapter.down,
+        (None, None) => return Err(OperatorTooNew.because(format!("{op} is new in opset {}", step.newer))),
+        (None, Some(to)) if adapters::differ_in_types_only(step.from, to) => &[],
+        (None, Some(_)) => return Err(OperatorUnknown.because(format!("{op} has no adapter for opset {}", step.newer))),
+    };
+    if !actions.is_empty() {
+        check::operands(&cx.node, step.from)?;
+    }
+    for action in actions {
+        action.apply(cx)?;
+    }
+    if cx.initializer.is_some() {
+        return Ok(());
+    }
+    let target = match cx.node.op_type() {
+        name if name == op => step.to,
+        name => facts::schema("", name, step.opset),
+    };
+    let target =
+        target.ok_or_else(|| OperatorTooNew.because(format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1)))?;
+    cx.trim_to(target);
+    check::fits(cx, target)
+}

@@ -1,0 +1,72 @@
+//! Why a node cannot be converted.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Why a node cannot be converted: a code for programs and a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The kind of obstacle.
+    pub code: Code,
+    /// The obstacle.
+    pub text: String,
+}
+
+/// The kind of obstacle. The names are stable; JSON writes them in kebab-case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Code {
+    /// The operator does not exist in the older opset, and has no equivalent there.
+    OperatorTooNew,
+    /// The operator was removed in a newer opset.
+    OperatorDeprecated,
+    /// ONNX has no such operator in the opset that the model imports.
+    OperatorUnknown,
+    /// An attribute, or its value, does not exist in the other version.
+    AttributeUnsupported,
+    /// The attribute belongs to a function whose calls give different values.
+    AttributeAmbiguous,
+    /// An input, or its value, is not supported by the other version.
+    InputUnsupported,
+    /// An output is not supported by the other version.
+    OutputUnsupported,
+    /// An element type is not supported by the other version.
+    TypeUnsupported,
+    /// The conversion depends on an element type that cannot be inferred.
+    TypeUnknown,
+    /// A rank or shape is not supported by the other version.
+    ShapeUnsupported,
+    /// The conversion depends on a rank or shape that cannot be inferred.
+    ShapeUnknown,
+    /// The conversion depends on a value that is computed at run time.
+    NotConstant,
+    /// The conversion depends on an initializer that a caller can override.
+    Overridable,
+    /// The values of a constant cannot be read.
+    DataUnreadable,
+    /// The two versions define different results.
+    BehaviourDiffers,
+    /// The node does not satisfy the schema of the opset that the model imports.
+    NodeInvalid,
+    /// A name stands for two values.
+    NameAmbiguous,
+    /// The result would exceed a limit.
+    TooLarge,
+    /// A warning is treated as an error.
+    Strict,
+}
+
+impl Code {
+    /// A reason of this kind.
+    pub(super) fn because(self, text: impl Into<String>) -> Reason {
+        Reason { code: self, text: text.into() }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
