@@ -131,7 +131,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a cast to no type",
             graph("() => (float16 h) <float w = {1}> { h = Cast <to = 99> (w) }"),
-            "graph/#0:Cast: `to` = 99 is the number of no element type",
+            "graph/#0:Cast: `to` = 99 is not the number of an element type",
         ),
         (
             "a cast to no type, by name",
@@ -141,7 +141,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a round_mode that is none",
             graph(r#"() => (float16 h) <float w = {1}> { h = Cast <to = 24, round_mode = "odd"> (w) }"#),
-            "graph/#0:Cast: `round_mode` = 'odd' is none of up, down, nearest",
+            "graph/#0:Cast: `round_mode` = 'odd' is not up, down or nearest",
         ),
         ("a cast without an input", graph("() => (float16 h) { h = Cast <to = 10> () }"), "graph/#0:Cast: the cast has no input"),
         ("200 levels of nesting", nested(200), "recursion limit reached"),
