@@ -21,3 +21,4 @@ mod properties;
 mod storage;
 mod support;
 mod wire_tree;
+mod words;
