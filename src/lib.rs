@@ -23,6 +23,8 @@
 //!
 //! The modules, from the ground up; each uses those before it. `ARCHITECTURE.md` says what they promise each other.
 
+#![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
+
 pub mod dtype;
 pub mod error;
 mod hash;

@@ -1,5 +1,7 @@
 //! The command `recast`.
 
+#![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
+
 use std::process::ExitCode;
 
 use onnx_recast::cli;

@@ -118,11 +118,9 @@ impl<'m> Builder<'m> {
             }
         }
         for (attribute, proto) in (0..).zip(&node.attribute) {
-            if let Some(tensor) = &proto.t {
-                if let Some(error) = self.fault(tensor) {
-                    let node = scope::node_path(self.model, &self.index.kinds, id);
-                    self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), &error));
-                }
+            if let Some(error) = proto.t.as_ref().and_then(|tensor| self.fault(tensor)) {
+                let node = scope::node_path(self.model, &self.index.kinds, id);
+                self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), &error));
             }
             for (list_index, graph) in graphs_of(proto) {
                 self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;

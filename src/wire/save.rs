@@ -31,6 +31,7 @@ pub enum Target {
 /// # Errors
 /// Those of the operating system; the target is then as it was, unless it is the folder that cannot be flushed. Refuses to write to a
 /// terminal.
+#[expect(clippy::disallowed_methods, reason = "a model is not text")]
 pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
     match target {
         Target::Stdout if io::stdout().is_terminal() => {

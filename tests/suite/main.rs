@@ -22,3 +22,4 @@ mod properties;
 mod storage;
 mod support;
 mod wire_tree;
+mod words;

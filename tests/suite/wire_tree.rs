@@ -74,6 +74,20 @@ impl Schema {
         Tree(fields)
     }
 
+    /// Changes every text in a message: names, strings, values of metadata; but no tensor's packed numbers.
+    pub fn change_texts(&self, message: &str, tree: &mut Tree, change: &impl Fn(&str, &[u8]) -> Vec<u8>) {
+        for (number, value) in &mut tree.0 {
+            let Some(field) = self.field(message, *number) else { continue };
+            match value {
+                Node::Message(inner) => self.change_texts(field.type_name(), inner, change),
+                Node::Bytes(text) if matches!(field.r#type(), Type::String | Type::Bytes) && field.name() != "raw_data" => {
+                    *text = change(field.name(), text);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// A message with every field that its schema knows set once, and every message inside to the same, as deep as `depth` lets it.
     /// Texts are all different; of a oneof, each message has the next member. What a tensor says of itself agrees with its value.
     pub fn full(&self, message: &str, depth: usize, made: &mut Made) -> Tree {
