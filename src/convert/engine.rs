@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::{Conversion, NotConverted, Options, Report, ir};
 use crate::error::Invalid;
 use crate::facts::LATEST_OPSET;
-use crate::graph::{Edit, Model, ScopeId, is_onnx_domain};
+use crate::graph::{Edit, Model, ScopeId};
 
 /// Moves a model to an opset of ai.onnx.
 ///
@@ -33,19 +33,14 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(Conversion { model, report })
 }
 
-/// The opset that the model is in, if it states exactly one that is known.
+/// The opset of ai.onnx that the model is in.
 fn stated_opset(model: &Model) -> Result<i64, Invalid> {
-    let imports = &model.proto().opset_import;
-    let mut stated = imports.iter().filter(|import| is_onnx_domain(import.domain()));
-    match (stated.next().map(|import| import.version()), stated.next()) {
-        (Some(_), Some(_)) => Err(Invalid::at("opset_import", "states more than one opset of ai.onnx")),
-        (Some(version), None) if (1..=LATEST_OPSET).contains(&version) => Ok(version),
-        (Some(version), None) => {
+    match model.opset(ScopeId::MAIN, "") {
+        Some(version) if (1..=LATEST_OPSET).contains(&version) => Ok(version),
+        Some(version) => {
             let what = format!("opset {version} of ai.onnx is none that this version of recast knows (1 to {LATEST_OPSET})");
             Err(Invalid::at("opset_import", what))
         }
-        (None, _) => model
-            .opset(ScopeId::MAIN, "")
-            .ok_or_else(|| Invalid::at("opset_import", "states no opset of ai.onnx, so that there is nothing to convert from")),
+        None => Err(Invalid::at("opset_import", "states no opset of ai.onnx, so that there is nothing to convert from")),
     }
 }

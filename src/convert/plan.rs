@@ -9,7 +9,7 @@ use super::{Blocker, Change, Options};
 use crate::error::Invalid;
 use crate::facts::infer::Inferred;
 use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
 
@@ -95,11 +95,6 @@ impl<'m> Planner<'m> {
     fn root(&mut self, root: ScopeId, from: i64) -> Result<(), Invalid> {
         if !(1..=LATEST_OPSET).contains(&from) {
             return Err(Invalid::at(self.model.scope_path(root), format!("states the unknown opset {from} of ai.onnx")));
-        }
-        if let Body::Function(function) = self.model.body(root)
-            && function.opset_import.iter().filter(|import| is_onnx_domain(import.domain())).count() > 1
-        {
-            return Err(Invalid::at(self.model.scope_path(root), "states more than one opset of ai.onnx"));
         }
         if from != self.options.opset || root == ScopeId::MAIN {
             self.edits.push(Edit::SetOpset { root, version: self.options.opset });

@@ -58,17 +58,19 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
     }
 }
 
-/// States the opset of ai.onnx that a function, or the model, is written in.
+/// States the opset of ai.onnx that a function, or the model, is written in: in every entry of the domain, or in a new one.
 pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     let imports = match root {
         ScopeKind::Function(index) => &mut model.functions[index as usize].opset_import,
         _ => &mut model.opset_import,
     };
-    match imports.iter_mut().find(|import| is_onnx_domain(import.domain())) {
-        Some(import) => import.version = Some(version),
-        None => {
-            imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
-        }
+    let mut is_stated = false;
+    for import in imports.iter_mut().filter(|import| is_onnx_domain(import.domain())) {
+        import.version = Some(version);
+        is_stated = true;
+    }
+    if !is_stated {
+        imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
     }
 }
 

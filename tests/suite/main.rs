@@ -20,4 +20,5 @@ mod progress;
 mod properties;
 mod storage;
 mod support;
+mod valid;
 mod wire_tree;
