@@ -10,6 +10,7 @@ mod inspect;
 mod lint;
 mod manual;
 mod open_results;
+mod prepare;
 mod progress;
 mod rule;
 

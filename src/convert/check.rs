@@ -18,6 +18,16 @@ pub(super) fn fits(site: &Site, target: &'static Schema) -> Result<(), Reason> {
     types(site, target)
 }
 
+/// Whether a node has inputs and outputs as every model of this version has. An output may be left out by an empty name.
+pub(super) fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
+    inputs(node, version)?;
+    let (least, most) = version.output_count();
+    if node.output.len() < least.min(1) {
+        return Err(format!("{version} needs an output, but the node has none"));
+    }
+    expect_count("output", count(&node.output), (0, most), version)
+}
+
 /// Whether a node has what actions rely on: all inputs that the version it comes from demands, and an output, if that demands any.
 /// The versions of the first opsets demand outputs that nobody gives them.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {

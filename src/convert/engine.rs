@@ -1,24 +1,32 @@
-//! Plans the way of every node of a model, and takes it if nothing is in the way.
+//! Plans the conversion of every node of a model, and applies the plan if there are no blockers.
+
+use std::cell::OnceCell;
 
 use super::plan::Plan;
-use super::{Conversion, NotConverted, Options, Report, ir};
+use super::{Conversion, NotConverted, Options, Report, ir, valid};
 use crate::error::Invalid;
 use crate::facts::LATEST_OPSET;
-use crate::graph::{Edit, Model, ScopeId};
+use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 
-/// Moves a model to an opset of ai.onnx.
+/// Converts a model to an opset of ai.onnx.
 ///
 /// # Errors
-/// Where a node cannot move, with all such nodes; where the request cannot be met, or the model states no opset.
+/// Where a node cannot be converted, with all such nodes; where the request cannot be met, or the model is not valid.
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         let what = format!("there is no opset {}: this version of recast knows 1 to {LATEST_OPSET}", options.opset);
         return Err(Invalid::at("--opset", what).into());
     }
-    let from = stated_opset(&model)?;
-    let plan = Plan::new(&model, options)?;
+    let model = match options.from_opset {
+        Some(opset) => read_as(model, opset)?,
+        None => model,
+    };
+    let inferred = OnceCell::new();
+    valid::check(&model, &inferred)?;
+    let from = model.opset(ScopeId::MAIN, "");
+    let plan = Plan::new(&model, &inferred, options);
     if !plan.blockers.is_empty() {
-        let nearest = plan.nearest(from, options.opset);
+        let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
     let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
@@ -33,14 +41,15 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(Conversion { model, report })
 }
 
-/// The opset of ai.onnx that the model is in.
-fn stated_opset(model: &Model) -> Result<i64, Invalid> {
-    match model.opset(ScopeId::MAIN, "") {
-        Some(version) if (1..=LATEST_OPSET).contains(&version) => Ok(version),
-        Some(version) => {
-            let what = format!("opset {version} of ai.onnx is none that this version of recast knows (1 to {LATEST_OPSET})");
-            Err(Invalid::at("opset_import", what))
-        }
-        None => Err(Invalid::at("opset_import", "states no opset of ai.onnx, so that there is nothing to convert from")),
+/// The model as if it, and the functions that state the opset that it states, stated another.
+fn read_as(model: Model, opset: i64) -> Result<Model, Invalid> {
+    if !(1..=LATEST_OPSET).contains(&opset) {
+        let what = format!("there is no opset {opset}: this version of recast knows 1 to {LATEST_OPSET}");
+        return Err(Invalid::at("--from-opset", what));
     }
+    let stated = model.opset(ScopeId::MAIN, "");
+    let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
+    let functions = model.scopes().filter(is_function).filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
+    let edits = std::iter::once(ScopeId::MAIN).chain(functions).map(|root| Edit::SetOpset { root, version: opset }).collect();
+    model.apply(edits).map_err(|refused| refused.0)
 }

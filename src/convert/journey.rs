@@ -95,7 +95,8 @@ impl<'m> Journey<'_, 'm> {
         let versions = facts::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
-            let reason = format!("opset {at} of ai.onnx has no operator '{op}'");
+            let since = versions.first().map(|first| format!(", which came with opset {}", first.since_version));
+            let reason = format!("opset {at} of ai.onnx has no operator '{op}'{}", since.unwrap_or_default());
             return Err(Stuck { opset_step: (at, self.target), reason });
         };
         if let Some(to) = versions.get(next).filter(|newer| newer.since_version <= self.target) {

@@ -4,6 +4,8 @@
 //! uses is then compared with the facts of the new version. Where a version cannot say what the node means, or it is not known
 //! whether it can, that is a blocker, and the model stays as it is.
 //!
+//! A model that uses no operator of ai.onnx keeps its nodes: only the import and the IR version are updated.
+//!
 //! Scope: the main graph, subgraphs, functions (by their own `opset_import`) and training graphs.
 
 mod check;
@@ -15,6 +17,7 @@ mod journey;
 mod make;
 mod plan;
 mod site;
+mod valid;
 
 use std::fmt;
 
@@ -31,6 +34,8 @@ pub use ir::IrVersion;
 pub struct Options {
     /// The opset of ai.onnx to arrive at.
     pub opset: i64,
+    /// The opset that the model is read in, and functions that state the same one; none for the one that it states.
+    pub from_opset: Option<i64>,
     /// The IR version of the result.
     pub ir_version: IrVersion,
     /// Which defaults are written out.
@@ -55,7 +60,7 @@ impl Options {
     /// The usual way to an opset.
     #[must_use]
     pub fn to(opset: i64) -> Options {
-        Options { opset, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
+        Options { opset, from_opset: None, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
     }
 }
 
@@ -71,9 +76,9 @@ pub struct Conversion {
 /// What a conversion did, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The opset of ai.onnx that the model came from.
-    pub from: i64,
-    /// The opset that it has now.
+    /// The opset of ai.onnx that the model came from; none if it neither imports nor uses ai.onnx.
+    pub from: Option<i64>,
+    /// The opset that was asked for, which it has now if it had one before.
     pub to: i64,
     /// The IR version before.
     pub ir_from: i64,
@@ -122,16 +127,33 @@ pub enum NotConverted {
     /// Nodes that cannot move; all of them.
     #[error("{} cannot move", count(.blockers.len()))]
     Blocked {
-        /// The opset that the model is in.
-        from: i64,
+        /// The opset that the model is in; none if it does not import ai.onnx.
+        from: Option<i64>,
         /// Every node that is stuck.
         blockers: Vec<Blocker>,
         /// The opset closest to the wanted one that the model would reach.
         nearest: Option<i64>,
     },
+    /// The request or the model is wrong, and an option helps.
+    #[error("{error}")]
+    Avoidable {
+        /// What is wrong.
+        error: Invalid,
+        /// What helps.
+        remedy: Remedy,
+    },
     /// The request or the model is wrong.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+}
+
+/// What makes a conversion possible that is refused without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// To state the opset that the model is in: [`Options::from_opset`].
+    StateOpset,
+    /// To drop `metadata_props`: [`Edit::DropMetadata`](crate::graph::Edit::DropMetadata).
+    DropMetadata,
 }
 
 fn count(nodes: usize) -> String {

@@ -6,9 +6,8 @@ use std::cell::OnceCell;
 use super::journey::{Arrival, Journey, Stuck};
 use super::site::{Place, Record};
 use super::{Blocker, Change, Options};
-use crate::error::Invalid;
+use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
@@ -23,13 +22,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Sends every node on its way. A model that states an unknown opset cannot be planned for.
-    pub fn new(model: &Model, options: &Options) -> Result<Plan, Invalid> {
-        let inferred = OnceCell::new();
+    /// Plans every node. A scope that does not import ai.onnx has no nodes of it.
+    pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Plan {
         let mut planner = Planner {
             model,
             options,
-            inferred: &inferred,
+            inferred,
             names: Names::new(model),
             inner: inner_scopes(model),
             nodes: HashMap::default(),
@@ -42,13 +40,13 @@ impl Plan {
         for scope in model.scopes().rev() {
             let Some(from) = model.opset(scope, "") else { continue };
             if model.enclosing(scope).is_none() {
-                planner.root(scope, from)?;
+                planner.root(scope, from);
             }
             for node in model.nodes(scope) {
                 planner.node(node, from);
             }
         }
-        Ok(planner.finish())
+        planner.finish()
     }
 
     /// The opset closest to the target that no blocker stands in front of; none where that is no opset between the two. Functions
@@ -92,14 +90,10 @@ fn inner_scopes(model: &Model) -> HashMap<NodeId, Vec<ScopeId>> {
 
 impl<'m> Planner<'m> {
     /// The model's opset is stated anew even if it is the same: it may be stated by an old IR version alone.
-    fn root(&mut self, root: ScopeId, from: i64) -> Result<(), Invalid> {
-        if !(1..=LATEST_OPSET).contains(&from) {
-            return Err(Invalid::at(self.model.scope_path(root), format!("states the unknown opset {from} of ai.onnx")));
-        }
+    fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
             self.edits.push(Edit::SetOpset { root, version: self.options.opset });
         }
-        Ok(())
     }
 
     fn node(&mut self, id: NodeId, from: i64) {

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::query::is_onnx_domain;
-use super::scope::{NodeId, ScopeKind, holds_graph};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
 use crate::dtype::DType;
+use crate::hash::HashSet;
 use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Content, Data};
 use crate::wire::schema::{NodeProto, TensorProto};
@@ -22,6 +23,8 @@ pub struct Constant<'m> {
     pub node: Option<NodeId>,
 }
 
+const OVERRIDABLE: &str = "a caller may override the initializer, which is also an input";
+
 /// Why a value is no constant that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotConstant {
@@ -29,7 +32,7 @@ pub enum NotConstant {
     #[error("its input is not constant")]
     Computed,
     /// An initializer that is also an input, in IR 4 and later.
-    #[error("a caller may override the initializer, which is also an input")]
+    #[error("{OVERRIDABLE}")]
     Overridable,
     /// An initializer that training changes.
     #[error("training updates the initializer")]
@@ -43,6 +46,14 @@ pub enum NotConstant {
     /// A `Constant` node without exactly one value.
     #[error("the Constant node has no value or more than one")]
     NoValue,
+}
+
+impl NotConstant {
+    /// Whether a reason that quotes this one, as those of passes and conversions do, is that a caller may override a value.
+    #[must_use]
+    pub fn is_overridable(reason: &str) -> bool {
+        reason.contains(OVERRIDABLE)
+    }
 }
 
 impl Model {
@@ -77,6 +88,19 @@ impl Model {
             ScopeKind::Function(_) => false,
         };
         !(must_list && self.ir_version() < OWN_INITIALIZERS)
+    }
+
+    /// The initializers of the main graph that a caller may override, by name, in the order of the inputs.
+    #[must_use]
+    pub fn overridable_initializers(&self) -> Vec<&str> {
+        let Body::Graph(graph) = self.body(ScopeId::MAIN) else { return Vec::new() };
+        if self.ir_version() < OWN_INITIALIZERS {
+            return Vec::new();
+        }
+        let dense = graph.initializer.iter().map(|tensor| tensor.name());
+        let sparse = graph.sparse_initializer.iter().filter_map(|tensor| Some(tensor.values.as_ref()?.name()));
+        let initializers: HashSet<&str> = dense.chain(sparse).collect();
+        graph.input.iter().map(|input| input.name()).filter(|name| initializers.contains(name)).collect()
     }
 
     /// Whether a node is ONNX's `Constant`, with nothing beside its one value.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, line, plural};
 use crate::external::DataFile;
 use crate::passes::{Report, Skipped};
@@ -16,6 +17,9 @@ pub struct FoldedModel {
     pub path: String,
     /// Where it was written; none in a dry run.
     pub output: Option<String>,
+    /// What was done to the model beforehand.
+    #[serde(flatten)]
+    pub prepared: Prepared,
     /// What the passes did.
     #[serde(flatten)]
     pub report: Report,
@@ -37,10 +41,11 @@ pub struct FoldedModel {
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
-    let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
+    let FoldedModel { path, output, prepared, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
     let mut text = String::new();
     let output = output.as_deref().unwrap_or("nothing written (dry run)");
     line(&mut text, format_args!("{path} -> {output}"));
+    write_prepared(&mut text, prepared, verbose);
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for folded in &report.folded {
         *pairs.entry((folded.from, folded.to)).or_default() += 1;

@@ -6,6 +6,7 @@ mod fold;
 mod inspect;
 mod lint;
 mod paint;
+mod prepared;
 mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
@@ -14,6 +15,7 @@ pub use fold::{FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, Unjudged, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
 pub use paint::Paint;
+pub use prepared::{DroppedMetadata, Prepared};
 pub use words::{bytes, plural};
 
 use serde::Serialize;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::files::{self, DataFolders};
+use crate::cli::prepare::Freeze;
 use crate::external::{self, Plan};
 use crate::graph::Model;
-use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Safety, Selection, Severity};
+use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{Paint, Unjudged, model_diff};
 use crate::wire::Target;
 
@@ -21,6 +22,7 @@ pub(super) struct Task {
 #[derive(Clone, Copy)]
 pub(super) struct Mode<'m> {
     pub noqa: Noqa,
+    pub overlapping: Overlapping,
     pub action: Action,
     /// The fixes that may be applied.
     pub allowed: Safety,
@@ -43,12 +45,14 @@ pub(super) struct Judged {
     pub path: String,
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
+    /// The initializers that were taken as constants; none if that was not asked for.
+    pub frozen: Option<Vec<String>>,
     pub diff: String,
 }
 
 /// Judges a file.
-pub(super) fn judge(task: &Task, mode: Mode, folders: &DataFolders) -> Result<Judged, Unjudged> {
-    try_judge(task, mode, folders).map_err(|error| unjudged(&task.path, &error))
+pub(super) fn judge(task: &Task, mode: Mode, folders: &DataFolders, freeze: Freeze) -> Result<Judged, Unjudged> {
+    try_judge(task, mode, folders, freeze).map_err(|error| unjudged(&task.path, &error))
 }
 
 /// Why a file was not judged; the path is not said twice.
@@ -58,21 +62,24 @@ pub(super) fn unjudged(path: &Path, error: &anyhow::Error) -> Unjudged {
     Unjudged { path, message }
 }
 
-fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders) -> anyhow::Result<Judged> {
+fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders, freeze: Freeze) -> anyhow::Result<Judged> {
     let (input, model) = files::open_model(path, folders)?;
-    let job = Job { path: &input.name, selection, noqa: mode.noqa };
+    let before = matches!(mode.action, Action::Diff(_)).then(|| model.proto().clone());
+    let (model, frozen) = freeze.apply(model)?;
+    let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
+    let job = Job { path: &input.name, selection, noqa: mode.noqa, overlapping: mode.overlapping };
     match mode.action {
-        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
+        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, frozen, ..Judged::default() }),
         Action::Diff(paint) => {
-            let before = model.proto().clone();
             let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
-            let diff = if fixed.is_empty() { String::new() } else { model_diff(&input.name, &before, model.proto(), paint) };
-            Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
+            let changed = before.filter(|_| is_frozen || !fixed.is_empty());
+            let diff = changed.map_or_else(String::new, |before| model_diff(&input.name, &before, model.proto(), paint));
+            Ok(Judged { path: input.name, fixed, frozen, diff, ..Judged::default() })
         }
         Action::Fix => {
             let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
-            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
+            let model = if fixed.is_empty() && !is_frozen { model } else { write_and_reopen(path, model, folders)? };
+            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, ..Judged::default() })
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::lint::{RULES, Rule, Selected};
 pub fn rule_text(rule: &Rule) -> String {
     let selected = if rule.selected == Selected::ByDefault { "selected by default" } else { "on request" };
     let Rule { code, name, severity, .. } = rule;
-    format!("# {code} {name}\n\n{severity}, {selected}\n\n{}", rule.documentation())
+    let hidden: Vec<&str> = rule.hides().map(|general| general.code).collect();
+    let hides = if hidden.is_empty() { String::new() } else { format!(", hides {} at the same node", hidden.join(", ")) };
+    format!("# {code} {name}\n\n{severity}, {selected}{hides}\n\n{}", rule.documentation())
 }
 
 /// All rules for people, a line each.
@@ -46,6 +48,7 @@ fn json_of(rule: &Rule) -> Value {
         "name": rule.name,
         "severity": rule.severity,
         "default": rule.selected == Selected::ByDefault,
+        "hides": rule.hides().map(|general| general.code).collect::<Vec<_>>(),
         "summary": rule.summary(),
         "documentation": rule.documentation(),
     })

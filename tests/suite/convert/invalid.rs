@@ -10,7 +10,7 @@ fn nodes_without_what_their_version_demands() {
             "(float[2,3] x) => (float z)",
             "= Softmax <axis = 0> (x) z = Relu (x)",
             13,
-            "no: Softmax-11 needs at least 1 outputs",
+            "no: Softmax-11 needs an output, but the node has none",
         ),
         case(
             12,
@@ -25,14 +25,14 @@ fn nodes_without_what_their_version_demands() {
             "(float[2,3] x) => (float z)",
             "= Shape <start = 1> (x) z = Relu (x)",
             14,
-            "no: Shape-15 needs at least 1 outputs",
+            "no: Shape-15 needs an output, but the node has none",
         ),
         case(
             9,
             "(float[2,3] x) => (float z)",
             "= Constant <value = int64 {1}> () z = Relu (x)",
             8,
-            "no: Constant-9 needs at least 1 outputs",
+            "no: Constant-9 needs an output, but the node has none",
         ),
         case(
             18,

@@ -1,6 +1,11 @@
 //! Models that are valid and look odd, and models that cannot be one: what the commands make of them.
 
+mod from_opset;
 mod imports;
+mod invalid;
+mod other_domains;
+mod overlapping;
+mod prepared;
 
 use std::fs;
 use std::path::PathBuf;
