@@ -35,7 +35,7 @@ fn the_model_is_read_as_if_it_imported_the_opset() {
         let expected = crate::support::model(&source(after, &body));
         failures.extend(crate::support::difference(imports, &expected, &folder.read("out.onnx")));
         let model = &document(&done)["models"][0];
-        if model["from"]["ai.onnx"].to_string() != from {
+        if model["from"]["ai.onnx"].as_i64() != from.parse().ok() {
             failures.push(format!("{imports}: {model}"));
         }
     }
