@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
+use super::prepare::{DropMetadata, Freeze, prepare};
 use super::{EXIT_CODES, Format, Messages};
-use crate::convert::{self, IrVersion, NotConverted, Options};
+use crate::convert::{self, Blocker, Code, IrVersion, NotConverted, Options, Remedy};
 use crate::external::Plan;
+use crate::facts;
 use crate::graph::{ScopeId, domain_name};
 use crate::report::{self, ConvertedModel, Failure, IrVersions};
 use crate::shown::Shown;
@@ -26,7 +28,8 @@ use crate::wire::schema::OperatorSetIdProto;
   recast convert model.onnx --opset 21 -o model21.onnx
   recast convert model.onnx --opset 13 --dry-run --verbose
   recast convert models/*.onnx --opset 17 --out-dir opset17 --format json
-  recast convert model.onnx --opset 12 --ir-version 7 --in-place
+  recast convert model.onnx --opset 12 --ir-version 7 --drop-metadata --in-place
+  recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
 {EXIT_CODES}
 With several models, none is written unless all can be converted."))]
@@ -41,12 +44,20 @@ pub struct Convert {
     /// The opset of ai.onnx to convert to, newer or older
     #[arg(long, value_name = "N")]
     opset: i64,
+    /// Read the model as if it imported this opset of ai.onnx, for models that import a wrong one. Functions that import the same
+    /// opset as the model are read in this one too
+    #[arg(long, value_name = "N")]
+    from_opset: Option<i64>,
     /// The IR version of the result: the lowest that it needs, that of the model, or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
     ir_version: IrVersion,
     /// Which defaults of casts to write out when upgrading: all, those that affect the types of the node, or none
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true)]
     explicit: Explicit,
+    #[command(flatten)]
+    freeze: Freeze,
+    #[command(flatten)]
+    metadata: DropMetadata,
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
@@ -95,8 +106,10 @@ impl Convert {
     /// The report, and the files to write.
     fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<Plan>), Failure> {
         let (input, model) = files::open_model(path, &self.external_data.folders)?;
+        let (model, prepared) = prepare(model, self.freeze, &self.metadata).map_err(|error| Failure::new(&input.name, &error))?;
         let options = Options {
             opset: self.opset,
+            from_opset: self.from_opset,
             ir_version: self.ir_version,
             explicit: match self.explicit {
                 Explicit::All => convert::Explicit::All,
@@ -108,16 +121,20 @@ impl Convert {
         let mut from = opsets(&model.proto().opset_import);
         // The oldest models import none.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
+        let stated_opset = self.from_opset.and_then(|_| from.get(domain_name("")).copied());
+        from.extend(self.from_opset.map(|opset| (domain_name("").to_owned(), opset)));
         let mut to = from.clone();
-        to.insert(domain_name("").to_owned(), self.opset);
+        to.entry(domain_name("").to_owned()).and_modify(|opset| *opset = self.opset);
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
             path: input.name.clone(),
             dry_run: self.dry_run,
             output: target.as_ref().map(files::target_name),
             from,
+            stated_opset,
             to,
             ir_version,
+            prepared,
             changes: Vec::new(),
             warnings: Vec::new(),
             blockers: Vec::new(),
@@ -137,13 +154,36 @@ impl Convert {
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
                 Ok((report, plan))
             }
-            Err(NotConverted::Blocked { blockers, nearest, .. }) => {
+            Err(NotConverted::Blocked { mut blockers, nearest, .. }) => {
+                for blocker in blockers.iter_mut().filter(|blocker| blocker.code == Code::Overridable) {
+                    blocker.reason.push_str("; use --freeze-initializers to take it as a constant");
+                }
+                report.notes.extend(meant_opset(&blockers).map(|opset| {
+                    format!(
+                        "the model uses operators of opset {opset}: if the opset that it states is wrong, use --from-opset {opset}"
+                    )
+                }));
                 (report.blockers, report.nearest_opset) = (blockers, nearest);
                 Ok((report, None))
             }
             Err(NotConverted::Invalid(invalid)) => Err(Failure::new(input.name, &invalid)),
+            Err(NotConverted::Avoidable { error, remedy }) => {
+                let remedy = match remedy {
+                    Remedy::StateOpset => "use --from-opset N to state the opset that the model is in",
+                    Remedy::DropMetadata => "use --drop-metadata to remove it",
+                };
+                let failure = Failure::new(input.name, &error);
+                Err(Failure { message: format!("{}; {remedy}", failure.message), ..failure })
+            }
         }
     }
+}
+
+/// The first opset that has all operators which those that the model states do not have yet; none if there are no such operators.
+fn meant_opset(blockers: &[Blocker]) -> Option<i64> {
+    let is_missing = |blocker: &&Blocker| facts::schema("", &blocker.op, blocker.opset_step.0).is_none();
+    let since = |blocker: &Blocker| facts::versions("", &blocker.op).first().map(|first| first.since_version);
+    blockers.iter().filter(is_missing).filter_map(since).max()
 }
 
 fn opsets(imports: &[OperatorSetIdProto]) -> BTreeMap<String, i64> {

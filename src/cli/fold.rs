@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
+use super::prepare::{DropMetadata, Freeze, prepare};
 use super::{EXIT_CODES, Format, Messages};
 use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
@@ -16,13 +17,14 @@ use crate::wire::{Layout, Target};
 
 /// Replace casts of constants by the constants they compute
 ///
-/// A cast is folded if nobody can override its input and ONNX defines every resulting value. What is not folded is listed with the
-/// reason. Everything else in the file stays as it is, to the byte.
+/// A cast is folded if its input cannot be overridden by a caller and ONNX defines every resulting value. What is not folded is
+/// listed with the reason. Everything else in the file stays as it is, to the byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
   recast fold model.onnx --dry-run --verbose
   recast fold models/*.onnx --out-dir folded --format json
+  recast fold old-export.onnx --freeze-initializers -o folded.onnx
   recast fold - -o - < model.onnx > folded.onnx
 
 {EXIT_CODES}
@@ -48,6 +50,10 @@ pub struct Fold {
     /// Keep casts whose results would make the tensors of the model grow by more than this; K, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,
+    #[command(flatten)]
+    freeze: Freeze,
+    #[command(flatten)]
+    metadata: DropMetadata,
     /// Report what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -92,11 +98,13 @@ impl Fold {
             contested: self.contested.choice(),
             max_growth: self.max_growth,
         };
+        let (model, prepared) = prepare(model, self.freeze, &self.metadata).map_err(|error| Failure::new(&input.name, &error))?;
         let (model, report) = passes::run(model, &self.passes.0, &options).map_err(|error| Failure::new(&input.name, &error))?;
         let mut folded = FoldedModel {
             path: input.name,
             dry_run: self.dry_run,
             output: target.as_ref().map(files::target_name),
+            prepared,
             report: report.into(),
             bytes_in: input.bytes.len() as u64,
             bytes_out: 0,

@@ -11,6 +11,7 @@ mod inspect;
 mod lint;
 mod manual;
 mod open_results;
+mod prepare;
 mod progress;
 mod rule;
 mod streams;

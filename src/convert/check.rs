@@ -19,6 +19,16 @@ pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> 
     types(cx, target)
 }
 
+/// Whether a node has inputs and outputs as every model of this version has. An output may be left out by an empty name.
+pub(super) fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
+    inputs(node, version)?;
+    let (least, most) = version.output_count();
+    if node.output.len() < least.min(1) {
+        return Err(NodeInvalid.because(format!("{version} needs an output, but the node has none")));
+    }
+    expect_count("output", count(&node.output), (0, most), version)
+}
+
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
 /// of the first opsets require outputs that models omit in practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {

@@ -96,7 +96,9 @@ impl<'m> NodeConverter<'_, 'm> {
         let versions = facts::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
-            let reason = OperatorUnknown.because(format!("opset {at} of ai.onnx has no operator '{op}'"));
+            let since = versions.first().map(|first| format!(", which is new in opset {}", first.since_version));
+            let reason =
+                OperatorUnknown.because(format!("opset {at} of ai.onnx has no operator '{op}'{}", since.unwrap_or_default()));
             return Err(Blocked { opset_step: (at, self.target), reason });
         };
         if let Some(to) = versions.get(next).filter(|newer| newer.since_version <= self.target) {

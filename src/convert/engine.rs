@@ -1,24 +1,32 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
+use std::cell::OnceCell;
+
 use super::plan::Plan;
-use super::{Conversion, NotConverted, Options, Report, ir};
+use super::{Conversion, NotConverted, Options, Report, ir, valid};
 use crate::error::Invalid;
 use crate::facts::LATEST_OPSET;
-use crate::graph::{Edit, Model, ScopeId, is_onnx_domain};
+use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 
 /// Converts a model to an opset of ai.onnx.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them; if the options are invalid, or the model imports no known opset.
+/// If nodes cannot be converted, with all of them; if the options or the model are invalid.
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
         return Err(Invalid::at("--opset", what).into());
     }
-    let from = stated_opset(&model)?;
-    let plan = Plan::new(&model, options)?;
+    let model = match options.from_opset {
+        Some(opset) => read_as(model, opset)?,
+        None => model,
+    };
+    let inferred = OnceCell::new();
+    valid::check(&model, &inferred)?;
+    let from = model.opset(ScopeId::MAIN, "");
+    let plan = Plan::new(&model, &inferred, options);
     if !plan.blockers.is_empty() {
-        let nearest = plan.nearest(from, options.opset);
+        let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
     let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
@@ -33,19 +41,15 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(Conversion { model, report })
 }
 
-/// The opset that the model imports, if it is exactly one and known.
-fn stated_opset(model: &Model) -> Result<i64, Invalid> {
-    let imports = &model.proto().opset_import;
-    let mut stated = imports.iter().filter(|import| is_onnx_domain(import.domain()));
-    match (stated.next().map(|import| import.version()), stated.next()) {
-        (Some(_), Some(_)) => Err(Invalid::at("opset_import", "more than one opset of ai.onnx")),
-        (Some(version), None) if (1..=LATEST_OPSET).contains(&version) => Ok(version),
-        (Some(version), None) => {
-            let what = format!("unknown opset {version} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
-            Err(Invalid::at("opset_import", what))
-        }
-        (None, _) => {
-            model.opset(ScopeId::MAIN, "").ok_or_else(|| Invalid::at("opset_import", "no opset of ai.onnx to convert from"))
-        }
+/// The model as if it, and the functions that import the opset that it imports, imported another.
+fn read_as(model: Model, opset: i64) -> Result<Model, Invalid> {
+    if !(1..=LATEST_OPSET).contains(&opset) {
+        let what = format!("unknown opset {opset}: this version of recast supports 1 to {LATEST_OPSET}");
+        return Err(Invalid::at("--from-opset", what));
     }
+    let stated = model.opset(ScopeId::MAIN, "");
+    let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
+    let functions = model.scopes().filter(is_function).filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
+    let edits = std::iter::once(ScopeId::MAIN).chain(functions).map(|root| Edit::SetOpset { root, version: opset }).collect();
+    model.apply(edits).map_err(|refused| refused.0)
 }

@@ -1,8 +1,8 @@
 //! The IR version of the result.
 
-use super::Options;
+use super::{NotConverted, Options, Remedy};
 use crate::error::Invalid;
-use crate::facts;
+use crate::facts::{self, Need};
 use crate::graph::Model;
 use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
@@ -19,29 +19,42 @@ pub enum IrVersion {
 }
 
 /// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
-pub(super) fn choose(model: &Model, from: i64, adds_initializers: bool, options: &Options) -> Result<i64, Invalid> {
+///
+/// A model that does not import ai.onnx has no opset whose release decides: it is lowered to the version of the target's release,
+/// as far as its contents allow, and raised to what its contents need.
+pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, options: &Options) -> Result<i64, NotConverted> {
     let present = model.ir_version();
-    let need = facts::ir_needed(model, options.opset);
+    let mut needs = facts::contents(model);
+    let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
+    needs.push(Need::of_opset(options.opset));
+    let need = needs.iter().max_by_key(|need| need.ir).expect("the opset needs a version");
     let least = need.ir.max(OPSET_IMPORT);
     let least = match options.ir_version {
         IrVersion::Auto if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
     };
     match options.ir_version {
-        IrVersion::Auto if options.opset < from => Ok(least),
-        IrVersion::Auto => Ok(present.max(least)),
+        IrVersion::Auto => Ok(match from {
+            Some(from) if options.opset < from => least,
+            Some(_) => present.max(least),
+            None => present.min(least).max(contents),
+        }),
         IrVersion::Keep if present < OPSET_IMPORT => {
             let what = format!("--ir-version keep: opset imports need IR version {OPSET_IMPORT}, and the model has {present}");
-            Err(Invalid::at("model", what))
+            Err(Invalid::at("model", what).into())
         }
         IrVersion::Keep => Ok(present),
         IrVersion::Number(number) if number < least => {
-            let what = format!("--ir-version {number} is too low: {} needs {least}", need.what);
-            Err(Invalid::at("model", what))
+            let error = Invalid::at("model", format!("--ir-version {number} is too low: {} needs {least}", need.what));
+            let others = needs.iter().filter(|need| !need.is_metadata).map(|need| need.ir).max();
+            match others.is_none_or(|others| others <= number) {
+                true => Err(NotConverted::Avoidable { error, remedy: Remedy::DropMetadata }),
+                false => Err(error.into()),
+            }
         }
         IrVersion::Number(number) if number > LATEST => {
             let what = format!("unknown IR version {number}: this version of recast supports up to {LATEST}");
-            Err(Invalid::at("--ir-version", what))
+            Err(Invalid::at("--ir-version", what).into())
         }
         IrVersion::Number(number) => Ok(number),
     }

@@ -4,6 +4,8 @@
 //! versions; the adapted node is validated against the schema of the new version. If a version has no equivalent, or it is unknown
 //! whether it has, the node is a blocker, and the model stays unchanged.
 //!
+//! A model that uses no operator of ai.onnx keeps its nodes: only the import and the IR version are updated.
+//!
 //! Scope: the main graph, subgraphs, functions (by their own `opset_import`) and training graphs.
 
 mod check;
@@ -16,6 +18,7 @@ mod make;
 mod plan;
 mod reason;
 mod context;
+mod valid;
 
 use std::fmt;
 
@@ -33,6 +36,8 @@ pub use reason::{Code, Reason};
 pub struct Options {
     /// The opset of ai.onnx to convert to.
     pub opset: i64,
+    /// The opset that the model is read in, and functions that state the same one; none for the one that it states.
+    pub from_opset: Option<i64>,
     /// The IR version of the result.
     pub ir_version: IrVersion,
     /// Which defaults are written out.
@@ -57,7 +62,7 @@ impl Options {
     /// The default options for an opset.
     #[must_use]
     pub fn to(opset: i64) -> Options {
-        Options { opset, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
+        Options { opset, from_opset: None, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
     }
 }
 
@@ -73,9 +78,9 @@ pub struct Conversion {
 /// What a conversion did, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The opset of ai.onnx before.
-    pub from: i64,
-    /// The opset of ai.onnx after.
+    /// The opset of ai.onnx before; none if the model neither imports nor uses ai.onnx.
+    pub from: Option<i64>,
+    /// The requested opset of ai.onnx, which the model imports now if it imported one before.
     pub to: i64,
     /// The IR version before.
     pub ir_from: i64,
@@ -126,16 +131,33 @@ pub enum NotConverted {
     /// Nodes that cannot be converted; all of them.
     #[error("{} cannot be converted", count(.blockers.len()))]
     Blocked {
-        /// The opset that the model imports.
-        from: i64,
+        /// The opset of ai.onnx that the model imports; none if it does not import ai.onnx.
+        from: Option<i64>,
         /// Every unsupported node.
         blockers: Vec<Blocker>,
         /// The opset closest to the requested one to which the model can be converted.
         nearest: Option<i64>,
     },
+    /// The options or the model are invalid, and another option helps.
+    #[error("{error}")]
+    Avoidable {
+        /// The fault.
+        error: Invalid,
+        /// The remedy.
+        remedy: Remedy,
+    },
     /// The options or the model are invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+}
+
+/// What makes a conversion possible that is refused without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// To state the opset that the model is in: [`Options::from_opset`].
+    StateOpset,
+    /// To drop `metadata_props`: [`Edit::DropMetadata`](crate::graph::Edit::DropMetadata).
+    DropMetadata,
 }
 
 fn count(nodes: usize) -> String {

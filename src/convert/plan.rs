@@ -7,10 +7,9 @@ use std::cell::OnceCell;
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, Converted, NodeConverter};
 use super::{Blocker, Change, Options};
-use crate::error::Invalid;
+use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
 
@@ -24,13 +23,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Plans the conversion of every node. Fails if the model imports an unknown opset.
-    pub fn new(model: &Model, options: &Options) -> Result<Plan, Invalid> {
-        let inferred = OnceCell::new();
+    /// Plans the conversion of every node. A scope that does not import ai.onnx has no nodes of it.
+    pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Plan {
         let mut planner = Planner {
             model,
             options,
-            inferred: &inferred,
+            inferred,
             names: Names::new(model),
             inner: inner_scopes(model),
             nodes: HashMap::default(),
@@ -43,13 +41,13 @@ impl Plan {
         for scope in model.scopes().rev() {
             let Some(from) = model.opset(scope, "") else { continue };
             if model.enclosing(scope).is_none() {
-                planner.root(scope, from)?;
+                planner.root(scope, from);
             }
             for node in model.nodes(scope) {
                 planner.node(node, from);
             }
         }
-        Ok(planner.finish())
+        planner.finish()
     }
 
     /// The opset closest to the target without blockers; none if that is not between the two. Functions may import opsets that are
@@ -93,19 +91,10 @@ fn inner_scopes(model: &Model) -> HashMap<NodeId, Vec<ScopeId>> {
 
 impl<'m> Planner<'m> {
     /// Sets the opset even if it is the same: a model of an old IR version may import none.
-    fn root(&mut self, root: ScopeId, from: i64) -> Result<(), Invalid> {
-        if !(1..=LATEST_OPSET).contains(&from) {
-            return Err(Invalid::at(self.model.scope_path(root), format!("unknown opset {from} of ai.onnx")));
-        }
-        if let Body::Function(function) = self.model.body(root)
-            && function.opset_import.iter().filter(|import| is_onnx_domain(import.domain())).count() > 1
-        {
-            return Err(Invalid::at(self.model.scope_path(root), "more than one opset of ai.onnx"));
-        }
+    fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
             self.edits.push(Edit::SetOpset { root, version: self.options.opset });
         }
-        Ok(())
     }
 
     fn node(&mut self, id: NodeId, from: i64) {

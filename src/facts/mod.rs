@@ -29,7 +29,7 @@ use crate::graph::is_onnx_domain;
 use crate::hash::HashMap;
 
 pub use implied::implied;
-pub use needs::{Need, contents, ir_needed};
+pub use needs::{Need, contents};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
 

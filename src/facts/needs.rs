@@ -13,23 +13,30 @@ pub struct Need {
     pub ir: i64,
     /// What it is.
     pub what: String,
+    /// Whether it is `metadata_props`, which no computation depends on.
+    pub is_metadata: bool,
 }
 
-/// The IR version that a model must state at least, in an opset of ai.onnx: that of the release that brought the opset, or what
-/// the model's own contents need; the highest need, and a word on it.
-#[must_use]
-pub fn ir_needed(model: &Model, opset: i64) -> Need {
-    let of_opset = Need { ir: ir_of_opset(opset).unwrap_or(0), what: format!("opset {opset}") };
-    contents(model).into_iter().fold(of_opset, |highest, need| if need.ir > highest.ir { need } else { highest })
+impl Need {
+    /// What an opset of ai.onnx needs: the IR version of the release that introduced it.
+    #[must_use]
+    pub fn of_opset(opset: i64) -> Need {
+        Need { ir: ir_of_opset(opset).unwrap_or(0), what: format!("opset {opset}"), is_metadata: false }
+    }
 }
 
-/// What of a model's contents needs a certain IR version; for each version at least one thing, if there is any.
+/// How the description of metadata begins.
+const METADATA_PROPS: &str = "metadata_props";
+
+/// What of a model's contents needs a certain IR version; for each version at least one thing, if there is any, and one that is not
+/// metadata.
 #[must_use]
 pub fn contents(model: &Model) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut need = |ir: i64, what: &str| {
-        if !needs.iter().any(|known: &Need| known.ir == ir) {
-            needs.push(Need { ir, what: what.to_owned() });
+        let is_metadata = what.starts_with(METADATA_PROPS);
+        if !needs.iter().any(|known: &Need| (known.ir, known.is_metadata) == (ir, is_metadata)) {
+            needs.push(Need { ir, what: what.to_owned(), is_metadata });
         }
     };
     let proto = model.proto();
@@ -41,11 +48,6 @@ pub fn contents(model: &Model) -> Vec<Need> {
     }
     if !proto.configuration.is_empty() {
         need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration");
-    }
-    for import in proto.opset_import.iter().chain(proto.functions.iter().flat_map(|function| &function.opset_import)) {
-        if let Some(ir) = ir_of_other_opset(import.domain(), import.version()) {
-            need(ir, &format!("opset {} of {}", import.version(), import.domain()));
-        }
     }
     if proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain())) {
         need(ir_version::OPSET_IMPORT, "opset_import");
@@ -71,8 +73,11 @@ pub fn contents(model: &Model) -> Vec<Need> {
                 }
             }
             Body::Function(function) => {
-                if !function.overload().is_empty() || !function.value_info.is_empty() || !function.metadata_props.is_empty() {
-                    need(ir_version::METADATA, "an overload, value_info or metadata_props of a function");
+                if !function.overload().is_empty() || !function.value_info.is_empty() {
+                    need(ir_version::METADATA, "an overload or value_info of a function");
+                }
+                if !function.metadata_props.is_empty() {
+                    need(ir_version::METADATA, "metadata_props of a function");
                 }
                 for default in &function.attribute_proto {
                     need(ir_version::FUNCTION_DEFAULTS, "a default of a function's attribute");
@@ -89,13 +94,23 @@ pub fn contents(model: &Model) -> Vec<Need> {
         }
         for id in model.nodes(scope) {
             let node = model.node(id);
-            if !node.metadata_props.is_empty() || !node.overload().is_empty() {
-                need(ir_version::METADATA, "metadata_props or overload of a node");
+            if !node.overload().is_empty() {
+                need(ir_version::METADATA, "an overload of a node");
+            }
+            if !node.metadata_props.is_empty() {
+                need(ir_version::METADATA, "metadata_props of a node");
             }
             if !node.device_configurations.is_empty() {
                 need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
             }
             let is_of_onnx = is_onnx_domain(node.domain()) && model.callee(id).is_none();
+            // An opset that is imported and not used needs nothing.
+            if !is_onnx_domain(node.domain())
+                && let Some(opset) = model.opset(scope, node.domain())
+                && let Some(ir) = ir_of_other_opset(node.domain(), opset)
+            {
+                need(ir, &format!("opset {opset} of {}", node.domain()));
+            }
             for attribute in &node.attribute {
                 attribute_needs(attribute, &mut need);
                 if let Some(dtype) = named_type(attribute).filter(|_| is_of_onnx) {

@@ -8,7 +8,7 @@ use super::calls;
 use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
-use crate::error::Invalid;
+use crate::error::{Invalid, shortened};
 use crate::hash::HashMap;
 use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
@@ -24,7 +24,7 @@ pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid
     });
     let index = Index { graph: DiGraph::with_capacity(vertices, edges), ..Index::default() };
     let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new() };
-    builder.note_imports(ScopeId(0), &model.opset_import);
+    builder.note_imports(ScopeId::MAIN, &model.opset_import).map_err(|what| Invalid::at("opset_import", what))?;
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
         if let Some(graph) = &training.initialization {
@@ -40,8 +40,9 @@ pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid
         let scope = ScopeId(builder.index.kinds.len() as u32);
         let key = calls::function_key(function.domain(), function.name(), function.overload());
         builder.index.functions.insert(key, scope);
-        builder.note_imports(scope, &function.opset_import);
         builder.scope(ScopeKind::Function(position), Body::Function(function))?;
+        let imports = builder.note_imports(scope, &function.opset_import);
+        imports.map_err(|what| Invalid::at(scope::scope_path(model, &builder.index.kinds, scope), what))?;
     }
     builder.leave_missing();
     builder.pin_annotated();
@@ -228,12 +229,20 @@ impl<'m> Builder<'m> {
         None
     }
 
-    /// What is imported last counts, as in onnxruntime.
-    fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) {
+    /// A domain may be listed again at the same version, under either name of ai.onnx: exporters do that, and runtimes accept it.
+    fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) -> Result<(), String> {
         for import in imports {
+            let (domain, version) = (domain_name(import.domain()), import.version());
             let opsets = self.index.opsets.entry(root).or_default();
-            opsets.insert(domain_name(import.domain()).to_owned(), import.version());
+            match opsets.insert(domain.to_owned(), version) {
+                Some(other) if other != version => {
+                    let domain = shortened(domain);
+                    return Err(format!("imports two versions of {domain}, {other} and {version}: remove the wrong one"));
+                }
+                _ => {}
+            }
         }
+        Ok(())
     }
 
     /// The types stated first count less: an input's or output's statement wins over `value_info`.

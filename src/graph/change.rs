@@ -58,34 +58,43 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
     }
 }
 
-/// States the opset of ai.onnx that a function, or the model, is written in.
+/// States the opset of ai.onnx that a function, or the model, is written in: in every entry of the domain, or in a new one.
 pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     let imports = match root {
         ScopeKind::Function(index) => &mut model.functions[index as usize].opset_import,
         _ => &mut model.opset_import,
     };
-    match imports.iter_mut().find(|import| is_onnx_domain(import.domain())) {
-        Some(import) => import.version = Some(version),
-        None => {
-            imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
-        }
+    let mut is_stated = false;
+    for import in imports.iter_mut().filter(|import| is_onnx_domain(import.domain())) {
+        import.version = Some(version);
+        is_stated = true;
+    }
+    if !is_stated {
+        imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
     }
 }
 
-enum BodyMut<'m> {
+/// Removes initializers of the main graph from its inputs.
+pub(super) fn freeze_initializers(model: &mut ModelProto, names: &HashSet<String>) {
+    if let Some(graph) = model.graph.as_mut().filter(|_| !names.is_empty()) {
+        graph.input.retain(|input| !names.contains(input.name()));
+    }
+}
+
+pub(super) enum BodyMut<'m> {
     Graph(&'m mut GraphProto),
     Function(&'m mut FunctionProto),
 }
 
 impl BodyMut<'_> {
-    fn nodes(&mut self) -> &mut Vec<NodeProto> {
+    pub(super) fn nodes(&mut self) -> &mut Vec<NodeProto> {
         match self {
             BodyMut::Graph(graph) => &mut graph.node,
             BodyMut::Function(function) => &mut function.node,
         }
     }
 
-    fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
+    pub(super) fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
         match (place, self) {
             (TensorPlace::Attribute(node, index, part), body) => {
                 attribute_part(body.nodes().get_mut(node.position as usize)?.attribute.get_mut(index as usize)?, part)
@@ -103,7 +112,7 @@ impl BodyMut<'_> {
     }
 }
 
-fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<BodyMut<'m>> {
+pub(super) fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<BodyMut<'m>> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main => model.graph.as_mut().map(BodyMut::Graph),
         ScopeKind::Function(index) => model.functions.get_mut(index as usize).map(BodyMut::Function),

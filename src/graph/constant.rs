@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::query::is_onnx_domain;
-use super::scope::{NodeId, ScopeKind, holds_graph};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
 use crate::dtype::DType;
+use crate::hash::HashSet;
 use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Content, Data};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
@@ -75,6 +76,19 @@ impl Model {
             ScopeKind::Function(_) => false,
         };
         !(must_list && self.ir_version() < OWN_INITIALIZERS)
+    }
+
+    /// The initializers of the main graph that a caller may override, by name, in the order of the inputs.
+    #[must_use]
+    pub fn overridable_initializers(&self) -> Vec<&str> {
+        let Body::Graph(graph) = self.body(ScopeId::MAIN) else { return Vec::new() };
+        if self.ir_version() < OWN_INITIALIZERS {
+            return Vec::new();
+        }
+        let dense = graph.initializer.iter().map(|tensor| tensor.name());
+        let sparse = graph.sparse_initializer.iter().filter_map(|tensor| Some(tensor.values.as_ref()?.name()));
+        let initializers: HashSet<&str> = dense.chain(sparse).collect();
+        graph.input.iter().map(|input| input.name()).filter(|name| initializers.contains(name)).collect()
     }
 
     /// Whether a node is ONNX's `Constant`, with nothing beside its one value.

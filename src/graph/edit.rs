@@ -1,12 +1,13 @@
-//! The one door through which a model is changed.
+//! The only mutation API of a model.
 
 use super::Model;
-use super::change::{Changes, apply_changes, set_opset};
+use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
+use super::metadata::{MetadataKeys, drop_entries};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
-use crate::error::Invalid;
+use crate::error::{Classified, ErrorKind, Invalid};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -70,12 +71,30 @@ pub enum Edit {
     },
     /// States another IR version.
     SetIrVersion(i64),
+    /// Makes constants of the main graph's initializers that a caller may override: they are no longer inputs.
+    FreezeInitializers,
+    /// Removes entries of `metadata_props` at every level.
+    DropMetadata(MetadataKeys),
 }
 
 /// A batch of edits that would break the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused to change the model: {0}")]
 pub struct Refused(#[from] pub Invalid);
+
+impl Classified for Refused {
+    fn kind(&self) -> ErrorKind {
+        self.0.kind()
+    }
+
+    fn place(&self) -> Option<String> {
+        self.0.place()
+    }
+
+    fn message(&self) -> String {
+        format!("refused to change the model: {}", self.0.message())
+    }
+}
 
 impl Model {
     /// Applies a batch of edits as one.
@@ -91,17 +110,27 @@ impl Model {
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
-        let (header, edits): (Vec<Edit>, Vec<Edit>) =
-            edits.into_iter().partition(|edit| matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_)));
+        let (header, edits): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_of_header);
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
+        let overridable = self.overridable_initializers().into_iter().map(str::to_owned).collect();
+        let dropped = header.iter().filter_map(|edit| match edit {
+            Edit::DropMetadata(keys) => Some((keys.clone(), self.metadata_entries(keys))),
+            _ => None,
+        });
+        let dropped: Vec<_> = dropped.collect();
         let Model { mut proto, index, data } = self;
+        for (keys, entries) in dropped {
+            drop_entries(&mut proto, &index.kinds, &entries, &keys);
+        }
         for edit in header {
             match edit {
                 Edit::SetOpset { root, version } => set_opset(&mut proto, index.kinds[root.0 as usize], version),
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
-                _ => unreachable!("only these two were sorted out"),
+                Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
+                Edit::DropMetadata(_) => {}
+                _ => unreachable!("only edits of the header were sorted out"),
             }
         }
         apply_changes(&mut proto, &index.kinds, changes);
@@ -144,7 +173,8 @@ impl Model {
                     rewired.insert(*from);
                 }
                 Edit::ShareInitializer { with, .. } => rewired.extend(with),
-                Edit::ReplaceTensor { .. } | Edit::Declare { .. } | Edit::SetOpset { .. } | Edit::SetIrVersion(_) => {}
+                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
+                Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_) => {}
             }
         }
         for value in removed_values {
@@ -233,7 +263,9 @@ impl Model {
                 }
                 changes.entry(scope).or_default().added.push(*tensor);
             }
-            Edit::SetOpset { .. } | Edit::SetIrVersion(_) => unreachable!("these change no scope"),
+            Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_) => {
+                unreachable!("edits of the header were sorted out")
+            }
         }
         Ok(())
     }
@@ -247,6 +279,11 @@ impl Model {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
         missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
     }
+}
+
+/// Whether an edit is about the model as a whole, not about one scope.
+fn is_of_header(edit: &Edit) -> bool {
+    matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
 }
 
 /// Bits of an element.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Baseline, Diagnostic, Job, Safety, lint};
+use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
 use crate::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
@@ -39,11 +39,13 @@ impl Classified for FixError {
 
 /// Sets findings right whose fix is safe, or unsafe too if that is allowed, and which the baseline does not hide.
 ///
-/// Each round sets right all findings that do not touch; what is left is judged again.
+/// Each round sets right all findings that do not touch; what is left is judged again. A finding that a more specific one hides in
+/// reports is set right too.
 ///
 /// # Errors
 /// Where a rule is wrong.
 pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Result<Fixed, FixError> {
+    let job = &Job { overlapping: Overlapping::Shown, ..*job };
     let mut fixed = Vec::new();
     // The model of the last round whose number is a power of two: a circle, wherever it begins and however long it is, leads to a
     // model that was there before, while work that takes many rounds does not.
@@ -136,7 +138,9 @@ impl Claims {
                 | Edit::ShareInitializer { .. }
                 | Edit::RemoveInitializer(_)
                 | Edit::SetOpset { .. }
-                | Edit::SetIrVersion(_) => {
+                | Edit::SetIrVersion(_)
+                | Edit::FreezeInitializers
+                | Edit::DropMetadata(_) => {
                     claims.header = true;
                 }
             }

@@ -28,6 +28,8 @@ pub use rules::RULES;
 pub use selection::{Layer, Selection, Selector, UnknownRule};
 pub use subject::{CastSite, Chain, QuantizeSite, Subject};
 
+use std::collections::BTreeSet;
+
 use crate::graph::Model;
 
 /// How a model is to be judged.
@@ -39,6 +41,18 @@ pub struct Job<'j> {
     pub selection: &'j Selection,
     /// Whether the model may silence rules.
     pub noqa: Noqa,
+    /// What is reported of a node that several rules report for the same reason.
+    pub overlapping: Overlapping,
+}
+
+/// What is reported of a node that several rules report for the same reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlapping {
+    /// The finding of the most specific rule.
+    #[default]
+    Hidden,
+    /// Every finding.
+    Shown,
 }
 
 /// Judges a model. The diagnostics come in the order of the document, those of the model as a whole and of its values first.
@@ -50,6 +64,9 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
         let findings = (rule.check)(&subject).into_iter();
         let heard = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_silenced(model, finding.at, rule));
         found.extend(heard.map(|finding| (finding, rule, severity)));
+    }
+    if job.overlapping == Overlapping::Hidden {
+        hide_less_specific(&mut found);
     }
     found.sort_by_key(|(finding, rule, _)| (finding.at, rule.code));
     let mut diagnostics = Vec::with_capacity(found.len());
@@ -66,4 +83,15 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
+}
+
+/// Removes findings about a node that a more specific rule reports too.
+fn hide_less_specific(found: &mut Vec<(Finding, &Rule, Severity)>) {
+    for (specific, general) in rules::MORE_SPECIFIC {
+        let reported = found.iter().filter(|(_, rule, _)| rule == specific).map(|(finding, ..)| finding.at);
+        let reported: BTreeSet<Place> = reported.collect();
+        if !reported.is_empty() {
+            found.retain(|(finding, rule, _)| rule != general || !reported.contains(&finding.at));
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::rules::MORE_SPECIFIC;
 use super::{Finding, Subject};
 
 /// A rule: a pattern, how to find it, and what to say of it.
@@ -77,6 +78,11 @@ pub enum Selected {
 }
 
 impl Rule {
+    /// The rules whose findings about a node are hidden where this one reports the node.
+    pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
+        MORE_SPECIFIC.iter().filter(move |(specific, _)| *specific == self).map(|&(_, general)| general)
+    }
+
     /// The documentation, in Markdown.
     #[must_use]
     pub fn documentation(&self) -> String {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::fold::{unwritten, write_data_files};
+use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::convert::{Blocker, Change};
 use crate::external::DataFile;
@@ -23,10 +24,16 @@ pub struct ConvertedModel {
     pub output: Option<String>,
     /// The opsets before, by domain.
     pub from: BTreeMap<String, i64>,
+    /// The opset of ai.onnx that the model imports, if it was read as another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_opset: Option<i64>,
     /// The requested opsets, by domain.
     pub to: BTreeMap<String, i64>,
     /// The IR version.
     pub ir_version: IrVersions,
+    /// What was done to the model beforehand.
+    #[serde(flatten)]
+    pub prepared: Prepared,
     /// Nodes that changed.
     pub changes: Vec<Change>,
     /// Warnings about converted nodes.
@@ -69,7 +76,12 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     text.push_line(format_args!("{} -> {output}", model.path));
     let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
     let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
-    text.push_line(format_args!("  opset {from} -> {to}, IR version {ir_from}{ir_to}"));
+    let opsets = match from.is_empty() {
+        true => "ai.onnx is neither imported nor used".to_owned(),
+        false => format!("opset {from}{} -> {to}", stated(model)),
+    };
+    text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
+    write_prepared(&mut text, &model.prepared, verbose);
     text.push_line(format_args!("  changed {}", sums(&model.changes)));
     if verbose {
         for Change { node, op, what } in &model.changes {
@@ -84,6 +96,11 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     }
     write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
     text
+}
+
+/// ` (stated: 14)`, if the model was read as another opset than it states.
+fn stated(model: &ConvertedModel) -> String {
+    model.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"))
 }
 
 /// `3 nodes: 2 Softmax, 1 Squeeze`.
@@ -102,6 +119,9 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str)
     text.push_line(format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
     for blocker in &model.blockers {
         text.push_line(format_args!("    {blocker}"));
+    }
+    for note in &model.notes {
+        text.push_line(format_args!("  {note}"));
     }
     match model.nearest_opset {
         Some(nearest) => {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
 use crate::external::DataFile;
 use crate::passes::{Event, Report};
@@ -20,6 +21,9 @@ pub struct FoldedModel {
     pub dry_run: bool,
     /// Where it was written; none in a dry run, or if the run has errors.
     pub output: Option<String>,
+    /// What was done to the model beforehand.
+    #[serde(flatten)]
+    pub prepared: Prepared,
     /// What the passes did.
     #[serde(flatten)]
     pub report: FoldReport,
@@ -98,6 +102,7 @@ fn remedy(code: &str) -> Option<&'static str> {
     match code {
         "undefined-value" => Some("--undefined fold folds anyway"),
         "contested-value" => Some("--contested text|runtime folds anyway"),
+        "overridable" => Some("use --freeze-initializers to take it as a constant"),
         "growth-limit" => Some("--max-growth sets the limit"),
         _ => None,
     }
@@ -106,10 +111,11 @@ fn remedy(code: &str) -> Option<&'static str> {
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
-    let FoldedModel { path, output, dry_run, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
+    let FoldedModel { path, output, dry_run, prepared, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
     let mut text = Shown::default();
     let output = output.as_deref().unwrap_or(unwritten(*dry_run));
     text.push_line(format_args!("{path} -> {output}"));
+    write_prepared(&mut text, prepared, verbose);
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for folded in &report.folded {
         *pairs.entry((folded.from, folded.to)).or_default() += 1;

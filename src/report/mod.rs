@@ -6,6 +6,7 @@ mod failure;
 mod fold;
 mod inspect;
 mod lint;
+mod prepared;
 mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
@@ -14,6 +15,7 @@ pub use failure::Failure;
 pub use fold::{FoldReport, FoldedModel, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
+pub use prepared::{DroppedMetadata, Prepared};
 pub use words::{bytes, plural};
 
 use serde::Serialize;

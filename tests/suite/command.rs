@@ -312,6 +312,8 @@ fn the_manual_page_holds_every_option_and_example_of_every_command() {
         let is_option = |word: &&str| word.starts_with("--") && word.len() > 2;
         let options =
             help.lines().filter(|line| line.trim_start().starts_with('-')).flat_map(str::split_whitespace).filter(is_option);
+        // A value that may be left out is marked up on the page: `--name[=<VALUE>]`.
+        let options = options.map(|option| option.split('[').next().unwrap_or(option));
         let examples = help.lines().filter(|line| line.starts_with("  recast "));
         let missing = options.chain(examples).filter(|part| !section.contains(part.trim_end_matches(['.', ','])));
         failures.extend(missing.map(|part| format!("{command}: {part}")));

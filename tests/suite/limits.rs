@@ -114,6 +114,7 @@ fn models() -> Vec<(&'static str, Vec<u8>, bool)> {
     let chain = || each(|index| node("Neg", &[&step(index)], &[&step(index + 1)], vec![]));
     let constant = || initializer("v0", FLOAT, floats(1));
     let interface = |output: &str, dtype| [declared(11, "v0", FLOAT), declared(12, output, dtype)];
+    let inputs = || vec![declared(11, "v0", FLOAT), declared(11, "condition", BOOL)];
     let last = step(MANY);
     let round_mode = || (5, message(vec![(1, text("round_mode")), (4, text("up")), (20, Node::Varint(3))]));
     let casts_in_a_row =
@@ -144,11 +145,20 @@ fn models() -> Vec<(&'static str, Vec<u8>, bool)> {
             model([each(|index| cast("w", &step(index), INT32)), vec![initializer("w", FLOAT, floats(1 << 18))]].concat(), vec![]),
             false,
         ),
-        ("graphs in graphs", model(deep_inside(inside("", vec![node("Neg", &["x"], &["y"], vec![])])), vec![]), true),
         (
-            "uses of a name that nobody defines, deep inside",
-            model(deep_inside(each(|_| node("Neg", &["nobody"], &[], vec![]))), vec![]),
+            "graphs in graphs",
+            model([deep_inside(inside("", vec![node("Neg", &["v0"], &["y"], vec![])])), inputs()].concat(), vec![]),
             true,
+        ),
+        (
+            "uses of an outer name, deep inside",
+            model([deep_inside(each(|index| node("Neg", &["v0"], &[&format!("h{index}")], vec![]))), inputs()].concat(), vec![]),
+            true,
+        ),
+        (
+            "uses of a name that is not defined, deep inside",
+            model(deep_inside(each(|_| node("Neg", &["undefined"], &[], vec![]))), vec![]),
+            false,
         ),
         (
             "casts of an outer constant, deep inside",

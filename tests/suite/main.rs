@@ -21,5 +21,6 @@ mod progress;
 mod properties;
 mod storage;
 mod support;
+mod valid;
 mod wire_tree;
 mod words;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::files::{self, DataFolders};
+use crate::cli::prepare::Freeze;
 use crate::external::{self, Plan};
 use crate::graph::Model;
-use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Safety, Selection, Severity};
+use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{Failure, model_diff};
 use crate::shown::Shown;
 use crate::wire::Target;
@@ -22,6 +23,7 @@ pub(super) struct Task {
 #[derive(Clone, Copy)]
 pub(super) struct Mode<'m> {
     pub noqa: Noqa,
+    pub overlapping: Overlapping,
     pub action: Action,
     /// The fixes that may be applied.
     pub allowed: Safety,
@@ -44,6 +46,8 @@ pub(super) struct Judged {
     pub path: String,
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
+    /// The initializers that were taken as constants; none if that was not asked for.
+    pub frozen: Option<Vec<String>>,
     pub diff: Shown,
 }
 
@@ -51,23 +55,31 @@ pub(super) struct Judged {
 ///
 /// # Errors
 /// If it cannot be read, fixed or written.
-pub(super) fn judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFolders) -> Result<Judged, Failure> {
+pub(super) fn judge(
+    Task { path, selection, .. }: &Task,
+    mode: Mode,
+    folders: &DataFolders,
+    freeze: Freeze,
+) -> Result<Judged, Failure> {
     let (input, model) = files::open_model(path, folders)?;
-    let job = Job { path: &input.name, selection, noqa: mode.noqa };
+    let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
+    let (model, frozen) = freeze.apply(model).map_err(|error| Failure::new(&input.name, &error))?;
+    let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
+    let job = Job { path: &input.name, selection, noqa: mode.noqa, overlapping: mode.overlapping };
     match mode.action {
-        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, ..Judged::default() }),
+        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, frozen, ..Judged::default() }),
         Action::Diff => {
-            let before = model.proto().clone();
             let Fixed { model, fixed } =
                 lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
-            let diff = if fixed.is_empty() { Shown::default() } else { model_diff(&input.name, &before, model.proto()) };
-            Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
+            let changed = before.filter(|_| is_frozen || !fixed.is_empty());
+            let diff = changed.map_or_else(Shown::default, |before| model_diff(&input.name, &before, model.proto()));
+            Ok(Judged { path: input.name, fixed, frozen, diff, ..Judged::default() })
         }
         Action::Fix => {
             let Fixed { model, fixed } =
                 lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
-            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
+            let model = if fixed.is_empty() && !is_frozen { model } else { write_and_reopen(path, model, folders)? };
+            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, ..Judged::default() })
         }
     }
 }

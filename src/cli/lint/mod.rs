@@ -13,9 +13,10 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
+use super::prepare::Freeze;
 use super::streams::{message, print_coloured, say, say_failures, text_width};
 use super::{Messages, failures, files, progress};
-use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
+use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
 use crate::report::{Failure, LintFormat, LintRun, lint_summary, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
@@ -81,6 +82,9 @@ pub struct Lint {
     /// Hear what models say in `recast.noqa` no longer
     #[arg(long)]
     ignore_noqa: bool,
+    /// Report every finding, also where a more specific rule reports the same node
+    #[arg(long)]
+    show_overlapping: bool,
     /// Read this file instead of the nearest `recast.toml`
     #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
     config: Option<PathBuf>,
@@ -104,6 +108,8 @@ pub struct Lint {
     unsafe_fixes: bool,
     #[command(flatten)]
     folders: files::DataFolders,
+    #[command(flatten)]
+    freeze: Freeze,
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     format: LintFormat,
@@ -152,11 +158,12 @@ impl Lint {
         let tasks = self.tasks(run)?;
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
-            tasks.par_iter().map(|task| judge(task, mode, &self.folders)).inspect(|_| done.count()).collect()
+            tasks.par_iter().map(|task| judge(task, mode, &self.folders, self.freeze)).inspect(|_| done.count()).collect()
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {
-                Ok(Judged { path, findings, fixed, diff: change }) => {
+                Ok(Judged { path, findings, fixed, frozen, diff: change }) => {
+                    run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
                     run.findings.extend(findings);
@@ -211,6 +218,7 @@ impl Lint {
         Mode {
             known,
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
+            overlapping: if self.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
             action: match (self.fix, self.diff) {
                 (true, _) => Action::Fix,
                 (_, true) => Action::Diff,
@@ -270,6 +278,10 @@ impl Lint {
         print_coloured(document, self.color.choice())?;
         say_failures(&run.errors);
         let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
+        let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
+        if for_people && !messages.quiet && frozen > 0 {
+            say(Shown::line(format_args!("froze {}", plural(frozen, "initializer"))));
+        }
         if for_people && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
             say(Shown::line(format_args!("{summary}")));

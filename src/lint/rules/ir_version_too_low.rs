@@ -3,7 +3,7 @@
 //! ## What it checks
 //! `ir_version` against the model's contents: element types of tensors and values (float8 came with 9, INT4 with 10, FLOAT4E2M1 with 11,
 //! FLOAT8E8M0 with 12), functions of the model (8), `metadata_props` of nodes and the like (10), sparse initializers (6), initializers that
-//! are no inputs (4). That an opset came with a later release than the IR version is no finding: such models are common and run.
+//! are not inputs (4), opsets of other domains of ONNX that a node uses. That an opset came with a later release than the IR version is no finding: such models are common and run.
 //!
 //! ## Why is this bad?
 //! The version tells a reader whether it understands the model. One that stops at this version may drop what it does not know, or

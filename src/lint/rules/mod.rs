@@ -24,6 +24,7 @@ mod ineffective_saturate;
 mod ir_version_too_low;
 mod narrowing_overflows_to_infinity;
 mod noqa_names_no_rule;
+mod operator_not_in_opset;
 mod precision_lost_and_regained;
 mod redundant_cast;
 mod rewrite;
@@ -58,6 +59,7 @@ pub static RULES: &[&Rule] = &[
     &external_path_escapes::RULE,
     &cast_attribute_invalid::RULE,
     &noqa_names_no_rule::RULE,
+    &operator_not_in_opset::RULE,
     // RC3: numbers.
     &cast_result_undefined::RULE,
     &fractional_to_sub_byte::RULE,
@@ -70,4 +72,12 @@ pub static RULES: &[&Rule] = &[
     &redundant_cast::RULE,
     &collapsible_chain::RULE,
     &same_cast_twice::RULE,
+];
+
+/// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of the
+/// second.
+pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
+    (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
+    (&precision_lost_and_regained::RULE, &same_cast_twice::RULE),
+    (&foldable_cast::RULE, &redundant_cast::RULE),
 ];

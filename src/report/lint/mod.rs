@@ -17,7 +17,7 @@ mod sarif;
 pub use diff::model_diff;
 pub use rule::{rule_json, rule_text, rules_json, rules_text};
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -39,6 +39,9 @@ pub struct LintRun {
     pub errors: Vec<Failure>,
     /// Every model that was judged, those too that have no finding.
     pub models: Vec<String>,
+    /// The initializers that were taken as constants with `--freeze-initializers`, by model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub frozen_initializers: BTreeMap<String, Vec<String>>,
     /// The least severity for which the exit code is 1, by model.
     #[serde(skip)]
     pub fail_on: HashMap<String, Severity>,

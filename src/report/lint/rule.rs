@@ -14,7 +14,9 @@ pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
     let mut text = Shown::default();
     text.push_styled_line(&[(STRONG, &format!("# {code} {name}"))]);
     text.push_blank_line();
-    text.push_line(format_args!("{severity}, {selected}"));
+    let hidden: Vec<&str> = rule.hides().map(|general| general.code).collect();
+    let hides = if hidden.is_empty() { String::new() } else { format!(", hides {} at the same node", hidden.join(", ")) };
+    text.push_line(format_args!("{severity}, {selected}{hides}"));
     text.push_blank_line();
     match width {
         Some(width) => write_markdown(&mut text, &rule.documentation(), width),
@@ -80,6 +82,7 @@ fn json_of(rule: &Rule) -> Value {
         "name": rule.name,
         "severity": rule.severity,
         "default": rule.selected == Selected::ByDefault,
+        "hides": rule.hides().map(|general| general.code).collect::<Vec<_>>(),
         "summary": rule.summary(),
         "documentation": rule.documentation(),
     })

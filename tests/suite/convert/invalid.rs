@@ -10,7 +10,7 @@ fn nodes_without_required_inputs_or_outputs() {
             "(float[2,3] x) => (float z)",
             "= Softmax <axis = 0> (x) z = Relu (x)",
             13,
-            "no: Softmax-11 requires at least 1 outputs, but the node has 0",
+            "no: Softmax-11 needs an output, but the node has none",
         ),
         case(
             12,
@@ -31,14 +31,14 @@ fn nodes_without_required_inputs_or_outputs() {
             "(float[2,3] x) => (float z)",
             "= Shape <start = 1> (x) z = Relu (x)",
             14,
-            "no: Shape-15 requires at least 1 outputs, but the node has 0",
+            "no: Shape-15 needs an output, but the node has none",
         ),
         case(
             9,
             "(float[2,3] x) => (float z)",
             "= Constant <value = int64 {1}> () z = Relu (x)",
             8,
-            "no: Constant-9 requires at least 1 outputs, but the node has 0",
+            "no: Constant-9 needs an output, but the node has none",
         ),
         case(
             18,

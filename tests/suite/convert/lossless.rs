@@ -161,7 +161,6 @@ fn new_names_are_those_of_the_result_with_a_word_and_no_one_elses() {
         ("a value", "y_axes = Identity (x)", "", "y_axes_1"),
         ("two values", "y_axes = Identity (x) y_axes_1 = Identity (x)", "", "y_axes_2"),
         ("a node", "[y_axes] h = Identity (x)", "", "y_axes_1"),
-        ("a missing value", "h = Identity (y_axes)", "", "y_axes_1"),
         (
             "a value of another scope",
             "h = If (c) <then_branch = a () => (float p) { y_axes = Identity (x) p = Identity (x) }, else_branch = b () => (float q) { q = Identity (x) }>",

@@ -38,7 +38,7 @@ fn converted(case: &Case) -> Result<ModelProto, String> {
     match convert::convert(model, &Options::to(case.to)) {
         Ok(conversion) => Ok(conversion.model.into_proto()),
         Err(NotConverted::Blocked { blockers, .. }) => Err(blockers.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
-        Err(error) => panic!("{error}\n{source}"),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -46,17 +46,18 @@ fn the_ir_version_is_what_opset_and_contents_need() {
 
 #[test]
 fn opsets_of_other_domains_need_their_ir_version_too() {
-    for (domain, version, from, to, expected) in [
-        ("ai.onnx.ml", 5, 21, 15, 10),
-        ("ai.onnx.ml", 2, 21, 8, 6),
-        ("ai.onnx.preview.training", 1, 21, 9, 7),
-        ("local", 9, 21, 15, 8),
+    for (domain, version, operator, from, to, expected) in [
+        ("ai.onnx.ml", 5, "ai.onnx.ml.Scaler (x)", 21, 15, 10),
+        ("ai.onnx.ml", 5, "Relu (x)", 21, 15, 8),
+        ("ai.onnx.ml", 2, "ai.onnx.ml.Scaler (x)", 21, 8, 6),
+        ("ai.onnx.preview.training", 1, "ai.onnx.preview.training.Adam (x, x, x)", 21, 9, 7),
+        ("local", 9, "local.F (x)", 21, 15, 8),
     ] {
         let source = format!(
-            r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x) => (float[2] y) {{ y = Relu (x) }}"#
+            r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x) => (float[2] y) {{ y = {operator} }}"#
         );
         let ir = convert_text(&source, &Options::to(to)).unwrap().model.ir_version();
-        assert_eq!(ir, expected, "{domain} {version}");
+        assert_eq!(ir, expected, "{domain} {version} {operator}");
     }
 }
 

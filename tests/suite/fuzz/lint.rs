@@ -1,11 +1,11 @@
 //! Any model can be judged; fixes come to an end, in a model that loads and has nothing more to fix.
 
-use onnx_recast::lint::{self, Baseline, Fixed, Job, Layer, Noqa, Safety, Selection};
+use onnx_recast::lint::{self, Baseline, Fixed, Job, Layer, Noqa, Overlapping, Safety, Selection};
 
 pub fn run(bytes: &[u8]) {
     let all = Layer { select: Some(vec!["ALL".parse().expect("all rules have a name")]), ..Layer::default() };
     let selection = Selection::of([&all]);
-    let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::Heard };
+    let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::Heard, overlapping: Overlapping::Shown };
     for allowed in [Safety::Safe, Safety::Unsafe] {
         let Some(model) = super::model(bytes) else { return };
         let found = lint::lint(&model, &job);

@@ -344,6 +344,14 @@ pub const FIXTURES: &[Fixture] = &[
             <domain: "local", opset_import: ["": 18]> Move <dtype> (a) => (b) { b = Neg (a) }"#,
     },
     Fixture {
+        code: "RC206",
+        shows: "an opset of another domain, if a node uses it",
+        bad: r#"<ir_version: 9, opset_import: ["": 18, "ai.onnx.ml": 5]>
+            g (float[4] x) => (float[4] y) { y = ai.onnx.ml.Scaler (x) }"#,
+        findings: &[("model", "ir_version 9 is too low for opset 5 of ai.onnx.ml, which came with 10")],
+        good: r#"<ir_version: 9, opset_import: ["": 18, "ai.onnx.ml": 5]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+    },
+    Fixture {
         code: "RC207",
         shows: "upwards, from the root, in an attribute",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>
@@ -387,6 +395,37 @@ pub const FIXTURES: &[Fixture] = &[
         findings: &[("model", "'RC999'"), ("model", "'nonsense'")],
         good: r#"<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC1,RC203 float8-round-trip ALL", "other.noqa": "RC999"]>
             g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+    },
+    Fixture {
+        code: "RC210",
+        shows: "newer, deprecated and misspelt operators, in a function too",
+        bad: r#"<ir_version: 8, opset_import: ["": 14, "ai.onnx.ml": 1, "local": 1]>
+            g (float[2, 4] x, float[4] s, int64[2] i) => (float[2, 4] y) {
+                [newer] n = LayerNormalization (x, s)
+                [gone] u = Scatter (n, i, x)
+                [misspelt] e = Erfc (u)
+                [case] r = relu (e)
+                [of_ml] t = ai.onnx.ml.TreeEnsemble (r)
+                [strange] q = FusedSomethingQuick (t)
+                y = local.F (q)
+            }
+            <domain: "local", opset_import: ["": 11]> F (x) => (y) { [inner] y = Einsum <equation = "ij->ij"> (x) }"#,
+        findings: &[
+            ("graph/newer", "LayerNormalization came with opset 17 of ai.onnx; this is opset 14"),
+            ("graph/gone", "Scatter of ai.onnx is deprecated since opset 11; this is opset 14"),
+            ("graph/misspelt", "no opset of ai.onnx has an operator Erfc; did you mean Erf?"),
+            ("graph/case", "no opset of ai.onnx has an operator relu; did you mean Relu?"),
+            ("graph/of_ml", "TreeEnsemble came with opset 5 of ai.onnx.ml; this is opset 1"),
+            ("graph/strange", "no opset of ai.onnx has an operator FusedSomethingQuick"),
+            ("function/local:F/inner", "Einsum came with opset 12 of ai.onnx; this is opset 11"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 17, "com.example": 1, "local": 1]>
+            g (float[2, 4] x, float[4] s) => (float[2, 4] y) {
+                n = LayerNormalization (x, s)
+                u = com.example.Erfc (n)
+                y = local.Erfc (u)
+            }
+            <domain: "local", opset_import: ["": 12]> Erfc (x) => (y) { y = Einsum <equation = "ij->ij"> (x) }"#,
     },
     Fixture {
         code: "RC301",

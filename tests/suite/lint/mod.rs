@@ -10,7 +10,7 @@ mod properties;
 mod selection;
 
 use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Diagnostic, Job, Layer, Noqa, RULES, Selection};
+use onnx_recast::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
 
 use crate::support::model;
 
@@ -22,7 +22,7 @@ pub fn selecting(codes: &str) -> Selection {
 
 /// How the tests judge models that are in no file.
 pub fn job(selection: &Selection) -> Job<'_> {
-    Job { path: "model.onnx", selection, noqa: Noqa::Heard }
+    Job { path: "model.onnx", selection, noqa: Noqa::Heard, overlapping: Overlapping::Shown }
 }
 
 /// What the rules of these codes find in a text.

@@ -1,0 +1,100 @@
+//! What no valid model has. It is refused before any adapter sees it: an adapter relies on the inputs of its operator.
+//!
+//! Only what onnx.checker and onnxruntime refuse as well may be refused here. Neither looks at training graphs.
+
+use std::cell::OnceCell;
+
+use super::{NotConverted, Remedy, check};
+use crate::error::Invalid;
+use crate::facts::infer::{Inferred, infer};
+use crate::facts::{self, LATEST_OPSET};
+use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+
+/// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
+/// onnxruntime 1.31 refuse to load any other rank. Of the weights of GRU, LSTM and RNN onnxruntime does not check it.
+const RANKS: &[(&str, u32, usize)] =
+    &[("DepthToSpace", 0, 4), ("GRU", 0, 3), ("Gemm", 0, 2), ("Gemm", 1, 2), ("LSTM", 0, 3), ("RNN", 0, 3), ("SpaceToDepth", 0, 4)];
+
+/// Checks the main graph and the functions.
+pub(super) fn check(model: &Model, inferred: &OnceCell<Inferred>) -> Result<(), NotConverted> {
+    for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
+        for node in model.nodes(scope).filter(|&node| model.callee(node).is_none()) {
+            opset(model, node)?;
+            operands(model, node)?;
+            ranks(model, inferred, node)?;
+        }
+    }
+    let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
+    Ok(missing.try_for_each(|value| undefined(model, value))?)
+}
+
+fn is_in_training(model: &Model, scope: ScopeId) -> bool {
+    let mut around = std::iter::successors(Some(scope), |&scope| model.enclosing(scope));
+    around.any(|scope| matches!(model.scope_kind(scope), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_)))
+}
+
+/// A node of ai.onnx is written in an opset that is known.
+fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
+    let node = model.node(id);
+    if !is_onnx_domain(node.domain()) {
+        return Ok(());
+    }
+    let root = model.root(id.scope);
+    match (model.opset(root, ""), model.body(root)) {
+        (Some(1..=LATEST_OPSET), _) => Ok(()),
+        (Some(opset), Body::Function(_)) => {
+            Err(Invalid::at(model.scope_path(root), format!("states the unknown opset {opset} of ai.onnx")).into())
+        }
+        (Some(opset), Body::Graph(_)) => {
+            let what = format!("opset {opset} of ai.onnx is unknown; this version of recast knows 1 to {LATEST_OPSET}");
+            Err(Invalid::at("opset_import", what).into())
+        }
+        (None, Body::Function(_)) => {
+            let what = format!("{} is an operator of ai.onnx, which the function does not import", node.op_type());
+            Err(Invalid::at(model.node_path(id), what).into())
+        }
+        (None, Body::Graph(_)) => {
+            let what = format!("{} is an operator of ai.onnx, which the model does not import", node.op_type());
+            Err(NotConverted::Avoidable { error: Invalid::at(model.node_path(id), what), remedy: Remedy::StateOpset })
+        }
+    }
+}
+
+/// All required inputs are there, and no more inputs or outputs than the operator has.
+fn operands(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    let node = model.node(id);
+    let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
+    match schema.filter(|schema| !schema.deprecated) {
+        Some(schema) => check::arity(node, schema).map_err(|what| Invalid::at(model.node_path(id), what)),
+        None => Ok(()),
+    }
+}
+
+fn ranks(model: &Model, inferred: &OnceCell<Inferred>, id: NodeId) -> Result<(), Invalid> {
+    let node = model.node(id);
+    let fixed = RANKS.iter().filter(|(op, ..)| *op == node.op_type() && is_onnx_domain(node.domain()));
+    for &(op, index, expected) in fixed {
+        let Some(value) = model.input(id, index) else { continue };
+        match inferred.get_or_init(|| infer(model)).of(value).rank() {
+            Some(rank) if rank != expected => {
+                let what = format!("{op}: input '{}' has rank {rank}, not {expected}", model.name(value));
+                return Err(Invalid::at(model.node_path(id), what));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A name that nothing defines may be used in training graphs only.
+fn undefined(model: &Model, value: ValueId) -> Result<(), Invalid> {
+    let name = model.name(value);
+    let users = model.uses(value).map(|(user, _)| user).filter(|user| !is_in_training(model, user.scope));
+    if let Some(user) = users.min() {
+        return Err(Invalid::at(model.node_path(user), format!("input '{name}' is not defined")));
+    }
+    match model.output_of(value).iter().find(|&&scope| !is_in_training(model, scope)) {
+        Some(&scope) => Err(Invalid::at(model.scope_path(scope), format!("output '{name}' is not defined"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,45 @@
+//! What was done to a model before the command's own work.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::words::plural;
+use crate::shown::Shown;
+
+/// What was done to a model beforehand; none of what was not asked for.
+#[derive(Debug, Default, Serialize)]
+pub struct Prepared {
+    /// The initializers that were inputs too, and are constants now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_initializers: Option<Vec<String>>,
+    /// The entries of `metadata_props` that were removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_metadata: Option<DroppedMetadata>,
+}
+
+/// Entries of `metadata_props`.
+#[derive(Debug, Default, Serialize)]
+pub struct DroppedMetadata {
+    /// How many, at all levels.
+    pub entries: usize,
+    /// How many, by key.
+    pub keys: BTreeMap<String, usize>,
+}
+
+/// The lines for people; with `verbose` every name and key.
+pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: bool) {
+    if let Some(names) = &prepared.frozen_initializers {
+        text.push_line(format_args!("  froze {}", plural(names.len(), "initializer")));
+        for name in names.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {name}"));
+        }
+    }
+    if let Some(DroppedMetadata { entries, keys }) = &prepared.dropped_metadata {
+        let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+        text.push_line(format_args!("  dropped {entries} of metadata_props"));
+        for (key, count) in keys.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {key}: {count}"));
+        }
+    }
+}
