@@ -31,6 +31,7 @@ pub mod minifloat;
 pub mod packed;
 pub mod wire;
 pub mod cast;
+pub mod formats;
 pub mod tensor;
 pub mod text;
 pub mod graph;

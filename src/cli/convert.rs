@@ -8,7 +8,8 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
-use super::{EXIT_CODES, Format, Messages, progress};
+use super::opset::parse_opset;
+use super::{EXIT_CODES, Format, Messages, paths, progress};
 use crate::convert::{self, IrVersion, NotConverted, Options};
 use crate::external::Plan;
 use crate::graph::{ScopeId, domain_name};
@@ -31,15 +32,15 @@ use crate::wire::schema::OperatorSetIdProto;
 {EXIT_CODES}
 With several models, none is written unless all can be converted."))]
 pub struct Convert {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// The opset of ai.onnx to convert to, newer or older
-    #[arg(long, value_name = "N")]
+    /// The opset of ai.onnx to convert to, newer or older; `latest` is the newest one that recast knows
+    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     opset: i64,
     /// The IR version of the result: what it needs, the one it has, or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
@@ -67,11 +68,12 @@ enum Explicit {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
+        let models = paths::expand_patterns(&self.models)?;
+        let targets = self.output.targets_unless(self.dry_run, &models)?;
         // All models are converted before the first is written: if one is refused, none is.
-        let converted = progress::of_models(messages, self.models.len(), |done| {
+        let converted = progress::of_models(messages, models.len(), |done| {
             let convert = |(path, target): (&PathBuf, Option<Target>)| self.convert(path, target).inspect(|_| done.count());
-            self.models.iter().zip(targets).map(convert).collect::<anyhow::Result<Vec<_>>>()
+            models.iter().zip(targets).map(convert).collect::<anyhow::Result<Vec<_>>>()
         })?;
         let (mut reports, plans): (Vec<ConvertedModel>, Vec<Option<Plan>>) = converted.into_iter().unzip();
         let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
@@ -157,6 +159,6 @@ fn parse_ir_version(text: &str) -> Result<IrVersion, String> {
     match text {
         "auto" => Ok(IrVersion::Auto),
         "keep" => Ok(IrVersion::Keep),
-        number => number.parse().map(IrVersion::Number).map_err(|_| "neither auto, keep nor a number".to_owned()),
+        number => number.parse().map(IrVersion::Number).map_err(|_| "give auto, keep or a number".to_owned()),
     }
 }

@@ -69,7 +69,7 @@ impl KindName {
 impl Diff {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         if self.left == self.right && files::is_stdin(&self.left) {
-            bail!("standard input can be one of the models only");
+            bail!("standard input can be only one of the two models");
         }
         let (left, left_model) = files::open_model(&self.left, &self.folders)?;
         let (right, right_model) = files::open_model(&self.right, &self.folders)?;

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
-use super::{EXIT_CODES, Format, Messages, progress};
+use super::{EXIT_CODES, Format, Messages, paths, progress};
 use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
 use crate::report::{self, FoldedModel};
@@ -28,7 +28,7 @@ use crate::wire::{Layout, Target};
 {EXIT_CODES}
 A cast that is not folded is no failure."))]
 pub struct Fold {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
@@ -61,11 +61,12 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
+        let models = paths::expand_patterns(&self.models)?;
+        let targets = self.output.targets_unless(self.dry_run, &models)?;
         // All models are folded before the first is written: an error in one leaves no half of a run behind.
-        let folded = progress::of_models(messages, self.models.len(), |done| {
+        let folded = progress::of_models(messages, models.len(), |done| {
             let fold = |(path, target): (&PathBuf, Option<Target>)| self.fold(path.clone(), target).inspect(|_| done.count());
-            self.models.iter().zip(targets).map(fold).collect::<anyhow::Result<Vec<_>>>()
+            models.iter().zip(targets).map(fold).collect::<anyhow::Result<Vec<_>>>()
         })?;
         let (mut reports, plans): (Vec<FoldedModel>, Vec<Option<Plan>>) = folded.into_iter().unzip();
         let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
@@ -123,7 +124,7 @@ fn parse_passes(list: &str) -> Result<Passes, String> {
     let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
     let find = |name: &str| {
         let pass = PASSES.iter().find(|pass| pass.name == name.trim());
-        pass.copied().ok_or_else(|| format!("there is no pass '{name}'; there is: {}", known()))
+        pass.copied().ok_or_else(|| format!("unknown pass '{name}'; the passes are: {}", known()))
     };
     list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Messages, files, print, progress};
+use super::{EXIT_CODES, Messages, files, paths, print, progress};
 use crate::inspect::inspect;
 use crate::report::{self, InspectedModel};
 
@@ -22,7 +22,7 @@ use crate::report::{self, InspectedModel};
 {EXIT_CODES}
 The JSON document holds the keys of the model itself if there is one, and a list `models` if there are several."))]
 pub struct Inspect {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     /// What is printed
@@ -42,10 +42,11 @@ enum InspectFormat {
 
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let models = paths::expand_patterns(&self.models)?;
         let mut inspected = Vec::new();
         let mut dots = String::new();
-        progress::of_models(messages, self.models.len(), |done| {
-            for path in &self.models {
+        progress::of_models(messages, models.len(), |done| {
+            for path in &models {
                 let (input, model) = files::open_model(path, &files::DataFolders::default())?;
                 if self.format == InspectFormat::Dot {
                     dots.push_str(&model.to_dot());

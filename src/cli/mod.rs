@@ -9,7 +9,10 @@ mod fold;
 mod inspect;
 mod lint;
 mod manual;
+mod not_a_model;
 mod open_results;
+mod opset;
+mod paths;
 mod progress;
 mod rule;
 

@@ -34,7 +34,7 @@ impl ExplainRule {
             (Some(wanted), format) => {
                 let is_wanted = |name: &str| name.eq_ignore_ascii_case(wanted);
                 let Some(rule) = RULES.iter().find(|rule| is_wanted(rule.code) || is_wanted(rule.name)) else {
-                    bail!("no rule is called '{wanted}'; `recast rule` lists all");
+                    bail!("unknown rule '{wanted}'; `recast rule` lists all rules");
                 };
                 if format == Format::Text { report::rule_text(rule) } else { report::rule_json(rule) }
             }

@@ -9,6 +9,7 @@ use super::fold::write_data_files;
 use super::words::{line, plural};
 use crate::convert::{Blocker, Change};
 use crate::external::DataFile;
+use crate::hash::HashMap;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -51,14 +52,14 @@ pub struct IrVersions {
     pub to: i64,
 }
 
-/// The report for people: sums, or with `verbose` every node; blockers are listed in any case.
+/// The report for people: sums, or with `verbose` every node. Equal blockers are one line, unless `verbose`.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
     let mut text = String::new();
     let opset = |opsets: &BTreeMap<String, i64>| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
     let (from, to) = (opset(&model.from), opset(&model.to));
     if !model.blockers.is_empty() {
-        write_refusal(&mut text, model, &from, &to);
+        write_refusal(&mut text, model, &from, &to, verbose);
         return text;
     }
     let output = model.output.as_deref().unwrap_or("nothing written (dry run)");
@@ -93,14 +94,40 @@ fn sums(changes: &[Change]) -> String {
     format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
 }
 
-fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str) {
-    let nodes = plural(model.blockers.len(), "node");
-    line(text, format_args!("{}: not converted from opset {from} to {to}: {nodes} cannot follow", model.path));
-    for blocker in &model.blockers {
-        line(text, format_args!("    {blocker}"));
+fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str, verbose: bool) {
+    let nodes = plural(model.blockers.len(), "unsupported node");
+    line(text, format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
+    for group in groups(&model.blockers, verbose) {
+        match group.as_slice() {
+            [Blocker { node, op, opset_step: (from, to), reason }, _, ..] => {
+                let nodes = plural(group.len(), "node");
+                line(text, format_args!("    {op} ({nodes}, the first is {node}), opset {from} to {to}: {reason}"));
+            }
+            one => one.iter().for_each(|blocker| line(text, format_args!("    {blocker}"))),
+        }
     }
     match model.nearest_opset {
-        Some(nearest) => line(text, format_args!("  opset {nearest} can be reached")),
-        None => line(text, format_args!("  no opset on the way can be reached")),
+        Some(nearest) => {
+            let is_down = model.to.get("ai.onnx") < model.from.get("ai.onnx");
+            line(text, format_args!("  the {} opset that works is {nearest}", if is_down { "lowest" } else { "highest" }));
+        }
+        None => line(text, format_args!("  no opset between {from} and {to} works")),
     }
+}
+
+/// Blockers that differ in nothing but the node, in the order of the first of each; with `verbose` each by itself.
+fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
+    let mut groups: Vec<Vec<&Blocker>> = Vec::new();
+    let mut places: HashMap<(&str, (i64, i64), &str), usize> = HashMap::default();
+    for blocker in blockers {
+        let place = match verbose {
+            true => groups.len(),
+            false => *places.entry((&blocker.op, blocker.opset_step, &blocker.reason)).or_insert(groups.len()),
+        };
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(blocker);
+    }
+    groups
 }

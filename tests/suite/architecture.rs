@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 11] = [
     &["dtype", "error", "hash", "ir_version"],
     &["minifloat", "packed"],
     &["wire"],
-    &["cast"],
+    &["cast", "formats"],
     &["tensor"],
     &["text"],
     &["graph"],

@@ -11,6 +11,7 @@ mod diff;
 mod external_data;
 mod fold;
 mod fuzz;
+mod inputs;
 mod kept;
 mod limits;
 mod lint;

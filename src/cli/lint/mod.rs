@@ -1,7 +1,6 @@
 //! `recast lint`
 
 mod judge;
-mod paths;
 mod settings;
 
 use std::fs;
@@ -9,11 +8,11 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, files, print, progress, say};
+use super::{Messages, files, not_a_model, paths, print, progress, say};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -114,6 +113,9 @@ pub struct Lint {
     /// Exit with 0 whatever is found
     #[arg(long)]
     exit_zero: bool,
+    /// Accept paths that hold no model; by default that is an error (exit code 2)
+    #[arg(long)]
+    allow_empty: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -160,6 +162,12 @@ impl Lint {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
                 }
+                Ok(found) if not_a_model::is_text_model(&found.path) && self.fix => {
+                    bail!(
+                        "{}: is ONNX text, which cannot be fixed in place; use --diff, or fix the binary model",
+                        found.path.display()
+                    );
+                }
                 Ok(found) => found,
                 Err((path, error)) => {
                     run.errors.push(unjudged(&path, &error));
@@ -172,8 +180,9 @@ impl Lint {
                 Err(error) => run.errors.push(unjudged(&path, &error.into())),
             }
         }
-        if tasks.is_empty() && run.errors.is_empty() {
-            say("recast: no model found");
+        if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
+            let no_model = anyhow!("no .onnx file found; use --allow-empty if that is intended");
+            run.errors.extend(self.sources().iter().map(|path| unjudged(path, &no_model)));
         }
         Ok(tasks)
     }
@@ -187,6 +196,12 @@ impl Lint {
             None => {}
         }
         Ok(paths)
+    }
+
+    /// What the command line names, for an error about all of it.
+    fn sources(&self) -> Vec<PathBuf> {
+        let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
+        if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
     }
 
     fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {

@@ -1,4 +1,4 @@
-//! From what a command line names to model files: files, folders, patterns, lists.
+//! From the paths of a command line to model files: files, folders, patterns, lists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, anyhow};
 use glob::MatchOptions;
 
-use crate::cli::files;
+use super::files;
+use super::not_a_model::explain_open;
 
 /// The paths that a list names, one a line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -29,11 +30,33 @@ pub struct Found {
     pub in_folder: bool,
 }
 
+/// The files that the paths of a command name. A path that does not exist is a pattern if it has a `*`, `?` or `[`: shells that do
+/// not expand patterns, quotes and scripts pass them on.
+///
+/// # Errors
+/// Where a pattern matches no file.
+pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in paths {
+        match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
+            Some(pattern) => expand_pattern(pattern, &mut all),
+            None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
+        }
+    }
+    all.into_iter()
+        .map(|found| found.map(|found| found.path).map_err(|(path, error)| error.context(path.display().to_string())))
+        .collect()
+}
+
+fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
 /// A path that names no model, and why.
 pub type Unfound = (PathBuf, anyhow::Error);
 
 /// The model files that the paths name, in their order and each once; those of a folder or pattern come in the order of their
-/// names. What cannot be read stands as an error where its files would be.
+/// names. What cannot be read is an error in the place of its files.
 pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Unfound>> {
     let mut all = Vec::new();
     for path in paths {
@@ -49,9 +72,9 @@ fn expand_one(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
         Ok(metadata) if metadata.is_dir() => walk(path, all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
-        Err(error) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
+        Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
             Some(pattern) => expand_pattern(pattern, all),
-            None => all.push(Err((path.to_owned(), error.into()))),
+            None => all.push(Err((path.to_owned(), explain_open(path, error).into()))),
         },
     }
 }
@@ -61,7 +84,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Unfound>>) {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let matches = match glob::glob_with(pattern, options) {
         Ok(matches) => matches,
-        Err(error) => return all.push(unfound(error.into())),
+        Err(error) => return all.push(unfound(anyhow!("is not a valid pattern: {} at character {}", error.msg, error.pos + 1))),
     };
     let before = all.len();
     for path in matches {
@@ -72,7 +95,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Unfound>>) {
         }
     }
     if all.len() == before {
-        all.push(unfound(anyhow!("no file matches")));
+        all.push(unfound(anyhow!("no file matches this pattern")));
     }
 }
 
@@ -85,7 +108,7 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // Of a link it is asked what it is itself: a link to a folder is not followed, for it may lead around in a circle.
+        // Links to folders are skipped: they may form a cycle.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if is_folder && !hidden {
@@ -96,12 +119,12 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Unfound>>) {
     }
 }
 
-/// A file that was found, not named: what is no regular file, at the end of all links, is no model, and a pipe would be waited for.
+/// Adds a file that was found, not named. Only regular files and links to them are models; reading a pipe would block.
 fn push_file(path: &Path, all: &mut Vec<Result<Found, Unfound>>) {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
         Ok(_) => {}
-        Err(error) => all.push(Err((plain(path), error.into()))),
+        Err(error) => all.push(Err((plain(path), explain_open(path, error).into()))),
     }
 }
 
