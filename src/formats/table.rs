@@ -31,7 +31,7 @@ impl Format {
             Sign::At(offset, sign) => bytes.get(offset..).is_some_and(|rest| rest.starts_with(sign)),
             Sign::Text(words) => content::text(bytes).is_some_and(|text| {
                 let begins_with = |word: &&str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-                words.iter().any(|word| begins_with(word))
+                words.iter().any(begins_with)
             }),
             Sign::Content(matches) => matches(bytes),
         }

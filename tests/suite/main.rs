@@ -15,6 +15,8 @@ mod inputs;
 mod kept;
 mod limits;
 mod lint;
+#[cfg(unix)]
+mod mistakes;
 mod moved;
 #[cfg(target_os = "linux")]
 mod progress;
