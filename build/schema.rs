@@ -40,7 +40,7 @@ pub fn generate(out_dir: &Path) {
     let mut known = String::new();
     let mut aliases = String::new();
     for message in &files.file[0].message_type {
-        write_known(&mut known, "raw", message);
+        write_known(&mut known, "raw", "", message);
         write_alias(&mut aliases, "raw", 1, message);
     }
     write_file(out_dir, "known.rs", &known);
@@ -109,13 +109,20 @@ fn keep_nested_messages(message: &mut DescriptorProto) {
     }
 }
 
-fn write_known(out: &mut String, module: &str, message: &DescriptorProto) {
+fn write_known(out: &mut String, module: &str, outer: &str, message: &DescriptorProto) {
     let name = message.name();
     let tags: Vec<String> = message.field.iter().map(|field| field.number().to_string()).collect();
-    writeln!(out, "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; }}", tags.join(", "))
-        .expect("a String takes everything");
+    let full_name = format!("{outer}{name}");
+    writeln!(
+        out,
+        "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; \
+         const OUTLINE: &'static outline::Message = &outline::{}; }}",
+        tags.join(", "),
+        constant(&full_name)
+    )
+    .expect("a String takes everything");
     for nested in &message.nested_type {
-        write_known(out, &format!("{module}::{}", snake(name)), nested);
+        write_known(out, &format!("{module}::{}", snake(name)), &format!("{full_name}."), nested);
     }
 }
 

@@ -153,8 +153,57 @@ impl fmt::Display for DType {
 
 /// The name is not one of ONNX's element types.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not an ONNX element type; examples: FLOAT16, float8e4m3fn, INT4")]
+#[error("'{0}' is not an ONNX element type; {hint}", hint = hint(.0))]
 pub struct UnknownType(pub String);
+
+/// What other software calls the types, in small letters and without `_` and `-`.
+const OTHER_NAMES: &[(DType, &[&str])] = &[
+    (DType::Float, &["float32", "fp32", "f32", "single"]),
+    (DType::Double, &["float64", "fp64", "f64"]),
+    (DType::Float16, &["fp16", "f16", "half"]),
+    (DType::Bfloat16, &["bf16", "brain"]),
+    (DType::Float8E4M3Fn, &["fp8", "float8", "f8", "e4m3", "e4m3fn", "fp8e4m3", "fp8e4m3fn", "f8e4m3fn", "float8e4m3", "f8e4m3"]),
+    (DType::Float8E4M3Fnuz, &["e4m3fnuz", "fp8e4m3fnuz", "f8e4m3fnuz"]),
+    (DType::Float8E5M2, &["e5m2", "fp8e5m2", "f8e5m2"]),
+    (DType::Float8E5M2Fnuz, &["e5m2fnuz", "fp8e5m2fnuz", "f8e5m2fnuz"]),
+    (DType::Float8E8M0, &["e8m0", "e8m0fnu", "fp8e8m0", "fp8e8m0fnu", "f8e8m0fnu", "float8e8m0fnu"]),
+    (DType::Float6E2M3, &["fp6", "float6", "e2m3", "e2m3fn", "fp6e2m3", "float6e2m3fn"]),
+    (DType::Float6E3M2, &["e3m2", "e3m2fn", "fp6e3m2", "float6e3m2fn"]),
+    (DType::Float4E2M1, &["fp4", "float4", "e2m1", "e2m1fn", "fp4e2m1", "float4e2m1fn", "float4e2m1fnx2"]),
+    (DType::Int8, &["i8", "s8", "char", "qint8"]),
+    (DType::Uint8, &["u8", "byte", "uchar", "quint8"]),
+    (DType::Int16, &["i16", "s16", "short"]),
+    (DType::Uint16, &["u16", "ushort"]),
+    (DType::Int32, &["i32", "s32", "int", "qint32"]),
+    (DType::Uint32, &["u32", "uint"]),
+    (DType::Int64, &["i64", "s64", "long"]),
+    (DType::Uint64, &["u64", "ulong"]),
+    (DType::Int4, &["i4", "s4"]),
+    (DType::Uint4, &["u4"]),
+    (DType::Int2, &["i2", "s2"]),
+    (DType::Uint2, &["u2"]),
+    (DType::Bool, &["boolean", "i1", "bit"]),
+    (DType::String, &["str", "text", "object"]),
+    (DType::Complex64, &["c64", "cfloat"]),
+    (DType::Complex128, &["c128", "cdouble", "complex"]),
+];
+
+/// The ONNX name of a type that was called otherwise.
+fn hint(name: &str) -> String {
+    match meant(name) {
+        Some(dtype) => format!("did you mean {dtype}?"),
+        None => "examples: FLOAT16, FLOAT8E4M3FN, INT4".to_owned(),
+    }
+}
+
+fn meant(name: &str) -> Option<DType> {
+    let unqualified = name.rsplit(['.', ':']).next().unwrap_or(name);
+    let plain = unqualified.replace(['_', '-', ' '], "").to_lowercase();
+    let number = plain.parse().ok().and_then(DType::from_number);
+    let by_name = DType::ALL.iter().copied().find(|dtype| dtype.name().eq_ignore_ascii_case(&plain));
+    let by_other_name = || OTHER_NAMES.iter().find(|(_, names)| names.contains(&plain.as_str())).map(|&(dtype, _)| dtype);
+    number.or(by_name).or_else(by_other_name)
+}
 
 impl FromStr for DType {
     type Err = UnknownType;
@@ -180,6 +229,36 @@ mod tests {
         assert_eq!(DType::from_number(0), None);
         assert_eq!(DType::from_number(29), None);
         assert!("FLOAT7".parse::<DType>().is_err());
+    }
+
+    #[test]
+    fn the_type_that_was_meant_is_named() {
+        let cases = [
+            ("fp16", "FLOAT16"),
+            ("half", "FLOAT16"),
+            ("f32", "FLOAT"),
+            ("torch.float32", "FLOAT"),
+            ("bf16", "BFLOAT16"),
+            ("e4m3", "FLOAT8E4M3FN"),
+            ("float8_e4m3fn", "FLOAT8E4M3FN"),
+            ("torch.float8_e5m2fnuz", "FLOAT8E5M2FNUZ"),
+            ("TensorProto.INT4", "INT4"),
+            ("10", "FLOAT16"),
+        ];
+        for (name, expected) in cases {
+            let message = name.parse::<DType>().unwrap_err().to_string();
+            assert_eq!(message, format!("'{name}' is not an ONNX element type; did you mean {expected}?"));
+        }
+        assert!("float7".parse::<DType>().unwrap_err().to_string().ends_with("; examples: FLOAT16, FLOAT8E4M3FN, INT4"));
+    }
+
+    #[test]
+    fn no_other_name_is_ambiguous_or_a_name_of_onnx() {
+        let names: Vec<&str> = OTHER_NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for (index, name) in names.iter().enumerate() {
+            assert!(!names[index + 1..].contains(name), "{name} is there twice");
+            assert!(name.parse::<DType>().is_err(), "{name} is a name of ONNX");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cast::RoundMode;
 use crate::error::Invalid;
+use crate::facts::infer::infer;
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
 
@@ -39,9 +40,9 @@ pub struct CastFacts {
     pub node: String,
     /// Its scope's path.
     pub scope: String,
-    /// The type that is cast, where the model states it.
+    /// The type that is cast, where the model states it or it can be inferred.
     pub from: Option<&'static str>,
-    /// The resulting type, where the model states it.
+    /// The resulting type, where the model states it or it can be inferred.
     pub to: Option<&'static str>,
     /// `saturate` as written.
     pub saturate: Option<bool>,
@@ -115,6 +116,8 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
     let mut faults = Vec::new();
     let mut facts: Vec<(NodeId, CastFacts)> = Vec::new();
     let mut folded: HashSet<ValueId> = HashSet::new();
+    let inferred = infer(model);
+    let element_type = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
     for &node in model.nodes_in_order_of_use().iter().filter(|&&node| model.is_cast(node)) {
         let path = model.node_path(node);
         let read = match model.cast_node(node) {
@@ -132,7 +135,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
         }
         let to = read.and_then(|CastNode { to, .. }| match to {
             TypeSource::Attribute(to) => Some(to),
-            TypeSource::Like(like) => model.element_type(like),
+            TypeSource::Like(like) => element_type(like),
         });
         let round_mode = read.and_then(|cast| cast.round_mode).map(|mode| match mode {
             RoundMode::Up => "up",
@@ -142,7 +145,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
         let cast = CastFacts {
             node: path,
             scope: model.scope_path(node.scope),
-            from: input.and_then(|input| model.element_type(input)).map(|from| from.name()),
+            from: input.and_then(element_type).map(|from| from.name()),
             to: to.map(|to| to.name()),
             saturate: read.and_then(|cast| cast.saturate),
             round_mode,

@@ -34,6 +34,7 @@ pub mod packed;
 pub mod shown;
 pub mod wire;
 pub mod cast;
+pub mod formats;
 pub mod tensor;
 pub mod text;
 pub mod graph;

@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{ArgAction, Args, ValueEnum, value_parser};
+use anyhow::{Context, anyhow};
+use bytes::Bytes;
+use clap::{ArgAction, Args, ValueEnum};
 
 use super::open_results::{OnContested, Undefined};
+use super::opset::parse_cast_opset;
 use super::streams::{message, print, say};
 use super::{EXIT_CODES, Messages, files, progress};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
-use crate::cast_file::{self, Form};
+use crate::cast_file::{self, Failure, Form};
 use crate::dtype::DType;
-use crate::facts::LATEST_OPSET;
+use crate::formats;
 use crate::report::{bytes, plural};
 use crate::shown::Shown;
 use crate::wire::{self, Target, save};
@@ -57,7 +59,7 @@ pub struct CastFile {
     #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true)]
     round_mode: RoundModeName,
     /// The opset whose Cast it is: its rules, and the types that it admits
-    #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = value_parser!(u32).range(1..=LATEST_OPSET))]
+    #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = parse_cast_opset, allow_hyphen_values = true)]
     opset: u32,
     /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the value that `recast fold` would
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
@@ -79,9 +81,14 @@ enum RoundModeName {
 
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        if self.output != Path::new("-") {
+            files::check_target(&self.output)?;
+        }
         let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
         let input = input.with_context(|| self.input.display().to_string())?;
-        let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?).with_context(|| input.name.clone())?;
+        let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?)
+            .map_err(|failure| explain(&input.bytes, failure))
+            .with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype(), self.to, self.rules())?;
         let (from, elements) = (array.dtype(), array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
@@ -148,4 +155,15 @@ impl CastFile {
 
 fn counted(count: u64) -> String {
     format!("{} {}", plural(count as usize, "element"), if count == 1 { "is" } else { "are" })
+}
+
+/// What a file is that is not a tensor, if that is known.
+fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
+    if formats::read_model(bytes).is_ok() {
+        return anyhow!("is a model, not a tensor; `recast fold` folds the casts of its constants");
+    }
+    match formats::recognise(bytes).filter(|format| !["npy", "tensor-proto"].contains(&format.code)) {
+        Some(format) => anyhow!("is {}, not a .npy file or a TensorProto", format.name),
+        None => failure.into(),
+    }
 }

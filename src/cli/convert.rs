@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::files::{self, ExternalData, Output};
+use super::opset::parse_opset;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, Format, Messages, paths};
 use crate::convert::{self, Blocker, Code, IrVersion, NotConverted, Options, Remedy};
 use crate::external::Plan;
 use crate::facts;
@@ -34,19 +35,19 @@ use crate::wire::schema::OperatorSetIdProto;
 {EXIT_CODES}
 With several models, none is written unless all can be converted."))]
 pub struct Convert {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// The opset of ai.onnx to convert to, newer or older
-    #[arg(long, value_name = "N")]
+    /// The opset of ai.onnx to convert to, newer or older; `latest` is the newest one that recast knows
+    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     opset: i64,
     /// Read the model as if it imported this opset of ai.onnx, for models that import a wrong one. Functions that import the same
     /// opset as the model are read in this one too
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
     /// The IR version of the result: the lowest that it needs, that of the model, or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
@@ -78,9 +79,10 @@ enum Explicit {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
+        let models = paths::expand_patterns(&self.models)?;
+        let targets = self.output.targets_unless(self.dry_run, &models)?;
         // All models are converted before the first is written: if one cannot be converted, none is written.
-        let converted = files::each(messages, &self.models, targets, |path, target| self.convert(path, target));
+        let converted = files::each(messages, &models, targets, |path, target| self.convert(path, target));
         let files::Together { mut reports, plans, mut errors } = converted;
         let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
         if errors.is_empty() && !is_refused {

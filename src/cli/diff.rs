@@ -70,7 +70,7 @@ impl KindName {
 impl Diff {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         if self.left == self.right && files::is_stdin(&self.left) {
-            bail!("standard input can be one of the models only");
+            bail!("standard input can be only one of the two models");
         }
         let names = [&self.left, &self.right].map(|path| path.display().to_string());
         let (differences, errors) = self.compare(&names);

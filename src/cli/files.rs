@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Messages, progress, streams};
+use super::{Messages, not_a_model, progress, streams};
 use crate::error::{ErrorKind, Invalid};
 use crate::external::{self, Placement, Plan, Unplaceable};
+use crate::formats;
 use crate::graph::Model;
 use crate::report::Failure;
 use crate::shown::Printed;
-use crate::wire::schema::ModelProto;
-use crate::wire::{self, DataFolder, Input, Progress, Target};
+use crate::wire::{self, DataFolder, Input, Progress, Target, folder_of};
 
 /// Where the results go.
 #[derive(Args, Clone)]
@@ -48,7 +48,7 @@ impl Output {
     /// Where an input has none, or two inputs have the same, or a dry run has one.
     pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
         match (dry_run, self.is_given()) {
-            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
+            (true, true) => bail!("--dry-run writes nothing; omit -o, --out-dir and --in-place"),
             (true, false) => Ok(vec![None; inputs.len()]),
             (false, _) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
         }
@@ -70,28 +70,56 @@ impl Output {
         for target in &targets {
             let Target::File(path) = target else { continue };
             if !seen.insert(wire::identity(path)) {
-                bail!("two models would be written to {}", path.display());
+                bail!("two models would be written to {}; write them to different folders", path.display());
             }
-            if path.is_dir() {
-                bail!("{}: is a folder, not a file", path.display());
+            if !self.in_place {
+                check_target(path)?;
             }
         }
         Ok(targets)
     }
 
     fn target(&self, input: &Path) -> anyhow::Result<Target> {
+        let is_text = not_a_model::is_text_model(input);
         match (&self.output, &self.out_dir) {
             (Some(output), _) if output == Path::new("-") => Ok(Target::Stdout),
             (Some(output), _) => Ok(Target::File(output.clone())),
-            _ if is_stdin(input) => bail!("a model from standard input has no name; use -o FILE"),
+            _ if is_stdin(input) => bail!("a model from standard input has no file name; use -o FILE"),
             (None, Some(folder)) => {
                 std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
-                Ok(Target::File(folder.join(name)))
+                let path = folder.join(name);
+                Ok(Target::File(if is_text { path.with_extension("onnx") } else { path }))
+            }
+            (None, None) if is_text => {
+                bail!("{}: is ONNX text, but models are written in binary form; use -o FILE.onnx", input.display())
             }
             (None, None) => Ok(Target::File(input.to_owned())),
         }
     }
+}
+
+/// Checks before any work that a file can be written to this path.
+///
+/// # Errors
+/// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
+pub fn check_target(path: &Path) -> anyhow::Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        bail!("{name}: is a folder, not a file; name a file in it");
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let folder = folder.display();
+        match folder_of(path).exists() {
+            true => bail!("{name}: {folder} is a file, not a folder"),
+            false => bail!("{name}: the folder {folder} does not exist; create it first"),
+        }
+    }
+    if not_a_model::is_text_model(path) {
+        bail!("{name}: models are written in binary form; use a name that ends in .onnx");
+    }
+    Ok(())
 }
 
 /// Where the values of large tensors go.
@@ -209,7 +237,7 @@ pub fn each<R>(
 
 fn parse_placement(text: &str) -> Result<Placement, String> {
     match text {
-        "" => Err("neither `keep` nor `inline` nor a path".to_owned()),
+        "" => Err("give keep, inline or a path".to_owned()),
         "keep" => Ok(Placement::Keep),
         "inline" => Ok(Placement::Inline),
         file => Ok(Placement::File(file.to_owned())),
@@ -256,17 +284,16 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<(Input, Model), 
 pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Input, Model, Vec<Invalid>), Failure> {
     let name = path.display().to_string();
     let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) };
-    let input = input.map_err(|error| Failure::new(&name, &error))?;
-    if input.bytes.is_empty() {
-        return Err(Failure::of_file(name, ErrorKind::NotAModel, "is empty, not an ONNX model"));
-    }
-    let proto = ModelProto::from_bytes(input.bytes.clone()).map_err(|error| {
-        let failure = Failure::new(&name, &error);
-        match failure.code {
-            ErrorKind::MalformedProtobuf => Failure { message: format!("is not an ONNX model: {}", failure.message), ..failure },
-            _ => failure,
+    let mut input = input.map_err(|error| Failure::new(&name, &not_a_model::explain_open(path, error)))?;
+    let proto = match formats::read_model(&input.bytes) {
+        Err(_) if not_a_model::is_text(path, &input.bytes) => {
+            let binary = not_a_model::to_binary(&input.bytes);
+            input.bytes = binary.map_err(|error| Failure::of_file(&name, ErrorKind::NotAModel, format!("{error:#}")))?;
+            formats::read_model(&input.bytes)
         }
-    })?;
+        read => read.map_err(|error| not_a_model::explain(path, error)),
+    };
+    let proto = proto.map_err(|error| Failure::new(&name, &error))?;
     let (model, faults) = Model::for_reading(proto).map_err(|error| Failure::new(&name, &error))?;
     let data = folders.of(path).map_err(|error| Failure::of_file(&name, ErrorKind::Usage, format!("{error:#}")))?;
     Ok((input, model.with_data(data), faults))

@@ -8,7 +8,7 @@ use clap::Args;
 use super::files::{self, ExternalData, Output};
 use super::open_results::{OnContested, Undefined};
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, Format, Messages, paths};
 use crate::external::Plan;
 use crate::passes::{self, PASSES, Pass};
 use crate::report::{self, Failure, FoldedModel};
@@ -30,7 +30,7 @@ use crate::wire::{Layout, Target};
 {EXIT_CODES}
 A cast that is not folded is no failure."))]
 pub struct Fold {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
@@ -67,9 +67,10 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let targets = self.output.targets_unless(self.dry_run, &self.models)?;
+        let models = paths::expand_patterns(&self.models)?;
+        let targets = self.output.targets_unless(self.dry_run, &models)?;
         // All models are folded before the first is written: if one has an error, none is written.
-        let folded = files::each(messages, &self.models, targets, |path, target| self.fold(path, target));
+        let folded = files::each(messages, &models, targets, |path, target| self.fold(path, target));
         let files::Together { mut reports, plans, mut errors } = folded;
         if errors.is_empty() {
             let (removed, error) = files::write_all(plans.into_iter().flatten().collect(), messages);
@@ -131,7 +132,7 @@ fn parse_passes(list: &str) -> Result<Passes, String> {
     let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
     let find = |name: &str| {
         let pass = PASSES.iter().find(|pass| pass.name == name.trim());
-        pass.copied().ok_or_else(|| format!("there is no pass '{name}'; there is: {}", known()))
+        pass.copied().ok_or_else(|| format!("unknown pass '{name}'; the passes are: {}", known()))
     };
     list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::streams::{print, say_failures};
-use super::{EXIT_CODES, Messages, files, progress};
+use super::{EXIT_CODES, Messages, files, paths, progress};
 use crate::inspect::inspect;
 use crate::report::{self, Failure, InspectedModel};
 use crate::shown::Shown;
@@ -23,7 +23,7 @@ use crate::shown::Shown;
 {EXIT_CODES}
 The JSON document holds the keys of the model itself if there is one, and a list `models` if there are several."))]
 pub struct Inspect {
-    /// The models; `-` is standard input
+    /// The models, or patterns in quotes; `-` is standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     /// What is printed
@@ -43,9 +43,10 @@ pub enum InspectFormat {
 
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let models = paths::expand_patterns(&self.models)?;
         let (mut inspected, mut dots, mut errors) = (Vec::new(), Shown::default(), Vec::new());
-        progress::of_models(messages, self.models.len(), |done| {
-            for path in &self.models {
+        progress::of_models(messages, models.len(), |done| {
+            for path in &models {
                 match files::open_model_for_reading(path, &files::DataFolders::default()) {
                     Ok((input, model, faults)) => {
                         let name = &input.name;

@@ -33,7 +33,7 @@ impl ExplainRule {
             Some(wanted) => {
                 let is_wanted = |name: &str| name.eq_ignore_ascii_case(wanted);
                 let rule = RULES.iter().find(|rule| is_wanted(rule.code) || is_wanted(rule.name));
-                Some(rule.with_context(|| format!("there is no rule '{wanted}'; `recast rule` lists all"))?)
+                Some(rule.with_context(|| format!("unknown rule '{wanted}'; `recast rule` lists all rules"))?)
             }
             None => None,
         };

@@ -140,6 +140,6 @@ impl FromStr for Severity {
 
     fn from_str(name: &str) -> Result<Severity, String> {
         let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
-        found.ok_or_else(|| format!("'{name}' is no severity; there is info, warning and error"))
+        found.ok_or_else(|| format!("unknown severity '{name}'; the severities are info, warning and error"))
     }
 }

@@ -22,7 +22,7 @@ pub struct Selector {
 
 /// Nothing is called by this code, prefix or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no rule is called '{0}', and no code begins with it; `recast rule` lists all, examples are RC101, RC2 and ALL")]
+#[error("unknown rule or prefix '{0}'; examples: RC101, RC2, ALL; `recast rule` lists all rules")]
 pub struct UnknownRule(pub String);
 
 /// What one source of settings says: a configuration file, or the command line, which comes after it.

@@ -10,6 +10,7 @@ use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::convert::{Blocker, Change};
 use crate::external::DataFile;
+use crate::hash::HashMap;
 use crate::shown::Shown;
 
 /// One model of a run.
@@ -62,14 +63,14 @@ pub struct IrVersions {
     pub to: i64,
 }
 
-/// The text report: totals, or with `verbose` every node; blockers are always listed.
+/// The text report: totals, or with `verbose` every node; blockers are always listed. Equal blockers are one line, unless `verbose`.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     let mut text = Shown::default();
     let opset = |opsets: &BTreeMap<String, i64>| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
     let (from, to) = (opset(&model.from), opset(&model.to));
     if !model.blockers.is_empty() {
-        write_refusal(&mut text, model, &from, &to);
+        write_refusal(&mut text, model, &from, &to, verbose);
         return text;
     }
     let output = model.output.as_deref().unwrap_or(unwritten(model.dry_run));
@@ -114,11 +115,17 @@ fn sums(changes: &[Change]) -> String {
     format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
 }
 
-fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str) {
+fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str, verbose: bool) {
     let nodes = plural(model.blockers.len(), "unsupported node");
     text.push_line(format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
-    for blocker in &model.blockers {
-        text.push_line(format_args!("    {blocker}"));
+    for group in groups(&model.blockers, verbose) {
+        match group.as_slice() {
+            [Blocker { node, op, opset_step: (from, to), reason, .. }, _, ..] => {
+                let nodes = plural(group.len(), "node");
+                text.push_line(format_args!("    {op} ({nodes}, the first is {node}), opset {from} to {to}: {reason}"));
+            }
+            one => one.iter().for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
+        }
     }
     for note in &model.notes {
         text.push_line(format_args!("  {note}"));
@@ -130,4 +137,21 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str)
         }
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
+}
+
+/// Blockers that differ in nothing but the node, in the order of the first of each; with `verbose` each by itself.
+fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
+    let mut groups: Vec<Vec<&Blocker>> = Vec::new();
+    let mut places: HashMap<(&str, (i64, i64), &str), usize> = HashMap::default();
+    for blocker in blockers {
+        let place = match verbose {
+            true => groups.len(),
+            false => *places.entry((&blocker.op, blocker.opset_step, &blocker.reason)).or_insert(groups.len()),
+        };
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(blocker);
+    }
+    groups
 }

@@ -57,11 +57,11 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
             (Value::Fixed32(bits), "float_data") => raw.bytes.extend(bits.to_le_bytes()),
             (Value::Fixed64(bits), "double_data") => raw.bytes.extend(bits.to_le_bytes()),
             (Value::Len(packed), "float_data" | "double_data") => raw.bytes.extend_from_slice(packed),
-            (Value::Varint(number), "int32_data" | "int64_data" | "uint64_data") => raw.push(*number),
+            (Value::Varint(number), "int32_data" | "int64_data" | "uint64_data") => raw.push(*number)?,
             (Value::Len(packed), "int32_data" | "int64_data" | "uint64_data") => {
                 let mut packed = packed.clone();
                 while packed.has_remaining() {
-                    raw.push(decode_varint(&mut packed).map_err(|_| malformed())?);
+                    raw.push(decode_varint(&mut packed).map_err(|_| malformed())?)?;
                 }
             }
             _ => return Err(malformed()),
@@ -70,9 +70,28 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
     Ok(raw.finish())
 }
 
+/// The least and greatest number that a field holds for a type; none where every number of the field fits.
+///
+/// onnx.proto: bit patterns of `int32_data` are unsigned; elements of 4 and 2 bits are packed into one byte, which is unsigned too
+/// but which some writers extend by its sign.
+fn range(dtype: DType) -> Option<(i64, i64)> {
+    match (dtype.class(), dtype.bits()) {
+        (_, 64) => None,
+        (Class::Unsigned, 32) => Some((0, u32::MAX.into())),
+        // Of a negative number that was not extended to 64 bits, protobuf takes the low 32.
+        (Class::Signed, 32) => Some((i32::MIN.into(), u32::MAX.into())),
+        (Class::Signed, 2 | 4) => Some((i8::MIN.into(), u8::MAX.into())),
+        (Class::Signed, bits) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+        (_, 2 | 4) => Some((0, u8::MAX.into())),
+        (_, bits) => Some((0, (1 << bits) - 1)),
+    }
+}
+
 /// Numbers on their way into the layout of `raw_data`.
 struct Raw {
     dtype: DType,
+    /// The numbers that fit the type.
+    range: Option<(i64, i64)>,
     bytes: Vec<u8>,
     numbers: u64,
     /// Bits of 6-bit elements that do not fill a byte yet, the first in the low bits.
@@ -82,10 +101,21 @@ struct Raw {
 
 impl Raw {
     fn new(dtype: DType) -> Raw {
-        Raw { dtype, bytes: Vec::new(), numbers: 0, bits: 0, bit_count: 0 }
+        Raw { dtype, range: range(dtype), bytes: Vec::new(), numbers: 0, bits: 0, bit_count: 0 }
     }
 
-    fn push(&mut self, number: u64) {
+    /// Adds a number of the field.
+    ///
+    /// # Errors
+    /// Where it does not fit the type: what a runtime makes of it differs.
+    fn push(&mut self, number: u64) -> Result<(), BadTensor> {
+        if let Some((least, most)) = self.range
+            && !(least..=most).contains(&number.cast_signed())
+        {
+            let field = field(self.dtype).1;
+            let found = if field == "uint64_data" { number.into() } else { number.cast_signed().into() };
+            return Err(BadTensor::Range { field, index: self.numbers, found, dtype: self.dtype, least, most });
+        }
         self.numbers += 1;
         match (self.dtype.class(), self.dtype.bits()) {
             (Class::Bool, _) => self.bytes.push(u8::from(number != 0)),
@@ -100,6 +130,7 @@ impl Raw {
             }
             (_, bits) => self.bytes.extend_from_slice(&number.to_le_bytes()[..bits.div_ceil(8)]),
         }
+        Ok(())
     }
 
     fn finish(mut self) -> (Bytes, u64) {

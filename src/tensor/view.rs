@@ -59,6 +59,22 @@ pub enum BadTensor {
         /// The tensor's shape.
         dims: Vec<i64>,
     },
+    /// A number of a typed field is beyond what its elements can hold.
+    #[error("{field}[{index}] is {found}, which does not fit {dtype}: expected {least} to {most}")]
+    Range {
+        /// The storage field.
+        field: &'static str,
+        /// Which number of the field.
+        index: u64,
+        /// The number.
+        found: i128,
+        /// The tensor's type.
+        dtype: DType,
+        /// The least number that fits.
+        least: i64,
+        /// The greatest number that fits.
+        most: i64,
+    },
     /// The values of a typed field are encoded in a way that is not its own.
     #[error("{0} is not encoded as its type demands")]
     Encoding(&'static str),

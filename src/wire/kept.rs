@@ -11,6 +11,8 @@ use prost::{DecodeError, Message};
 
 use super::field::{Field, Value};
 use super::layout::{self, Piece};
+use super::locate::field_at;
+use super::outline;
 use crate::error::{Classified, ErrorKind};
 
 /// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
@@ -20,6 +22,8 @@ const LONGEST_KEY: usize = 5;
 pub trait Known: Message + Default {
     /// The numbers of the fields that are decoded into the struct.
     const FIELDS: &'static [u32];
+    /// What the schema says of it.
+    const OUTLINE: &'static outline::Message;
 }
 
 /// A message `M` with all fields of the file: those that the schema decodes are `M`'s, reached through `Deref`; the others are
@@ -69,10 +73,12 @@ impl Source {
 
 /// The bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
-#[error("byte {offset}: {reason}")]
+#[error("{}byte {offset}: {reason}", in_field(.field))]
 pub struct Malformed {
     /// Where the field that cannot be read begins.
     pub offset: u64,
+    /// The path of that field: `graph.node[3].attribute[0].t`; empty if the bytes there belong to no field.
+    pub field: String,
     /// What is wrong.
     pub reason: Reason,
 }
@@ -80,8 +86,8 @@ pub struct Malformed {
 /// Why bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// They are no protobuf, or of other types; with the path of messages and fields that leads there.
-    #[error(transparent)]
+    /// They are not protobuf, or the types of their fields are others.
+    #[error("{}", in_plain_words(.0))]
     Protobuf(#[from] DecodeError),
     /// There are so many messages in so few bytes that only a file made for the purpose has them.
     #[error("the messages up to here take {} MiB of memory, which no file of this size needs", .0 >> 20)]
@@ -97,11 +103,32 @@ impl Classified for Malformed {
     }
 
     fn place(&self) -> Option<String> {
-        Some(format!("byte {}", self.offset))
+        Some(format!("{}byte {}", in_field(&self.field), self.offset))
     }
 
     fn message(&self) -> String {
         self.reason.to_string()
+    }
+}
+
+fn in_field(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("`{field}` at ") }
+}
+
+/// What prost found. The path that it gives in front of that is left out: [`Malformed::field`] says it with indices.
+fn in_plain_words(error: &DecodeError) -> String {
+    let text = error.to_string();
+    let mut reason = text.strip_prefix("failed to decode Protobuf message: ").unwrap_or(&text);
+    while let Some((_, rest)) = reason.split_once(": ").filter(|(field, _)| field.contains('.') && !field.contains(' ')) {
+        reason = rest;
+    }
+    match reason {
+        "recursion limit reached" => "messages are nested more than 100 deep, the limit of protobuf".to_owned(),
+        "buffer underflow" | "delimited length exceeded" => "the field is longer than the message around it".to_owned(),
+        "invalid varint" => "the bytes are not a valid varint".to_owned(),
+        "invalid string value: data is not UTF-8 encoded" => "the text is not UTF-8".to_owned(),
+        "invalid tag value: 0" => "the field number is 0".to_owned(),
+        other => other.to_owned(),
     }
 }
 
@@ -136,9 +163,13 @@ impl<M: Known> Kept<M> {
             let start = length - rest.remaining();
             result = decode_key(&mut rest)
                 .and_then(|(tag, wire_type)| message.merge_field(tag, wire_type, &mut rest, DecodeContext::default()))
-                .map_err(|reason| Malformed {
-                    offset: FAILED_AT.get().unwrap_or(start) as u64,
-                    reason: if ROOM_LEFT.get() == 0 { Reason::TooDense(room) } else { reason.into() },
+                .map_err(|reason| {
+                    let offset = FAILED_AT.get().unwrap_or(start);
+                    Malformed {
+                        offset: offset as u64,
+                        field: field_at(&bytes, M::OUTLINE, offset),
+                        reason: if ROOM_LEFT.get() == 0 { Reason::TooDense(room) } else { reason.into() },
+                    }
                 });
         }
         INPUT.take();

@@ -8,6 +8,7 @@ mod direct;
 mod field;
 mod kept;
 mod layout;
+mod locate;
 mod map;
 mod memory;
 mod open;
@@ -16,6 +17,7 @@ mod progress;
 mod recipe;
 mod save;
 mod signals;
+mod spans;
 mod temporary;
 mod together;
 
@@ -31,6 +33,7 @@ pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
 pub use save::{Target, is_stream, save};
 pub use signals::install_signal_handlers;
+pub use spans::{Span, Spans};
 pub use together::{at, save_together};
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].

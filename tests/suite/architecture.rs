@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 12] = [
     &["dtype", "error", "hash", "ir_version", "shown"],
     &["minifloat", "packed"],
     &["wire"],
-    &["cast"],
+    &["cast", "formats"],
     &["tensor"],
     &["text"],
     &["graph"],

@@ -138,9 +138,9 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
         (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
-        (&["fold", "-", "--in-place"], "a model from standard input has no name; use -o FILE"),
-        (&["fold", &input, "--dry-run", "--in-place"], "--dry-run writes nothing: leave the output away"),
-        (&["fold", &input, "--dry-run", "--passes", "fold"], "there is no pass 'fold'; there is: fold-casts"),
+        (&["fold", "-", "--in-place"], "a model from standard input has no file name; use -o FILE"),
+        (&["fold", &input, "--dry-run", "--in-place"], "--dry-run writes nothing; omit -o, --out-dir and --in-place"),
+        (&["fold", &input, "--dry-run", "--passes", "fold"], "unknown pass 'fold'; the passes are: fold-casts"),
         (&["fold", &input, "--dry-run", "--max-growth", "2X"], "not a number of bytes; examples: 4096, 64K, 512M, 2G"),
         (&["fold", &input, "-o", "x", "--in-place"], "cannot be used with"),
     ];

@@ -161,7 +161,7 @@ const STOPS: [(&str, &str, &str); 6] = [
     ("ulimit -f 100", "fold w.onnx --in-place", "File too large"),
     ("ulimit -f 100", "fold w.onnx -o out.onnx --external-data inline", "File too large"),
     (":", "fold m.onnx -o /dev/full", "No space left"),
-    (":", "fold m.onnx -o missing/out.onnx", "No such file"),
+    (":", "fold m.onnx -o missing/out.onnx", "the folder missing does not exist"),
 ];
 
 #[test]

@@ -12,9 +12,12 @@ mod diff;
 mod external_data;
 mod fold;
 mod fuzz;
+mod inputs;
 mod kept;
 mod limits;
 mod lint;
+#[cfg(unix)]
+mod mistakes;
 mod moved;
 #[cfg(target_os = "linux")]
 mod progress;

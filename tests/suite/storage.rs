@@ -42,7 +42,7 @@ fn typed_fields_hold_what_raw_data_would() {
         (DType::Uint16, 1, 5, varints(&[65535]), vec![255, 255]),
         (DType::Int8, 3, 5, varints(&[-1, 127, -128]), vec![255, 127, 128]),
         (DType::Uint8, 2, 5, varints(&[255, 1]), vec![255, 1]),
-        (DType::Bool, 3, 5, varints(&[0, 1, 256]), vec![0, 1, 1]),
+        (DType::Bool, 3, 5, varints(&[0, 1, 255]), vec![0, 1, 1]),
         (DType::Float16, 2, 5, varints(&[0x3c00, 0xc000]), vec![0x00, 0x3c, 0x00, 0xc0]),
         (DType::Bfloat16, 1, 5, varints(&[0x3f80]), vec![0x80, 0x3f]),
         (DType::Float8E4M3Fn, 2, 5, varints(&[0x38, 0xc0]), vec![0x38, 0xc0]),
@@ -102,6 +102,38 @@ fn tensors_that_contradict_themselves_are_refused() {
             "a number cut off",
             tensor(DType::Int32, 1, vec![(5, Node::Bytes(vec![0x80]))]),
             "int32_data is not encoded as its type demands",
+        ),
+        (
+            "beyond 6 bits",
+            tensor(DType::Float6E2M3, 1, vec![(5, Node::Varint(64))]),
+            "int32_data[0] is 64, which does not fit FLOAT6E2M3: expected 0 to 63",
+        ),
+        (
+            "beyond a half",
+            tensor(DType::Float16, 2, vec![(5, packed(&varints(&[1, 65536])))]),
+            "int32_data[1] is 65536, which does not fit FLOAT16: expected 0 to 65535",
+        ),
+        ("beyond a byte", tensor(DType::Uint8, 1, vec![(5, Node::Varint(256))]), "int32_data[0] is 256, which does not fit UINT8"),
+        (
+            "beyond a signed byte",
+            tensor(DType::Int8, 1, vec![(5, Node::Varint(128))]),
+            "int32_data[0] is 128, which does not fit INT8: expected -128 to 127",
+        ),
+        (
+            "a negative bit pattern",
+            tensor(DType::Bfloat16, 1, vec![(5, Node::Varint(u64::MAX))]),
+            "int32_data[0] is -1, which does not fit BFLOAT16",
+        ),
+        ("beyond a bool", tensor(DType::Bool, 1, vec![(5, Node::Varint(256))]), "int32_data[0] is 256, which does not fit BOOL"),
+        (
+            "two nibbles and more",
+            tensor(DType::Int4, 2, vec![(5, Node::Varint(0x121))]),
+            "int32_data[0] is 289, which does not fit INT4",
+        ),
+        (
+            "beyond 32 bits",
+            tensor(DType::Uint32, 1, vec![(11, Node::Varint(1 << 32))]),
+            "uint64_data[0] is 4294967296, which does not fit UINT32",
         ),
         (
             "too few strings",

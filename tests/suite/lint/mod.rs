@@ -1,6 +1,6 @@
 //! `recast lint`: rules, fixes, selection, formats, the command.
 
-mod command;
+pub mod command;
 mod documentation;
 mod fixes;
 mod fixtures;

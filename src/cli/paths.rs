@@ -1,4 +1,4 @@
-//! From what a command line names to model files: files, folders, patterns, lists.
+//! From the paths of a command line to model files: files, folders, patterns, lists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use glob::MatchOptions;
 
-use crate::cli::files;
+use super::files;
+use super::not_a_model::explain_open;
 use crate::error::ErrorKind;
 use crate::report::Failure;
 
@@ -31,8 +32,28 @@ pub struct Found {
     pub in_folder: bool,
 }
 
+/// The files that the paths of a command name. A path that does not exist is a pattern if it has a `*`, `?` or `[`: shells that do
+/// not expand patterns, quotes and scripts pass them on.
+///
+/// # Errors
+/// Where a pattern matches no file.
+pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in paths {
+        match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
+            Some(pattern) => expand_pattern(pattern, &mut all),
+            None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
+        }
+    }
+    all.into_iter().map(|found| Ok(found?.path)).collect()
+}
+
+fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
 /// The model files that the paths name, in their order and each once; those of a folder or pattern come in the order of their
-/// names. What cannot be read stands as an error where its files would be.
+/// names. What cannot be read is an error in the place of its files.
 pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Failure>> {
     let mut all = Vec::new();
     for path in paths {
@@ -48,9 +69,9 @@ fn expand_one(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
         Ok(metadata) if metadata.is_dir() => walk(path, all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
-        Err(error) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
+        Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
             Some(pattern) => expand_pattern(pattern, all),
-            None => all.push(Err(failure(path, &error))),
+            None => all.push(Err(failure(path, error))),
         },
     }
 }
@@ -60,18 +81,24 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let matches = match glob::glob_with(pattern, options) {
         Ok(matches) => matches,
-        Err(error) => return all.push(unfound(ErrorKind::Usage, error.to_string())),
+        Err(error) => {
+            let message = format!("is not a valid pattern: {} at character {}", error.msg, error.pos + 1);
+            return all.push(unfound(ErrorKind::Usage, message));
+        }
     };
     let before = all.len();
     for path in matches {
         match path {
             Ok(path) if path.is_dir() => walk(&path, all),
             Ok(path) => push_file(&path, all),
-            Err(error) => all.push(Err(failure(error.path(), error.error()))),
+            Err(error) => {
+                let path = error.path().to_owned();
+                all.push(Err(failure(&path, error.into_error())));
+            }
         }
     }
     if all.len() == before {
-        all.push(unfound(ErrorKind::NotFound, "no file matches".to_owned()));
+        all.push(unfound(ErrorKind::NotFound, "no file matches this pattern".to_owned()));
     }
 }
 
@@ -79,12 +106,12 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
 fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
         Ok(entries) => entries,
-        Err(error) => return all.push(Err(failure(&plain(folder), &error))),
+        Err(error) => return all.push(Err(failure(&plain(folder), error))),
     };
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // Of a link it is asked what it is itself: a link to a folder is not followed, for it may lead around in a circle.
+        // Links to folders are skipped: they may form a cycle.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if is_folder && !hidden {
@@ -95,17 +122,17 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     }
 }
 
-/// A file that was found, not named: what is no regular file, at the end of all links, is no model, and a pipe would be waited for.
+/// Adds a file that was found, not named. Only regular files and links to them are models; reading a pipe would block.
 fn push_file(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
         Ok(_) => {}
-        Err(error) => all.push(Err(failure(&plain(path), &error))),
+        Err(error) => all.push(Err(failure(&plain(path), error))),
     }
 }
 
-fn failure(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(path.display().to_string(), error)
+fn failure(path: &Path, error: io::Error) -> Failure {
+    Failure::new(path.display().to_string(), &explain_open(path, error))
 }
 
 /// The path without `./`.

@@ -1,0 +1,113 @@
+//! Inputs that are not binary models: ONNX text is parsed, for everything else the error gets the remedy.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use bytes::Bytes;
+use prost::Message;
+
+use crate::formats::{Fact, NotAModel};
+use crate::graph::Model;
+use crate::tensor::{Reference, is_external};
+use crate::text;
+use crate::wire::schema::ModelProto;
+use crate::wire::{self, folder_of, identity};
+
+/// Models of a folder that are searched for a reference to a data file.
+const MOST_NEIGHBOURS: usize = 16;
+
+/// Whether the name is one that the onnx package gives to ONNX text.
+pub fn is_text_model(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("onnxtxt") || extension.eq_ignore_ascii_case("onnxtext"))
+}
+
+/// Whether a file that is not a binary model is text, and its name says that it is ONNX text.
+pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
+    is_text_model(path) && !bytes.is_empty() && std::str::from_utf8(bytes).is_ok()
+}
+
+/// The binary form of a model in ONNX text.
+///
+/// # Errors
+/// Where the text is not a model, with the line.
+pub fn to_binary(text: &[u8]) -> anyhow::Result<Bytes> {
+    let text = std::str::from_utf8(text).context("is not UTF-8")?;
+    let model = text::parse(text).context("is not valid ONNX text")?;
+    Ok(model.encode_to_vec().into())
+}
+
+/// Adds what this command can do with such a file.
+pub fn explain(path: &Path, mut error: NotAModel) -> NotAModel {
+    let code = match &error.what {
+        Fact::Foreign(format) => format.code,
+        _ => "",
+    };
+    let remedy = match code {
+        "onnx-text" => "give it a name that ends in .onnxtxt, and recast reads it",
+        "npy" | "tensor-proto" => "it holds one tensor: `recast cast` reads it",
+        "" | "zeros" | "random" => {
+            if let Some(model) = model_of(path) {
+                error.remedy = Some(format!("pass {}", model.display()).into());
+                error.what = Fact::DataFile(model);
+            }
+            return error;
+        }
+        _ => return error,
+    };
+    error.remedy = Some(Cow::Borrowed(remedy));
+    error
+}
+
+/// Adds what is there instead: nothing, a link to nothing, or a folder.
+pub fn explain_open(path: &Path, error: io::Error) -> io::Error {
+    match (error.kind(), fs::read_link(path)) {
+        (io::ErrorKind::NotFound, Ok(linked)) => {
+            io::Error::new(error.kind(), format!("is a link to {}, which does not exist", linked.display()))
+        }
+        (io::ErrorKind::NotFound, Err(_)) => io::Error::new(error.kind(), "does not exist"),
+        (io::ErrorKind::IsADirectory, _) => explain_folder(path),
+        _ => error,
+    }
+}
+
+fn explain_folder(path: &Path) -> io::Error {
+    let package = ["saved_model.pb", "Manifest.json"].into_iter().find(|name| path.join(name).is_file());
+    let what = match (package, models_in(path).first()) {
+        (Some("saved_model.pb"), _) => "is the folder of a TensorFlow SavedModel; convert it with tf2onnx --saved-model".to_owned(),
+        (Some(_), _) => "is the folder of a Core ML package; pass the ONNX model that it was converted from".to_owned(),
+        (None, Some(model)) => format!("is a folder, not a file; pass a model in it, such as {}", model.display()),
+        (None, None) => "is a folder, not a file; it holds no .onnx file".to_owned(),
+    };
+    io::Error::new(io::ErrorKind::IsADirectory, what)
+}
+
+/// The `.onnx` files of a folder, by name.
+fn models_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_model = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "onnx") && path.is_file();
+    let mut models: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_model).collect();
+    models.sort();
+    models
+}
+
+/// A model beside a file that keeps tensors in it.
+fn model_of(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let file = identity(file);
+    let refers = |model: &PathBuf| {
+        let Some(model) = wire::open(model).ok().and_then(|input| ModelProto::from_bytes(input.bytes).ok()).map(Model::new) else {
+            return false;
+        };
+        let Ok(model) = model else { return false };
+        let external = model.tensors().map(|(_, tensor)| tensor).filter(|tensor| is_external(tensor));
+        let mut locations = external.filter_map(|tensor| Reference::read(tensor).ok()).map(|reference| reference.location);
+        locations.any(|location| identity(&folder_of(&file).join(location)) == file)
+    };
+    let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut neighbours = models_in(beside).into_iter().filter(|model| identity(model) != file).take(MOST_NEIGHBOURS);
+    neighbours.find(refers).and_then(|model| model.file_name().map(|name| folder.join(name)))
+}

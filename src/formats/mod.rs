@@ -1,0 +1,142 @@
+//! Files that are not ONNX models: what they are, and how to get a model from them.
+//!
+//! The bytes are looked at only after they failed to decode as a model, so that no model can be mistaken for something else.
+
+mod content;
+mod table;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+
+use crate::error::{Classified, ErrorKind};
+use crate::wire::outline::MODEL_PROTO;
+use crate::wire::schema::ModelProto;
+use crate::wire::{Malformed, Reason, Spans};
+
+pub use table::{FORMATS, Format};
+
+/// Why a file is not a model, and the remedy if there is one.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}{}", after_semicolon(.remedy.as_deref()))]
+pub struct NotAModel {
+    /// The fact.
+    pub what: Fact,
+    /// What to do about it.
+    pub remedy: Option<Cow<'static, str>>,
+}
+
+/// What a file is that is not a model.
+#[derive(Debug)]
+pub enum Fact {
+    /// It has no bytes.
+    Empty,
+    /// It is of another format.
+    Foreign(&'static Format),
+    /// It begins as a model and ends within a field.
+    CutOff {
+        /// The field.
+        field: &'static str,
+        /// Bytes of it that are missing.
+        missing: u64,
+    },
+    /// It is not protobuf, or of another schema.
+    Malformed(Malformed),
+    /// It can be decoded, but has no graph.
+    NoGraph,
+    /// It holds tensors of this model.
+    DataFile(PathBuf),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Empty => f.write_str("is empty, not an ONNX model"),
+            Fact::Foreign(format) if format.code.starts_with("onnx-") => write!(f, "is {}, not a binary model", format.name),
+            Fact::Foreign(format) => write!(f, "is {}, not an ONNX model", format.name),
+            Fact::CutOff { field, missing: 1 } => write!(f, "is cut off within `{field}`: at least 1 byte is missing"),
+            Fact::CutOff { field, missing } => write!(f, "is cut off within `{field}`: at least {missing} bytes are missing"),
+            Fact::Malformed(malformed) => write!(f, "is not an ONNX model: {malformed}"),
+            Fact::DataFile(model) => write!(f, "is a data file of {}, not an ONNX model", model.display()),
+            Fact::NoGraph => f.write_str("is not an ONNX model: it has no graph"),
+        }
+    }
+}
+
+impl Classified for NotAModel {
+    fn kind(&self) -> ErrorKind {
+        match &self.what {
+            Fact::Malformed(malformed) => malformed.kind(),
+            _ => ErrorKind::NotAModel,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match &self.what {
+            Fact::Malformed(malformed) => malformed.place(),
+            _ => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match &self.what {
+            Fact::Malformed(malformed) if malformed.kind() == ErrorKind::MalformedProtobuf => {
+                format!("is not an ONNX model: {}", malformed.message())
+            }
+            Fact::Malformed(malformed) => malformed.message(),
+            _ => self.to_string(),
+        }
+    }
+}
+
+fn after_semicolon(remedy: Option<&str>) -> String {
+    remedy.map_or_else(String::new, |remedy| format!("; {remedy}"))
+}
+
+/// Reads a model.
+///
+/// # Errors
+/// Where the bytes are not a model, with the format that they are in if it is known.
+pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
+    const COPY_AGAIN: &str = "download or copy it again";
+    let error = |what, remedy: Option<&'static str>| Err(NotAModel { what, remedy: remedy.map(Cow::Borrowed) });
+    if bytes.is_empty() {
+        return error(Fact::Empty, Some(COPY_AGAIN));
+    }
+    let malformed = match ModelProto::from_bytes(bytes.clone()) {
+        Ok(model) if model.graph.is_some() => return Ok(model),
+        Ok(_) => None,
+        Err(malformed @ Malformed { reason: Reason::TooDense(_), .. }) => return error(Fact::Malformed(malformed), None),
+        Err(malformed) => Some(malformed),
+    };
+    if let Some(format) = recognise(bytes) {
+        return error(Fact::Foreign(format), Some(format.remedy));
+    }
+    match (malformed, cut_off(bytes)) {
+        (Some(_), Some(cut_off)) => error(cut_off, Some(COPY_AGAIN)),
+        (Some(malformed), None) => error(Fact::Malformed(malformed), None),
+        (None, _) => error(Fact::NoGraph, None),
+    }
+}
+
+/// The format of bytes that are not a model, if the table has it.
+#[must_use]
+pub fn recognise(bytes: &[u8]) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.matches(bytes))
+}
+
+/// Whether the bytes are a model up to their end, where the last field is longer than what is there.
+fn cut_off(bytes: &[u8]) -> Option<Fact> {
+    let last = Spans::of(bytes).last().filter(|last| last.value.end > bytes.len())?;
+    let is_model = |tag| MODEL_PROTO.field(tag).is_some();
+    if last.start == 0 || !Spans::of(bytes).all(|span| is_model(span.tag)) {
+        return None;
+    }
+    let field = MODEL_PROTO.field(last.tag)?.name;
+    Some(Fact::CutOff { field, missing: (last.value.end - bytes.len()) as u64 })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! A sample of a few bytes for each format.
+
+use bytes::Bytes;
+
+use super::*;
+
+fn zip(name: &str) -> Vec<u8> {
+    [b"PK\x03\x04\x14\0\0\0\0\0".as_slice(), name.as_bytes(), b"PK\x05\x06"].concat()
+}
+
+fn with_length(key: u8, value: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(value.len()).expect("a sample is short");
+    [&[key, length], value].concat()
+}
+
+/// Bytes without a pattern, from a linear congruential generator.
+fn random() -> Vec<u8> {
+    let mut state = 1u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..8192).map(next).collect()
+}
+
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let graph_def = with_length(0x0a, &[with_length(0x0a, b"x"), with_length(0x12, b"Placeholder")].concat());
+    let saved_model = [&[0x08, 0x01][..], &with_length(0x12, &with_length(0x12, &graph_def))].concat();
+    // specificationVersion 4, a description, neuralNetwork (500)
+    let coreml = [&[0x08, 0x04][..], &with_length(0x12, &with_length(0x0a, b"\x0a\x01x")), &[0xa2, 0x1f, 0x00]].concat();
+    let tensor = [&[0x08, 0x02, 0x10, 0x01][..], &with_length(0x42, b"w"), &with_length(0x4a, &[0; 8])].concat();
+    let safetensors = [&16u64.to_le_bytes()[..], b"{\"__metadata__\":{}", &[0; 8]].concat();
+    let tar = [vec![b'm'; 257], b"ustar\0".to_vec(), vec![0; 249]].concat();
+    vec![
+        ("git-lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n".to_vec()),
+        ("html", b"\n<!DOCTYPE html>\n<html lang=\"en\"><head>".to_vec()),
+        ("html", b"<HTML><BODY>Sign in</BODY></HTML>".to_vec()),
+        ("openvino", b"<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">\n<layers>".to_vec()),
+        ("xml", b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>AccessDenied</Code></Error>".to_vec()),
+        ("onnx-text", b"<ir_version: 10, opset_import: [\"\": 21]>\ng (float x) => (float y) { y = Neg (x) }".to_vec()),
+        ("onnx-text", b"agraph (float[N] x) => (float[N] y)\n{\n   y = Relu(x)\n}".to_vec()),
+        ("onnx-json", b"{\n  \"irVersion\": \"10\",\n  \"graph\": {}\n}".to_vec()),
+        ("json", b"{\"architectures\": [\"BertModel\"]}".to_vec()),
+        ("onnx-textproto", b"ir_version: 10\nproducer_name: \"pytorch\"\ngraph {\n  node {".to_vec()),
+        ("tensorflow-text", b"node {\n  name: \"x\"\n  op: \"Placeholder\"\n}".to_vec()),
+        ("ncnn", b"7767517\n75 83\nInput            data 0 1 data".to_vec()),
+        ("text", "\u{feff}# Models\n\nSee the releases.".as_bytes().to_vec()),
+        ("pytorch", zip("archive/data.pkl")),
+        ("torchscript", zip("m/data.pkl m/constants.pkl")),
+        ("keras", zip("config.json model.weights.h5")),
+        ("npz", zip("arr_0.npy")),
+        ("zip", zip("model.onnx")),
+        ("gzip", vec![0x1f, 0x8b, 8, 0]),
+        ("zstd", vec![0x28, 0xb5, 0x2f, 0xfd, 0]),
+        ("xz", b"\xfd7zXZ\0\0".to_vec()),
+        ("bzip2", b"BZh91AY&SY\xff".to_vec()),
+        ("lz4", vec![0x04, 0x22, 0x4d, 0x18, 0x64]),
+        ("7z", b"7z\xbc\xaf\x27\x1c\0".to_vec()),
+        ("tar", tar),
+        ("safetensors", safetensors),
+        ("gguf", b"GGUF\x03\0\0\0".to_vec()),
+        ("tflite", b"\x1c\0\0\0TFL3\0\0".to_vec()),
+        ("ort", b"\x18\0\0\0ORTM\0\0".to_vec()),
+        ("tensorrt", b"ftrt\0\0\x01".to_vec()),
+        ("npy", b"\x93NUMPY\x01\0v\0{'descr': '<f4'".to_vec()),
+        ("hdf5", b"\x89HDF\r\n\x1a\n\0".to_vec()),
+        ("pickle", b"\x80\x04\x95\x10\0\0\0.".to_vec()),
+        ("saved-model", saved_model),
+        ("graph-def", graph_def),
+        ("coreml", coreml),
+        ("tensor-proto", tensor),
+        ("zeros", vec![0; 100]),
+        ("random", random()),
+    ]
+}
+
+#[test]
+fn each_format_is_recognised() {
+    let mut failures = Vec::new();
+    for (code, sample) in samples() {
+        let error = read_model(&Bytes::from(sample)).map(drop).expect_err("a sample is not a model");
+        match error.what {
+            Fact::Foreign(format) if format.code == code => {}
+            other => failures.push(format!("{code}: {other}")),
+        }
+    }
+    let sampled: Vec<&str> = samples().into_iter().map(|(code, _)| code).collect();
+    failures.extend(
+        FORMATS.iter().filter(|format| !sampled.contains(&format.code)).map(|format| format!("{}: no sample", format.code)),
+    );
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn no_beginning_of_a_sample_is_more_than_an_error() {
+    for (_, sample) in samples() {
+        for end in 0..sample.len().min(300) {
+            assert!(read_model(&Bytes::copy_from_slice(&sample[..end])).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_model_that_is_cut_off_or_malformed_is_told_so() {
+    // ir_version 10; graph { node { op_type "If" attribute { name "g" } } }
+    let attribute = with_length(0x2a, &with_length(0x0a, b"g"));
+    let node = with_length(0x0a, &[with_length(0x22, b"If"), attribute.clone(), attribute].concat());
+    let model = [&[0x08, 0x0a][..], &with_length(0x3a, &node)].concat();
+    assert!(read_model(&Bytes::from(model.clone())).is_ok());
+    let broken = |at: usize, byte: u8| {
+        let mut model = model.clone();
+        model[at] = byte;
+        model
+    };
+    let name = model.len() - 1;
+    let cases = [
+        (vec![], "is empty, not an ONNX model; download or copy it again"),
+        (model[..name].to_vec(), "is cut off within `graph`: at least 1 byte is missing; download or copy it again"),
+        (vec![0x08, 0x0a], "is not an ONNX model: it has no graph"),
+        (broken(name, 0xff), "is not an ONNX model: `graph.node[0].attribute[1].name` at byte 17: the text is not UTF-8"),
+        (
+            broken(name - 1, 9),
+            "is not an ONNX model: `graph.node[0].attribute[1].name` at byte 17: the field is longer than the message around it",
+        ),
+        (broken(name - 2, 0x07), "is not an ONNX model: `graph.node[0].attribute[1]` at byte 15: invalid wire type value: 7"),
+        (vec![0x08, 0x0a, 0x3a, 0xff], "is not an ONNX model: `graph` at byte 2: the bytes are not a valid varint"),
+        (vec![0x07, 0x80, 0xff], "is not an ONNX model: byte 0: invalid wire type value: 7"),
+    ];
+    let mut failures = Vec::new();
+    for (bytes, expected) in cases {
+        let found = read_model(&Bytes::from(bytes)).map(drop).expect_err("not a model").to_string();
+        if found != expected {
+            failures.push(format!("expected: {expected}\nfound:    {found}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,123 @@
+//! What the command accepts as people write it: models as text, patterns, opsets, and what it says of their content.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::lint::command::{Folder, stdout};
+use crate::support::expect_no_failures;
+
+const CAST: &str =
+    r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[2] h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#;
+
+fn code_and_stderr(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = folder.recast(arguments);
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn onnx_text_is_read_by_its_name_and_written_in_binary_form() {
+    let folder = Folder::new();
+    folder.model("binary.onnx", CAST);
+    folder.model("binary.onnxtxt", CAST);
+    folder.write("m.onnxtxt", CAST.as_bytes());
+    folder.write("m.onnxtext", CAST.as_bytes());
+    fs::create_dir(folder.path("out")).unwrap();
+    let cases: [(&[&str], &str); 4] = [
+        (&["fold", "m.onnxtxt", "-o", "a.onnx"], "a.onnx"),
+        (&["fold", "m.onnxtext", "-o", "b.onnx"], "b.onnx"),
+        (&["fold", "m.onnxtxt", "--out-dir", "out"], "out/m.onnx"),
+        (&["fold", "binary.onnxtxt", "-o", "c.onnx"], "c.onnx"),
+    ];
+    folder.recast(&["fold", "binary.onnx", "-o", "expected.onnx"]);
+    let mut failures = Vec::new();
+    for (arguments, output) in cases {
+        let (code, stderr) = code_and_stderr(&folder, arguments);
+        if code != Some(0) {
+            failures.push(format!("{arguments:?}: {code:?} {stderr}"));
+        } else if folder.text(output) != folder.text("expected.onnx") {
+            failures.push(format!("{arguments:?}: another model"));
+        }
+    }
+    expect_no_failures(failures);
+    assert_eq!(code_and_stderr(&folder, &["diff", "m.onnxtxt", "binary.onnx"]), (Some(0), String::new()));
+    assert_eq!(fs::read(folder.path("m.onnxtxt")).unwrap(), CAST.as_bytes());
+}
+
+#[test]
+fn patterns_in_quotes_name_models() {
+    let folder = Folder::new();
+    for name in ["exports/a.onnx", "exports/deep/b.onnx", "exports/c.txt", "[x].onnx"] {
+        folder.model(name, CAST);
+    }
+    let inspected = |arguments: &[&str]| {
+        let output = folder.recast(&[&["inspect", "--format", "json"], arguments].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let models = document["models"].as_array().cloned().unwrap_or_else(|| vec![document]);
+        models.iter().map(|model| model["path"].as_str().unwrap_or("none").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(inspected(&["exports/**/*.onnx"]), ["exports/a.onnx", "exports/deep/b.onnx"]);
+    assert_eq!(inspected(&["exports/?.onnx"]), ["exports/a.onnx"]);
+    assert_eq!(inspected(&["[x].onnx"]), ["[x].onnx"], "a file of that name comes before the pattern");
+    assert_eq!(code_and_stderr(&folder, &["fold", "exports/**/*.onnx", "--out-dir", "folded"]).0, Some(0));
+    assert!(folder.path("folded/a.onnx").exists() && folder.path("folded/b.onnx").exists());
+    assert_eq!(code_and_stderr(&folder, &["convert", "exports/*.onnx", "--opset", "v22", "--in-place"]).0, Some(0));
+    assert!(folder.text("exports/a.onnx").contains("22"));
+    assert_eq!(
+        code_and_stderr(&folder, &["fold", "none/*.onnx", "--in-place"]),
+        (Some(2), "recast: none/*.onnx: no file matches this pattern\n".to_owned())
+    );
+}
+
+#[test]
+fn the_latest_opset_has_a_name() {
+    let folder = Folder::new();
+    folder.model("m.onnx", CAST);
+    let output = folder.recast(&["convert", "m.onnx", "--opset", "latest", "--dry-run", "--format", "json"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["models"][0]["to"]["ai.onnx"], onnx_recast::facts::LATEST_OPSET);
+}
+
+#[test]
+fn a_missing_output_folder_is_named_before_the_model_is_read() {
+    let folder = Folder::new();
+    folder.write("broken.onnx", b"\xff");
+    for command in [vec!["fold"], vec!["convert", "--opset", "21"], vec!["cast", "--to", "INT8"]] {
+        let (code, stderr) = code_and_stderr(&folder, &[&command[..], &["broken.onnx", "-o", "none/out.onnx"]].concat());
+        assert_eq!(code, Some(2));
+        assert_eq!(stderr, "recast: none/out.onnx: the folder none does not exist; create it first\n", "{command:?}");
+    }
+}
+
+#[test]
+fn inspect_infers_types_that_the_model_does_not_declare() {
+    let folder = Folder::new();
+    folder.model(
+        "m.onnx",
+        r#"<ir_version: 10, opset_import: ["": 21]> g (double[2] x, float[2] y) => (float16[2] a, float[2] b) {
+            h = Neg (x) [narrow] a = Cast <to = 10> (h) k = Relu (y) [like] b = CastLike (h, k) }"#,
+    );
+    let document: Value = serde_json::from_str(&stdout(&folder.recast(&["inspect", "m.onnx", "--format", "json"]))).unwrap();
+    let casts: Vec<_> =
+        document["casts"].as_array().unwrap().iter().map(|cast| (cast["from"].as_str(), cast["to"].as_str())).collect();
+    assert_eq!(casts, [(Some("DOUBLE"), Some("FLOAT16")), (Some("DOUBLE"), Some("FLOAT"))]);
+}
+
+#[test]
+fn equal_blockers_are_one_line_of_text_and_single_entries_of_json() {
+    let folder = Folder::new();
+    let nodes = "[a] p = Mish (x) [b] q = Mish (p) [c] y = LayerNormalization (q, s)";
+    folder.model(
+        "m.onnx",
+        &format!("<ir_version: 8, opset_import: [\"\": 18]> g (float[2] x, float[2] s) => (float[2] y) {{ {nodes} }}"),
+    );
+    let convert =
+        |option: &[&str]| stdout(&folder.recast(&[&["convert", "m.onnx", "--opset", "15", "-o", "out.onnx"], option].concat()));
+    let text = convert(&[]);
+    assert!(text.contains("    Mish (2 nodes, the first is graph/a), opset 18 to 17: Mish is new in opset 18\n"), "{text}");
+    assert!(text.contains("    graph/c (LayerNormalization), opset 17 to 16: "), "{text}");
+    let verbose = convert(&["--verbose"]);
+    assert!(verbose.contains("    graph/a (Mish), ") && verbose.contains("    graph/b (Mish), "), "{verbose}");
+    let document: Value = serde_json::from_str(&convert(&["--format", "json"])).unwrap();
+    assert_eq!(document["models"][0]["blockers"].as_array().unwrap().len(), 3);
+}
