@@ -93,7 +93,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
             Ok(path) => push_file(&path, all),
             Err(error) => {
                 let path = error.path().to_owned();
-                all.push(Err(failure(&path, error.into_error())));
+                all.push(Err(failure(&path, error.into())));
             }
         }
     }
