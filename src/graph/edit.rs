@@ -97,14 +97,16 @@ impl Model {
             self.sort_into(&mut changes, edit)?;
         }
         let Model { mut proto, index, data } = self;
+        // The rest of the old index is freed before the new one is built.
+        let kinds = index.into_kinds();
         for edit in header {
             match edit {
-                Edit::SetOpset { root, version } => set_opset(&mut proto, index.kinds[root.0 as usize], version),
+                Edit::SetOpset { root, version } => set_opset(&mut proto, kinds[root.0 as usize], version),
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
                 _ => unreachable!("only these two were sorted out"),
             }
         }
-        apply_changes(&mut proto, &index.kinds, changes);
+        apply_changes(&mut proto, &kinds, changes);
         let changed = Model { data, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
