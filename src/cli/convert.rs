@@ -140,8 +140,8 @@ impl Convert {
     }
 
     fn print(&self, reports: &[ConvertedModel], messages: Messages) -> anyhow::Result<()> {
-        let text = match self.format {
-            Format::Json => report::json(&serde_json::json!({ "models": reports })) + "\n",
+        let text: String = match self.format {
+            Format::Json => return Ok(files::print_json(&report::Models { models: reports }, &self.output)?),
             Format::Text if messages.quiet => return Ok(()),
             Format::Text => reports.iter().map(|model| report::convert_text(model, messages.verbose)).collect(),
         };

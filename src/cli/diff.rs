@@ -1,14 +1,16 @@
 //! `recast diff`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Format, Messages, files, print};
-use crate::diff::{DifferenceKind, Side, diff};
+use super::{EXIT_CODES, Format, Messages, files, print, print_with};
+use crate::diff::{DifferenceKind, Side, diff_decodable};
 use crate::report::{self, ComparedModels};
+use crate::wire::{DataFolder, Input};
 
 /// Show what differs between two models
 ///
@@ -71,20 +73,25 @@ impl Diff {
         if self.left == self.right && files::is_stdin(&self.left) {
             bail!("standard input can be one of the models only");
         }
-        let (left, left_model) = files::open_model(&self.left, &self.folders)?;
-        let (right, right_model) = files::open_model(&self.right, &self.folders)?;
-        let sides =
-            [(&left, &left_model), (&right, &right_model)].map(|(input, model)| Side { model: &input.bytes, data: model.data() });
-        let [left_side, right_side] = sides;
-        let mut differences = diff(left_side, right_side).with_context(|| format!("{} and {}", left.name, right.name))?;
+        let (left, left_data) = self.open(&self.left)?;
+        let (right, right_data) = self.open(&self.right)?;
+        let left_side = Side { model: &left.bytes, data: &left_data };
+        let right_side = Side { model: &right.bytes, data: &right_data };
+        let mut differences = diff_decodable(left_side, right_side).with_context(|| format!("{} and {}", left.name, right.name))?;
         differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
         let answer = if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         let compared = ComparedModels { left: left.name, right: right.name, differences };
         match self.format {
-            Format::Json => print(&(report::json(&compared) + "\n"))?,
+            Format::Json => print_with(|out| report::write_json(&compared, out))?,
             Format::Text if messages.quiet => {}
             Format::Text => print(&report::diff_text(&compared))?,
         }
         Ok(answer)
+    }
+
+    /// Opens a model and validates it. The comparison works on its bytes, so the decoded model is freed.
+    fn open(&self, path: &Path) -> anyhow::Result<(Input, Arc<DataFolder>)> {
+        let (input, model) = files::open_model(path, &self.folders)?;
+        Ok((input, Arc::clone(model.data())))
     }
 }

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use serde::Serialize;
 
 use super::{Messages, progress};
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
+use crate::report;
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, Input, Progress, Target};
 
@@ -197,4 +199,16 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, 
 /// Prints a report: to standard output, unless models go there.
 pub fn print(report: &str, output: &Output) -> io::Result<()> {
     if output.is_stdout() { io::stderr().write_all(report.as_bytes()) } else { super::print(report) }
+}
+
+/// Prints a report for scripts, as [`print`] does.
+pub fn print_json(about: &impl Serialize, output: &Output) -> io::Result<()> {
+    match output.is_stdout() {
+        true => {
+            let mut out = io::BufWriter::new(io::stderr().lock());
+            report::write_json(about, &mut out)?;
+            out.flush()
+        }
+        false => super::print_with(|out| report::write_json(about, out)),
+    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, Messages, files, print, progress};
+use super::{EXIT_CODES, Messages, files, print, print_with, progress};
 use crate::inspect::inspect;
 use crate::report::{self, InspectedModel};
 
@@ -59,8 +59,10 @@ impl Inspect {
         })?;
         let text = match (self.format, inspected.as_slice()) {
             (InspectFormat::Dot, _) => dots,
-            (InspectFormat::Json, [one]) => report::json(one) + "\n",
-            (InspectFormat::Json, all) => report::json(&serde_json::json!({ "models": all })) + "\n",
+            (InspectFormat::Json, [one]) => return Ok(print_with(|out| report::write_json(one, out)).map(|()| ExitCode::SUCCESS)?),
+            (InspectFormat::Json, models) => {
+                return Ok(print_with(|out| report::write_json(&report::Models { models }, out)).map(|()| ExitCode::SUCCESS)?);
+            }
             (InspectFormat::Text, _) if messages.quiet => String::new(),
             (InspectFormat::Text, all) => all.iter().map(report::inspect_text).collect(),
         };

@@ -94,9 +94,14 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// Prints a result to standard output, to its last byte.
 fn print(result: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(result.as_bytes())?;
-    stdout.flush()
+    print_with(|out| out.write_all(result.as_bytes()))
+}
+
+/// Prints a result to standard output while it is made.
+fn print_with(write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    write(&mut out)?;
+    out.flush()
 }
 
 /// Says something that is no result, on standard error. Lines after the first stand further in: what a name drags along with a line

@@ -23,7 +23,7 @@ mod together;
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
 pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of, identity};
-pub use field::{Field, Value};
+pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
 pub use open::{Input, open, read_stdin};

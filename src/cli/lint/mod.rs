@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use super::{Messages, files, print, progress, say};
+use super::{Messages, files, print, print_with, progress, say};
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
 use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
 use crate::wire::{Layout, Piece, Target, save};
@@ -243,12 +243,11 @@ impl Lint {
     /// The document to standard output, the rest to standard error; a clean run of a format for people says nothing.
     fn print(&self, run: &LintRun, diff: &str, messages: Messages) -> anyhow::Result<()> {
         let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
-        let document = match self.diff {
-            _ if for_people && messages.quiet => String::new(),
-            true => diff.to_owned(),
-            false => self.format.render(run, self.paint()),
-        };
-        print(&document)?;
+        match self.diff {
+            _ if for_people && messages.quiet => {}
+            true => print(diff)?,
+            false => print_with(|out| self.format.write(run, self.paint(), out))?,
+        }
         for error in &run.errors {
             say(format!("recast: {}: {}", error.path, error.message));
         }

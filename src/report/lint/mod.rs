@@ -18,6 +18,7 @@ pub use diff::model_diff;
 pub use rule::{rule_json, rule_text, rules_json, rules_text};
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -46,7 +47,7 @@ impl LintRun {
     /// Whether a finding is as severe as the exit code 1 demands in its model.
     #[must_use]
     pub fn fails(&self, found: &Diagnostic) -> bool {
-        self.fail_on.get(&found.path).is_some_and(|least| found.severity >= *least)
+        self.fail_on.get(&*found.path).is_some_and(|least| found.severity >= *least)
     }
 }
 
@@ -81,18 +82,27 @@ pub enum LintFormat {
 }
 
 impl LintFormat {
-    /// The document.
-    #[must_use]
-    pub fn render(self, run: &LintRun, paint: Paint) -> String {
+    /// Writes the document. Those with much text around each finding are written finding by finding.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(self, run: &LintRun, paint: Paint, out: &mut impl io::Write) -> io::Result<()> {
+        match self {
+            LintFormat::Json => json::write(run, out),
+            LintFormat::Gitlab => gitlab::write(run, out),
+            LintFormat::Sarif => sarif::write(run, out),
+            _ => out.write_all(self.render(run, paint).as_bytes()),
+        }
+    }
+
+    fn render(self, run: &LintRun, paint: Paint) -> String {
         match self {
             LintFormat::Concise => concise::render(run, paint),
             LintFormat::Full => full::render(run, paint),
-            LintFormat::Json => json::render(run),
             LintFormat::Jsonl => jsonl::render(run),
             LintFormat::Github => github::render(run),
-            LintFormat::Gitlab => gitlab::render(run),
             LintFormat::Junit => junit::render(run),
-            LintFormat::Sarif => sarif::render(run),
+            LintFormat::Json | LintFormat::Gitlab | LintFormat::Sarif => unreachable!("these are written finding by finding"),
         }
     }
 }
@@ -105,7 +115,7 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
     }
     if !run.findings.is_empty() || run.fixed.is_empty() {
-        let models: BTreeSet<&str> = run.findings.iter().map(|found| found.path.as_str()).collect();
+        let models: BTreeSet<&str> = run.findings.iter().map(|found| &*found.path).collect();
         let found = plural(run.findings.len(), "finding");
         parts.push(format!("{found} in {} of {}", models.len(), plural(run.models.len(), "model")));
     }

@@ -1,7 +1,9 @@
 //! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and fingerprints.
 
 use std::fmt::Write as _;
+use std::io;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
@@ -9,28 +11,52 @@ use crate::lint::{Diagnostic, RULES, Rule, Safety, Severity};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn render(run: &LintRun) -> String {
+pub(super) fn write(run: &LintRun, out: &mut impl io::Write) -> io::Result<()> {
     let rules: Vec<&Rule> = RULES.iter().copied().filter(|rule| run.findings.iter().any(|found| found.code == rule.code)).collect();
-    let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
     let notifications: Vec<Value> = run.errors.iter().map(|error| notification(&error.path, &error.message)).collect();
-    let document = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "recast",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
-            } },
-            "invocations": [{
-                "executionSuccessful": run.errors.is_empty(),
-                "toolExecutionNotifications": notifications,
-            }],
-            "results": results,
-            "columnKind": "utf16CodeUnits",
-        }],
-    });
-    format!("{document:#}\n")
+    let tool = json!({ "driver": {
+        "name": "recast",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
+    } });
+    let invocations = json!([{
+        "executionSuccessful": run.errors.is_empty(),
+        "toolExecutionNotifications": notifications,
+    }]);
+    let results = Results { run, rules: &rules };
+    let document =
+        Document { schema: SCHEMA, version: "2.1.0", runs: [Run { tool, invocations, results, column_kind: "utf16CodeUnits" }] };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}
+
+#[derive(Serialize)]
+struct Document<'r> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'r>; 1],
+}
+
+#[derive(Serialize)]
+struct Run<'r> {
+    tool: Value,
+    invocations: Value,
+    results: Results<'r>,
+    #[serde(rename = "columnKind")]
+    column_kind: &'static str,
+}
+
+/// The findings, each of which becomes JSON when it is written: all of them as JSON take ten times their memory.
+struct Results<'r> {
+    run: &'r LintRun,
+    rules: &'r [&'static Rule],
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.run.findings.iter().map(|found| result(found, self.rules)))
+    }
 }
 
 fn descriptor(rule: &Rule) -> Value {
