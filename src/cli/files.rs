@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{Messages, progress};
+use crate::error::shown;
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::report;
@@ -187,6 +188,7 @@ pub fn target_name(target: &Target) -> String {
 /// Opens a model; `-` is standard input.
 pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, Model)> {
     let name = || path.display().to_string();
+    wire::name_input(&shown(&name()));
     let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
     if input.bytes.is_empty() {
         bail!("{}: is empty, not an ONNX model", name());

@@ -9,6 +9,7 @@ mod fold;
 mod inspect;
 mod lint;
 mod manual;
+mod memory;
 mod open_results;
 mod progress;
 mod rule;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::error::shown;
+use crate::wire;
 
 /// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
 #[derive(Parser)]
@@ -36,6 +38,10 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     messages: Messages,
+    /// End with exit code 2 when the run needs more memory than this, mapped files not counted; K, M, G are powers of 1024. Default: 8G
+    /// or three quarters of the memory that is available, whichever is less
+    #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
+    max_memory: Option<u64>,
 }
 
 #[derive(Subcommand)]
@@ -80,6 +86,7 @@ const EXIT_CODES: &str = "Exit codes:
 /// # Errors
 /// Where it could not be done.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    wire::set_memory_limit(cli.max_memory.unwrap_or_else(memory::default_limit));
     match cli.command {
         Command::Fold(fold) => fold.run(cli.messages),
         Command::Lint(lint) => lint.run(cli.messages),

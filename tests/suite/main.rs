@@ -14,6 +14,7 @@ mod fuzz;
 mod kept;
 mod limits;
 mod lint;
+mod memory;
 mod moved;
 #[cfg(target_os = "linux")]
 mod progress;
