@@ -112,11 +112,18 @@ fn keep_nested_messages(message: &mut DescriptorProto) {
 fn write_known(out: &mut String, module: &str, outer: &str, message: &DescriptorProto) {
     let name = message.name();
     let tags: Vec<String> = message.field.iter().map(|field| field.number().to_string()).collect();
+    let is_list = |field: &&FieldDescriptorProto| {
+        field.label() == Label::Repeated && matches!(field.r#type(), Type::Message | Type::String | Type::Bytes)
+    };
+    let lists = message.field.iter().filter(is_list);
+    let arms: String = lists.map(|list| format!("{} => kept::reserve_item(&mut self.{}), ", list.number(), list.name())).collect();
+    let tag = if arms.is_empty() { "_" } else { "tag" };
+    let body = if arms.is_empty() { String::new() } else { format!("match tag {{ {arms}_ => {{}} }}") };
     let full_name = format!("{outer}{name}");
     writeln!(
         out,
         "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; \
-         const OUTLINE: &'static outline::Message = &outline::{}; }}",
+         const OUTLINE: &'static outline::Message = &outline::{}; fn reserve_item(&mut self, {tag}: u32) {{ {body} }} }}",
         tags.join(", "),
         constant(&full_name)
     )

@@ -9,13 +9,17 @@ import onnx
 from onnx import TensorProto, helper
 
 from common import RECAST, recast, scratch_folder
-from measure import run
+from measure import measured, run
 
 NODES = [10_000, 50_000, 250_000]
 RUNS = 5
 LONGEST = 1.5  # Times what onnx.load and onnx.save take.
 MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five times as large.
+MOST_FOR_CASTS = 1.5  # Times the processor time of the same run without passes, and
+SECONDS_FOR_CASTS = 0.03
 BOMB = 100_000_000  # Bytes.
+MANY = 1_000_000  # Nodes of 30 bytes.
+MOST_MEMORY = 25  # Times the files that are read.
 
 
 def check(report):
@@ -25,6 +29,7 @@ def check(report):
             growth = (seconds[larger] / NODES[larger]) / (seconds[smaller] / NODES[smaller])
             report.case(f"{NODES[larger]} nodes: growth", growth > MOST_GROWTH and f"{growth:.2f} times the seconds a node")
         check_bomb(report, folder)
+        check_commands(report, folder)
 
 
 def check_size(report, folder, nodes):
@@ -38,8 +43,17 @@ def check_size(report, folder, nodes):
     report.case(f"{nodes} nodes: casts", any(node.op_type == "Cast" for node in onnx.load(output).graph.node) and "casts stay")
     report.case(f"{nodes} nodes: time", seconds > LONGEST * theirs and f"{seconds:.2f} s, but onnx.load and onnx.save take {theirs:.2f} s")
     report.case(f"{nodes} nodes: memory", memory > 50 * size + 16 and f"{memory:.0f} MiB for a file of {size:.1f}")
+    folding, plain = (processor_seconds(source, output, *options) for options in ([], ["--passes", "none"]))
+    slow = folding > MOST_FOR_CASTS * plain + SECONDS_FOR_CASTS * max(1, nodes / 50_000)
+    report.case(f"{nodes} nodes: folding", slow and f"{folding:.3f} s of processor time, {plain:.3f} s without passes")
+    report.details.append(f"{nodes} nodes: {folding:.3f} s of processor time, {plain:.3f} s without passes")
     report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; onnx.load and onnx.save {theirs:.3f} s")
     return seconds
+
+
+def processor_seconds(source, output, *options):
+    command = [RECAST, "fold", source, "-o", output, "--quiet", *options]
+    return min(measured(command, output.with_suffix(".txt")).processor_seconds for _ in range(RUNS))
 
 
 def seconds_of_onnx(source, output):
@@ -74,5 +88,47 @@ def check_bomb(report, folder):
     refused = done.returncode == 2 and "which no file of this size needs" in done.stderr
     report.case(f"{BOMB} bytes of empty nodes", not refused and f"{done.returncode}: {done.stderr.strip()}")
     code, seconds, memory = run([RECAST, "inspect", source])
-    report.case(f"{BOMB} bytes of empty nodes: memory", memory > 48 * BOMB / 2**20 and f"{memory:.0f} MiB")
+    report.case(f"{BOMB} bytes of empty nodes: memory", memory > MOST_MEMORY * BOMB / 2**20 and f"{memory:.0f} MiB")
     report.details.append(f"{BOMB} bytes of empty nodes: refused after {seconds:.1f} s with {memory:.0f} MiB")
+
+
+def check_commands(report, folder):
+    """The memory of every command on a model of one million nodes, as a multiple of the files."""
+    one, other, output = folder / "one.onnx", folder / "other.onnx", folder / "out.onnx"
+    one.write_bytes(chain(b"Relu"))
+    other.write_bytes(chain(b"Sqrt"))
+    size = one.stat().st_size / 2**20
+    formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
+    commands = {
+        "inspect": ["inspect", one],
+        "fold": ["fold", one, "-o", output],
+        "convert": ["convert", one, "--opset", "21", "-o", output],
+        **{f"lint --format {name}": ["lint", one, "--format", name] for name in formats},
+        "diff": ["diff", one, other],
+    }
+    for name, command in commands.items():
+        code, seconds, memory = run([RECAST, *command])
+        times = memory / (size * (2 if name == "diff" else 1))
+        report.case(f"one million nodes: {name}: exit code", code != (name == "diff") and code)
+        report.case(f"one million nodes: {name}: memory", times > MOST_MEMORY and f"{times:.1f} times the files")
+        report.details.append(f"one million nodes: {name}: {seconds:.2f} s, {memory:.0f} MiB, {times:.1f} times the files")
+    done = recast("inspect", one, "--max-memory", "100M")
+    refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
+    report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
+
+
+def chain(op):
+    """Written as bytes: the onnx package takes minutes for a million nodes."""
+
+    def field(number, content):
+        length = len(content)
+        varint = bytearray()
+        while length > 127:
+            varint.append(length & 127 | 128)
+            length >>= 7
+        return bytes([number << 3 | 2, *varint, length]) + content
+
+    names = [b"v%08d" % index for index in range(MANY + 1)]
+    nodes = [field(1, field(1, names[index]) + field(2, names[index + 1]) + field(4, op)) for index in range(MANY)]
+    ends = [field(number, field(1, name) + field(2, field(1, b"\x08\x01"))) for number, name in ((11, names[0]), (12, names[MANY]))]
+    return b"\x08\x08" + field(7, b"".join([*nodes, field(2, b"g"), *ends])) + field(8, b"\x10\x0d")

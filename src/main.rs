@@ -5,7 +5,17 @@
 use std::process::ExitCode;
 
 use onnx_recast::cli;
-use onnx_recast::wire::install_signal_handlers;
+use onnx_recast::wire::{Limited, install_signal_handlers};
+
+/// Counts memory for `--max-memory`.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: Limited<mimalloc::MiMalloc> = Limited(mimalloc::MiMalloc);
+
+/// Counts memory for `--max-memory`.
+#[cfg(not(feature = "mimalloc"))]
+#[global_allocator]
+static ALLOCATOR: Limited<std::alloc::System> = Limited(std::alloc::System);
 
 fn main() -> ExitCode {
     install_signal_handlers();

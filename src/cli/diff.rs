@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::streams::{print, say_failures};
 use super::{EXIT_CODES, Format, Messages, files};
-use crate::diff::{Compared, Difference, DifferenceKind, Side, diff};
+use crate::diff::{Compared, Difference, DifferenceKind, Side, diff_decodable};
 use crate::report::{self, ComparedModels, Failure};
 
 /// Show what differs between two models
@@ -91,10 +92,11 @@ impl Diff {
     /// The differences, and the errors of either model.
     fn compare(&self, names: &[String; 2]) -> (Vec<Difference>, Vec<Failure>) {
         let mut errors = Vec::new();
+        // The comparison works on the bytes, so each decoded model is freed.
         let mut open = |path, name| match files::open_model_for_reading(path, &self.folders) {
             Ok((input, model, faults)) => {
                 errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
-                Some((input, model))
+                Some((input, Arc::clone(model.data())))
             }
             Err(failure) => {
                 errors.push(failure);
@@ -104,17 +106,10 @@ impl Diff {
         let (Some(left), Some(right)) = (open(&self.left, &names[0]), open(&self.right, &names[1])) else {
             return (Vec::new(), errors);
         };
-        let [left, right] = [&left, &right].map(|(input, model)| Side { model: &input.bytes, data: model.data() });
-        match diff(left, right) {
-            Ok(Compared { mut differences, faults }) => {
-                differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
-                errors.extend(faults.iter().map(|(side, fault)| Failure::new(&names[*side], fault)));
-                (differences, errors)
-            }
-            Err(invalid) => {
-                errors.push(Failure::new(names.join(" and "), &invalid));
-                (Vec::new(), errors)
-            }
-        }
+        let [left, right] = [&left, &right].map(|(input, data)| Side { model: &input.bytes, data });
+        let Compared { mut differences, faults } = diff_decodable(left, right);
+        differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
+        errors.extend(faults.iter().map(|(side, fault)| Failure::new(&names[*side], fault)));
+        (differences, errors)
     }
 }

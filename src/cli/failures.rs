@@ -38,7 +38,7 @@ impl OnError {
         let models: [(); 0] = [];
         let document = match self {
             OnError::Text => None,
-            OnError::Document => Some(report::json(&serde_json::json!({}), &errors)),
+            OnError::Document => Some(report::json(serde_json::json!({}), &errors)),
             OnError::Models => Some(report::models_json(&models, &errors)),
             OnError::ModelsOnStderr => return say(report::models_json(&models, &errors)),
         };

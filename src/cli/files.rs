@@ -14,7 +14,7 @@ use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::formats;
 use crate::graph::Model;
 use crate::report::Failure;
-use crate::shown::Printed;
+use crate::shown::{Printed, Shown};
 use crate::wire::{self, DataFolder, Input, Progress, Target, folder_of};
 
 /// Where the results go.
@@ -283,6 +283,7 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<(Input, Model), 
 /// Opens a model that is not changed; tensors that contradict themselves are listed beside it.
 pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Input, Model, Vec<Invalid>), Failure> {
     let name = path.display().to_string();
+    wire::name_input(Shown::line(format_args!("{name}")).to_string().trim_end());
     let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) };
     let mut input = input.map_err(|error| Failure::new(&name, &not_a_model::explain_open(path, error)))?;
     let proto = match formats::read_model(&input.bytes) {

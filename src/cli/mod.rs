@@ -10,6 +10,7 @@ mod fold;
 mod inspect;
 mod lint;
 mod manual;
+mod memory;
 mod not_a_model;
 mod open_results;
 mod opset;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::shown::Shown;
+use crate::wire;
 use failures::OnError;
 use streams::{message, print, say};
 
@@ -42,6 +44,10 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     messages: Messages,
+    /// End with exit code 2 when the run needs more memory than this, mapped files not counted; K, M, G are powers of 1024. Default: 8G
+    /// or three quarters of the memory that is available, whichever is less
+    #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
+    max_memory: Option<u64>,
 }
 
 #[derive(Subcommand)]
@@ -107,6 +113,7 @@ pub fn main() -> ExitCode {
 
 /// Runs the command. The exit code says whether the answer was yes.
 fn run(cli: Cli) -> ExitCode {
+    wire::set_memory_limit(cli.max_memory.unwrap_or_else(memory::default_limit));
     let messages = cli.messages;
     let on_error = cli.command.on_error();
     let result = match cli.command {

@@ -16,7 +16,7 @@ use crate::shown::{Printed, Shown};
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn print(result: impl Into<Printed>) -> io::Result<()> {
+pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
     print_coloured(result, ColorChoice::Auto)
 }
 
@@ -24,20 +24,24 @@ pub fn print(result: impl Into<Printed>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn print_coloured(result: impl Into<Printed>, colours: ColorChoice) -> io::Result<()> {
+pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
     let written = write(result.into(), colours, io::stdout());
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
 /// Prints a message, or a report for which standard output has no room, to standard error. Errors there cannot be reported.
-pub fn say(message: impl Into<Printed>) {
+pub fn say<'d>(message: impl Into<Printed<'d>>) {
     let _ = write(message.into(), ColorChoice::Auto, io::stderr());
 }
 
 fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite) -> io::Result<()> {
     match printed {
         Printed::Text(text) => write_all(AutoStream::new(stream, colours), text.styled()),
-        Printed::Document(document) => write_all(stream, document.text()),
+        Printed::Document(document) => {
+            let mut out = io::BufWriter::with_capacity(1 << 16, stream);
+            document.write(&mut out)?;
+            out.flush()
+        }
     }
 }
 

@@ -19,10 +19,9 @@ impl Fields {
     /// Reads a message, one level deep. Numbers of a list stand by themselves even if they are packed; of a field that is no list,
     /// the last value counts, and parts of a message are one message.
     pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
-        // Models are decoded before they are compared, so that this cannot fail for what the schema knows.
-        let fields = wire::Field::read_all(bytes.clone()).unwrap_or_default();
         let mut values: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
-        for wire::Field { tag, value } in fields {
+        // Models are decoded before they are compared, so that this cannot fail for what the schema knows.
+        for wire::Field { tag, value } in wire::Field::all(bytes.clone()).map_while(Result::ok) {
             let of_field = values.entry(tag).or_default();
             match (message.field(tag), &value) {
                 (Some(Field { kind, repeated: true, .. }), Value::Len(packed)) if is_number(*kind) => {
@@ -46,14 +45,14 @@ impl Fields {
     pub fn values(&self, number: u32) -> &[Value] {
         self.0.get(&number).map_or(&[], Vec::as_slice)
     }
+}
 
-    /// The text that stands in a field of this name, if there is one and it is not empty.
-    pub fn text(&self, message: &Message, name: &str) -> Option<String> {
-        let field = message.fields.iter().find(|field| field.name == name)?;
-        let texts = self.values(field.number).iter().filter_map(Value::to_bytes);
-        let mut texts = texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        texts.find(|text| !text.is_empty())
-    }
+/// The first text of a message's field of this name that is not empty. Reads that field alone.
+pub(super) fn first_text(message: &Message, name: &str, bytes: &Bytes) -> Option<Bytes> {
+    let field = message.fields.iter().find(|field| field.name == name)?;
+    let mut texts = wire::values_of(bytes, field.number).map(|text| bytes.slice_ref(text));
+    let text = if field.repeated { texts.find(|text| !text.is_empty()) } else { texts.last() };
+    text.filter(|text| !text.is_empty())
 }
 
 /// The numbers of all fields that one of the messages has.

@@ -66,9 +66,15 @@ pub fn diff(left: Side, right: Side) -> Result<Compared, Invalid> {
     for (name, side) in [("the left model", left), ("the right model", right)] {
         ModelProto::from_bytes(side.model.clone()).map_err(|error| Invalid::at(name, error))?;
     }
+    Ok(diff_decodable(left, right))
+}
+
+/// As [`diff`], for bytes that were decoded as models before.
+#[must_use]
+pub fn diff_decodable(left: Side, right: Side) -> Compared {
     let mut walk = Walk { data: [left.data, right.data], found: Vec::new(), faults: Vec::new() };
     walk.message("", &MODEL_PROTO, [left.model, right.model]);
-    Ok(Compared { differences: walk.found, faults: walk.faults })
+    Compared { differences: walk.found, faults: walk.faults }
 }
 
 /// The outcome of a comparison.
@@ -134,27 +140,29 @@ impl Walk<'_> {
         inner: &'static Message,
         sides: [&[Value]; 2],
     ) {
-        let sides = sides.map(|values| values.iter().filter_map(Value::to_bytes).collect::<Vec<Bytes>>());
+        let sides = sides.map(|values| values.iter().filter_map(Value::as_bytes).collect::<Vec<&Bytes>>());
         let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
         for pair in &pairs {
             match *pair {
                 Pair::Both(left, right) => {
-                    let items = [&sides[0][left], &sides[1][right]];
-                    self.message(&path_of(left, items[0]), inner, items);
+                    let items = [sides[0][left], sides[1][right]];
+                    if items[0] != items[1] {
+                        self.message(&path_of(left, items[0]), inner, items);
+                    }
                 }
                 Pair::Left(index) => {
-                    let item = &sides[0][index];
+                    let item = sides[0][index];
                     self.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
                 }
                 Pair::Right(index) => {
-                    let item = &sides[1][index];
+                    let item = sides[1][index];
                     self.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
                 }
             }
         }
         if let Some((left, right)) = pair::first_out_of_order(&pairs) {
-            let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, &sides[side][index])));
+            let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, sides[side][index])));
             let path = path::field(path, field.name);
             self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
         }

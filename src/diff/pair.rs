@@ -1,12 +1,12 @@
 //! Which item of one list is which of another.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::hash_map::Entry;
 
 use bytes::Bytes;
 
-use super::field::Fields;
+use super::field::first_text;
 use crate::graph::domain_name;
-use crate::wire::Value;
+use crate::hash::HashMap;
 use crate::wire::outline::{Kind, Message};
 
 /// An item of two lists, by its index in each.
@@ -19,37 +19,60 @@ pub(super) enum Pair {
 
 /// Matches the items of two lists: first by the surest of what they are known by, then by the next, and what is known by nothing by
 /// its place. In the order of the left list; then what only the right one has.
-pub(super) fn matched(message: &'static Message, sides: [&[Bytes]; 2]) -> Vec<Pair> {
-    let keys = sides.map(|items| items.iter().map(|item| keys(message, item)).collect::<Vec<_>>());
+pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<Pair> {
     let mut partner: Vec<Option<usize>> = vec![None; sides[0].len()];
     let mut is_taken = vec![false; sides[1].len()];
     for round in 0..KEYS {
-        let mut free: HashMap<&str, VecDeque<usize>> = HashMap::new();
-        for (index, keys) in keys[1].iter().enumerate().filter(|&(index, _)| !is_taken[index]) {
-            if let Some(key) = &keys[round] {
-                free.entry(key).or_default().push_back(index);
-            }
-        }
-        for (index, keys) in keys[0].iter().enumerate() {
-            if partner[index].is_none()
-                && let Some(key) = &keys[round]
-                && let Some(right) = free.get_mut(key.as_str()).and_then(VecDeque::pop_front)
-            {
-                partner[index] = Some(right);
+        let mut free = Free::new(message, round, sides[1], &is_taken);
+        for (left, item) in sides[0].iter().enumerate().filter(|&(left, _)| partner[left].is_none()).collect::<Vec<_>>() {
+            if let Some(right) = key(message, round, item).and_then(|key| free.take(&key)) {
+                partner[left] = Some(right);
                 is_taken[right] = true;
             }
         }
     }
-    let is_nameless = |keys: &[Option<String>; KEYS]| keys.iter().all(Option::is_none);
-    let nameless = [0, 1].map(|side| keys[side].iter().enumerate().filter(|(_, keys)| is_nameless(keys)).map(|(index, _)| index));
-    let [left, right] = nameless;
-    for (left, right) in left.zip(right) {
+    let is_nameless = |item: &Bytes| (0..KEYS).all(|round| key(message, round, item).is_none());
+    let left: Vec<usize> = (0..partner.len()).filter(|&left| partner[left].is_none() && is_nameless(sides[0][left])).collect();
+    let right: Vec<usize> = (0..is_taken.len()).filter(|&right| !is_taken[right] && is_nameless(sides[1][right])).collect();
+    for (left, right) in left.into_iter().zip(right) {
         partner[left] = Some(right);
         is_taken[right] = true;
     }
     let left = partner.iter().enumerate().map(|(left, right)| right.map_or(Pair::Left(left), |right| Pair::Both(left, right)));
     let right = (0..is_taken.len()).filter(|&index| !is_taken[index]).map(Pair::Right);
     left.chain(right).collect()
+}
+
+/// Items of a list that have no partner yet, by key. Of several with one key, the first is taken first.
+struct Free {
+    /// By key: the index of the first item.
+    first: HashMap<Bytes, usize>,
+    /// By index: the index of the next item with the same key.
+    next: Vec<Option<usize>>,
+}
+
+impl Free {
+    fn new(message: &'static Message, round: usize, items: &[&Bytes], is_taken: &[bool]) -> Free {
+        let mut free = Free { first: HashMap::default(), next: vec![None; items.len()] };
+        for (index, item) in items.iter().enumerate().rev().filter(|&(index, _)| !is_taken[index]) {
+            if let Some(key) = key(message, round, item) {
+                free.next[index] = free.first.insert(key, index);
+            }
+        }
+        free
+    }
+
+    fn take(&mut self, key: &Bytes) -> Option<usize> {
+        let Entry::Occupied(mut entry) = self.first.entry(key.clone()) else {
+            return None;
+        };
+        let index = *entry.get();
+        match self.next[index] {
+            Some(next) => entry.insert(next),
+            None => entry.remove(),
+        };
+        Some(index)
+    }
 }
 
 /// The first two items that should be one and the same, were the lists in the same order.
@@ -68,27 +91,27 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
 /// How many things an item may be known by.
 const KEYS: usize = 2;
 
-/// What an item is known by, the surest first.
-fn keys(message: &'static Message, item: &Bytes) -> [Option<String>; KEYS] {
-    let fields = Fields::read(message, item);
-    let text = |name: &str| fields.text(message, name);
-    match message.name {
-        "NodeProto" => [text("output"), text("name")],
-        "ValueInfoProto" | "TensorProto" | "AttributeProto" | "DeviceConfigurationProto" => [text("name"), None],
-        "StringStringEntryProto" => [text("key"), None],
-        "OperatorSetIdProto" => [Some(domain_name(&text("domain").unwrap_or_default()).to_owned()), None],
-        "FunctionProto" => [Some(["domain", "name", "overload"].map(|name| text(name).unwrap_or_default()).join(":")), None],
-        "TensorAnnotation" | "ShardingSpecProto" => [text("tensor_name"), None],
-        "NodeDeviceConfigurationProto" => [text("configuration_id"), None],
-        "SparseTensorProto" => [values_name(message, &fields), None],
-        _ => [None, None],
+/// What an item is known by; the surest in round 0.
+fn key(message: &'static Message, round: usize, item: &Bytes) -> Option<Bytes> {
+    let text = |name: &str| first_text(message, name, item);
+    let string = |name: &str| text(name).map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned());
+    match (round, message.name) {
+        (0, "NodeProto") => text("output"),
+        (1, "NodeProto") => text("name"),
+        (0, "ValueInfoProto" | "TensorProto" | "AttributeProto" | "DeviceConfigurationProto") => text("name"),
+        (0, "StringStringEntryProto") => text("key"),
+        (0, "OperatorSetIdProto") => Some(domain_name(&string("domain")).to_owned().into()),
+        (0, "FunctionProto") => Some(["domain", "name", "overload"].map(string).join(":").into()),
+        (0, "TensorAnnotation" | "ShardingSpecProto") => text("tensor_name"),
+        (0, "NodeDeviceConfigurationProto") => text("configuration_id"),
+        (0, "SparseTensorProto") => values_name(message, item),
+        _ => None,
     }
 }
 
 /// A sparse tensor has the name of its values.
-fn values_name(message: &'static Message, fields: &Fields) -> Option<String> {
+fn values_name(message: &'static Message, item: &Bytes) -> Option<Bytes> {
     let values = message.fields.iter().find(|field| field.name == "values")?;
     let Kind::Message(inner) = values.kind else { return None };
-    let tensor = fields.values(values.number).first().and_then(Value::to_bytes)?;
-    Fields::read(inner, &tensor).text(inner, "name")
+    first_text(inner, "name", &first_text(message, "values", item)?)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::field::Fields;
+use super::field::first_text;
 use crate::error::shortened;
 use crate::graph::domain_name;
 use crate::text;
@@ -18,8 +18,7 @@ pub(super) fn field(path: &str, name: &str) -> String {
 
 /// The path of a message in a field of another. Nodes, initializers and attributes have the paths that they have in all reports.
 pub(super) fn item(path: &str, message: &Message, of: &Field, inner: &'static Message, index: usize, item: &Bytes) -> String {
-    let fields = Fields::read(inner, item);
-    let text = |name: &str| fields.text(inner, name).map(|text| shortened(&text).into_owned());
+    let text = |name: &str| first_text(inner, name, item).map(|text| shortened(&String::from_utf8_lossy(&text)).into_owned());
     let name = || text("name").unwrap_or_else(|| format!("#{index}"));
     match (message.name, of.name) {
         ("ModelProto", "graph") => "graph".to_owned(),

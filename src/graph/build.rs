@@ -1,8 +1,6 @@
 //! Builds the index: walks every scope in the order of the document and resolves each name where it is used.
 
-use std::sync::Arc;
-
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::NodeIndex;
 
 use super::calls;
 use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
@@ -19,10 +17,12 @@ pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid
     let Some(main) = &model.graph else {
         return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
     };
-    let (vertices, edges) = main.node.iter().fold((main.initializer.len(), 0), |(vertices, edges), node| {
-        (vertices + 1 + node.output.len(), edges + node.input.len() + node.output.len())
-    });
-    let index = Index { graph: DiGraph::with_capacity(vertices, edges), ..Index::default() };
+    let (mut values, mut edges) = (main.initializer.len() + main.input.len(), 0);
+    for node in &main.node {
+        values += node.output.len();
+        edges += node.input.len() + node.output.len();
+    }
+    let index = Index::with_capacity(main.node.len(), values, edges);
     let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new() };
     builder.note_imports(ScopeId::MAIN, &model.opset_import).map_err(|what| Invalid::at("opset_import", what))?;
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
@@ -44,7 +44,7 @@ pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid
         let imports = builder.note_imports(scope, &function.opset_import);
         imports.map_err(|what| Invalid::at(scope::scope_path(model, &builder.index.kinds, scope), what))?;
     }
-    builder.leave_missing();
+    builder.leave_missing()?;
     builder.pin_annotated();
     builder.pin_shadowed();
     calls::note_callers(model, &mut builder.index);
@@ -77,10 +77,7 @@ enum User {
 
 impl<'m> Builder<'m> {
     fn scope(&mut self, kind: ScopeKind, body: Body<'m>) -> Result<(), Invalid> {
-        let scope = ScopeId(self.index.kinds.len() as u32);
-        self.index.kinds.push(kind);
-        self.index.nodes.push(Vec::with_capacity(body.nodes().len()));
-        self.index.names.push(HashMap::with_capacity_and_hasher(body.value_count(), Default::default()));
+        let scope = self.index.add_scope(kind, body.nodes().len(), body.value_count());
         let first_unresolved = self.unresolved.len();
 
         for (input, name) in (0..).zip(body.input_names()) {
@@ -130,16 +127,16 @@ impl<'m> Builder<'m> {
         for (output, name) in (0..).zip(&node.output) {
             if !name.is_empty() {
                 let value = self.define(id.scope, name, Origin::Node { node: id, output })?;
-                self.index.graph.add_edge(vertex, value.0, Link::Output(output));
+                let value = self.index.value(value).vertex;
+                self.index.graph.add_edge(vertex, value, Link::Output(output));
             }
         }
         Ok(())
     }
 
     fn define(&mut self, scope: ScopeId, name: &'m str, origin: Origin) -> Result<ValueId, Invalid> {
-        let value = self.add_value(scope, name, origin);
-        let name = Arc::clone(&self.index.value(value).name);
-        match self.index.names[scope.0 as usize].insert(Arc::clone(&name), value) {
+        let value = self.add_value(scope, name, origin)?;
+        match self.index.bind_name(value) {
             Some(_) if !name.is_empty() => {
                 let path = scope::scope_path(self.model, &self.index.kinds, scope);
                 Err(Invalid::at(path, format!("the name '{name}' is defined twice")))
@@ -150,19 +147,18 @@ impl<'m> Builder<'m> {
 
     /// An initializer may have the name of an input: both then are one value.
     fn define_initializer(&mut self, scope: ScopeId, name: &'m str, origin: impl Fn(Option<u32>) -> Origin) -> Result<(), Invalid> {
-        if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
-            && let Vertex::Value(value) = &mut self.index.graph[vertex]
-            && let Origin::Input(input) = value.origin
+        if let Some(value) = self.index.local(scope, name)
+            && let Origin::Input(input) = self.index.value(value).origin
         {
-            value.origin = origin(Some(input));
+            self.index.values[value.index()].origin = origin(Some(input));
             return Ok(());
         }
         self.define(scope, name, origin(None)).map(|_| ())
     }
 
-    fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> ValueId {
-        let value = ValueData { scope, name: name.into(), origin, declared: None, output_of: Vec::new(), pin: None };
-        ValueId(self.index.graph.add_node(Vertex::Value(value)))
+    fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Result<ValueId, Invalid> {
+        let value = self.index.add_value(scope, name, origin);
+        value.ok_or_else(|| Invalid::at("model", "the names of its values take more than 4 GiB"))
     }
 
     /// Binds a use to what the name means by now, or puts it off.
@@ -176,20 +172,25 @@ impl<'m> Builder<'m> {
     /// At the end of a scope: uses inside that were put off mean what the scope has defined since.
     fn resolve_later_definitions(&mut self, scope: ScopeId, first_unresolved: usize) {
         for used in self.unresolved.split_off(first_unresolved) {
-            match self.index.names[scope.0 as usize].get(used.name) {
-                Some(&value) => self.bind(used, value),
+            match self.index.local(scope, used.name) {
+                Some(value) => self.bind(used, value),
                 None => self.unresolved.push(used),
             }
         }
     }
 
-    fn leave_missing(&mut self) {
+    fn leave_missing(&mut self) -> Result<(), Invalid> {
         let mut missing = HashMap::default();
         for used in std::mem::take(&mut self.unresolved) {
             let scope = self.outermost(used.scope);
-            let value = *missing.entry((scope, used.name)).or_insert_with(|| self.add_value(scope, used.name, Origin::Missing));
+            let value = match missing.get(&(scope, used.name)) {
+                Some(&value) => value,
+                None => self.add_value(scope, used.name, Origin::Missing)?,
+            };
+            missing.insert((scope, used.name), value);
             self.bind(used, value);
         }
+        Ok(())
     }
 
     fn outermost(&self, mut scope: ScopeId) -> ScopeId {
@@ -200,20 +201,16 @@ impl<'m> Builder<'m> {
     }
 
     fn bind(&mut self, used: Use<'m>, value: ValueId) {
-        let home = self.index.value(value).scope;
+        let ValueData { vertex, scope: home, .. } = *self.index.value(value);
         match used.by {
             User::Node(node, input) => {
                 let user = self.index.vertex(node);
-                self.index.graph.add_edge(value.0, user, Link::Input(input));
+                self.index.graph.add_edge(vertex, user, Link::Input(input));
             }
-            User::Output(scope) => {
-                if let Vertex::Value(data) = &mut self.index.graph[value.0] {
-                    data.output_of.push(scope);
-                }
-            }
+            User::Output(scope) => self.index.output_of.entry(value).or_default().push(scope),
         }
         if let Some(holder) = self.holder_in(home, used.scope) {
-            self.index.graph.add_edge(value.0, holder, Link::Capture);
+            self.index.graph.add_edge(vertex, holder, Link::Capture);
         }
     }
 
@@ -285,9 +282,10 @@ impl<'m> Builder<'m> {
     /// Names may be defined around a scope after they are inside it.
     fn pin_shadowed(&mut self) {
         let mut shadowed = Vec::new();
-        for (scope, names) in (0..).map(ScopeId).zip(&self.index.names) {
+        for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
             if let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
-                shadowed.extend(names.keys().filter_map(|name| self.index.lookup(outer, name)));
+                let names = self.index.named_in(scope).map(|value| self.index.name(value));
+                shadowed.extend(names.filter_map(|name| self.index.lookup(outer, name)));
             }
         }
         self.pin_all(shadowed, Pin::Shadowed);
@@ -296,19 +294,16 @@ impl<'m> Builder<'m> {
     /// What training updates is no constant, whatever else it is.
     fn pin_all(&mut self, values: Vec<ValueId>, pin: Pin) {
         for value in values {
-            if let Vertex::Value(value) = &mut self.index.graph[value.0]
-                && value.pin != Some(Pin::Trained)
-            {
+            let value = &mut self.index.values[value.index()];
+            if value.pin != Some(Pin::Trained) {
                 value.pin = Some(pin);
             }
         }
     }
 
     fn change(&mut self, scope: ScopeId, name: &str, change: impl FnOnce(&mut ValueData)) {
-        if let Some(&ValueId(vertex)) = self.index.names[scope.0 as usize].get(name)
-            && let Vertex::Value(value) = &mut self.index.graph[vertex]
-        {
-            change(value);
+        if let Some(value) = self.index.local(scope, name) {
+            change(&mut self.index.values[value.index()]);
         }
     }
 
@@ -340,8 +335,8 @@ impl<'m> Builder<'m> {
         match &self.index.graph[on_cycle] {
             Vertex::Node(node) => Invalid::at(scope::node_path(self.model, &self.index.kinds, *node), "depends on its own output"),
             Vertex::Value(value) => Invalid::at(
-                scope::scope_path(self.model, &self.index.kinds, value.scope),
-                format!("the value '{}' depends on itself", value.name),
+                scope::scope_path(self.model, &self.index.kinds, self.index.value(*value).scope),
+                format!("the value '{}' depends on itself", self.index.name(*value)),
             ),
         }
     }

@@ -16,7 +16,7 @@ impl Model {
             self.write_scope(&mut dot, scope);
         }
         for edge in self.index.graph.edge_references() {
-            self.write_edge(&mut dot, &self.index.graph[edge.source()], &self.index.graph[edge.target()], *edge.weight());
+            self.write_edge(&mut dot, self.index.graph[edge.source()], self.index.graph[edge.target()], *edge.weight());
         }
         for value in self.values() {
             for &scope in self.output_of(value) {
@@ -37,7 +37,7 @@ impl Model {
         for node in self.nodes(scope) {
             dot.push_line(format_args!("    {} [label={}];", self.vertex_name(node), quoted(self.node(node).op_type())));
         }
-        let mut values: Vec<ValueId> = self.index.names[scope.0 as usize].values().copied().collect();
+        let mut values: Vec<ValueId> = self.index.named_in(scope).collect();
         values.sort_unstable();
         for value in values.into_iter().filter(|&value| !matches!(self.origin(value), Origin::Node { .. })) {
             let shape = if self.initializer(value).is_some() { "ellipse, style=filled" } else { "ellipse" };
@@ -55,13 +55,14 @@ impl Model {
         dot.push_line(format_args!("  }}"));
     }
 
-    fn write_edge(&self, dot: &mut Shown, from: &Vertex, to: &Vertex, link: Link) {
+    fn write_edge(&self, dot: &mut Shown, from: Vertex, to: Vertex, link: Link) {
         let (Vertex::Value(value), Vertex::Node(node), Link::Input(_)) = (from, to, link) else {
             return;
         };
-        if let Some(&id) = self.index.names[value.scope.0 as usize].get(&value.name) {
-            let label = quoted(&value.name);
-            dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(*node)));
+        let name = self.name(value);
+        if let Some(id) = self.index.local(self.home(value), name) {
+            let label = quoted(name);
+            dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node)));
         }
     }
 

@@ -121,19 +121,21 @@ impl Model {
         });
         let dropped: Vec<_> = dropped.collect();
         let Model { mut proto, index, data } = self;
+        // The rest of the old index is freed before the new one is built.
+        let kinds = index.into_kinds();
         for (keys, entries) in dropped {
-            drop_entries(&mut proto, &index.kinds, &entries, &keys);
+            drop_entries(&mut proto, &kinds, &entries, &keys);
         }
         for edit in header {
             match edit {
-                Edit::SetOpset { root, version } => set_opset(&mut proto, index.kinds[root.0 as usize], version),
+                Edit::SetOpset { root, version } => set_opset(&mut proto, kinds[root.0 as usize], version),
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
                 Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
                 Edit::DropMetadata(_) => {}
                 _ => unreachable!("only edits of the header were sorted out"),
             }
         }
-        apply_changes(&mut proto, &index.kinds, changes);
+        apply_changes(&mut proto, &kinds, changes);
         let changed = Model { data, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),

@@ -1,7 +1,10 @@
 //! The index over a model: petgraph's graph of nodes and values.
 
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::scope::{NodeId, ScopeId, ScopeKind, enclosing};
@@ -9,13 +12,13 @@ use crate::hash::HashMap;
 
 /// A value of a model: what a name in a scope means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ValueId(pub(super) NodeIndex);
+pub struct ValueId(pub(super) u32);
 
 impl ValueId {
     /// A number for tables of values: less than [`Model::value_bound`](super::Model::value_bound), and no other value has it.
     #[must_use]
     pub fn index(self) -> usize {
-        self.0.index()
+        self.0 as usize
     }
 }
 
@@ -26,8 +29,15 @@ pub(super) struct Index {
     pub kinds: Vec<ScopeKind>,
     /// By scope and position: the nodes' vertices.
     pub nodes: Vec<Vec<NodeIndex>>,
-    /// By scope: what a name means at the scope's end.
-    pub names: Vec<HashMap<Arc<str>, ValueId>>,
+    /// By the value's index.
+    pub values: Vec<ValueData>,
+    /// The names of all values, one after the other. See [`ValueData::name_in`].
+    pub text: String,
+    /// By scope: what each name means at the scope's end. The tables hold ids only: their keys are in `text`.
+    names: Vec<HashTable<ValueId>>,
+    hasher: RandomState,
+    /// The scopes that have a value as an output.
+    pub output_of: HashMap<ValueId, Vec<ScopeId>>,
     pub graph: DiGraph<Vertex, Link>,
     /// Every node after those whose values it uses.
     pub order: Vec<NodeId>,
@@ -51,22 +61,30 @@ pub(super) enum Argument {
 }
 
 /// A vertex of the index.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Vertex {
     Node(NodeId),
-    Value(ValueData),
+    Value(ValueId),
 }
 
-/// What is known of a value.
+/// What is known of a value. There is one for each value of the model, so its size counts.
 #[derive(Debug)]
 pub(super) struct ValueData {
+    pub vertex: NodeIndex,
     pub scope: ScopeId,
-    pub name: Arc<str>,
+    /// Where the name begins in [`Index::text`], and its length.
+    name: (u32, u32),
     pub origin: Origin,
     pub declared: Option<Declared>,
-    /// Scopes that have it as an output.
-    pub output_of: Vec<ScopeId>,
     pub pin: Option<Pin>,
+}
+
+impl ValueData {
+    /// The value's name. `text` is [`Index::text`].
+    pub fn name_in<'t>(&self, text: &'t str) -> &'t str {
+        let (start, length) = self.name;
+        &text[start as usize..][..length as usize]
+    }
 }
 
 /// Where a value comes from.
@@ -125,23 +143,85 @@ pub(super) enum Link {
 }
 
 impl Index {
+    /// An empty index with memory for a graph.
+    pub fn with_capacity(nodes: usize, values: usize, edges: usize) -> Index {
+        let graph = DiGraph::with_capacity(nodes + values, edges);
+        Index { graph, values: Vec::with_capacity(values), ..Index::default() }
+    }
+
     pub fn value(&self, id: ValueId) -> &ValueData {
-        match &self.graph[id.0] {
-            Vertex::Value(value) => value,
-            Vertex::Node(_) => unreachable!("a ValueId is made of a value's vertex only"),
+        &self.values[id.index()]
+    }
+
+    pub fn name(&self, id: ValueId) -> &str {
+        self.value(id).name_in(&self.text)
+    }
+
+    /// The value behind a vertex.
+    pub fn value_at(&self, vertex: NodeIndex) -> Option<ValueId> {
+        match self.graph[vertex] {
+            Vertex::Value(value) => Some(value),
+            Vertex::Node(_) => None,
         }
+    }
+
+    /// Adds a scope that defines about so many names.
+    pub fn add_scope(&mut self, kind: ScopeKind, nodes: usize, names: usize) -> ScopeId {
+        let scope = ScopeId(self.kinds.len() as u32);
+        self.kinds.push(kind);
+        self.nodes.push(Vec::with_capacity(nodes));
+        self.names.push(HashTable::with_capacity(names));
+        scope
+    }
+
+    /// Adds a value whose name nothing looks up yet; none if the names of the model's values take more than 4 GiB.
+    pub fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Option<ValueId> {
+        let place = (u32::try_from(self.text.len()).ok()?, u32::try_from(name.len()).ok()?);
+        let value = ValueId(u32::try_from(self.values.len()).ok()?);
+        let vertex = self.graph.add_node(Vertex::Value(value));
+        self.text.push_str(name);
+        self.values.push(ValueData { vertex, scope, name: place, origin, declared: None, pin: None });
+        Some(value)
+    }
+
+    /// Lets a value's name mean that value from now on, and returns the value that it meant before.
+    pub fn bind_name(&mut self, value: ValueId) -> Option<ValueId> {
+        let Index { names, values, text, hasher, .. } = self;
+        let name_of = |value: &ValueId| values[value.index()].name_in(text);
+        let name = name_of(&value);
+        let names = &mut names[values[value.index()].scope.0 as usize];
+        match names.entry(hasher.hash_one(name), |other| name_of(other) == name, |other| hasher.hash_one(name_of(other))) {
+            Entry::Occupied(mut entry) => Some(std::mem::replace(entry.get_mut(), value)),
+            Entry::Vacant(entry) => {
+                entry.insert(value);
+                None
+            }
+        }
+    }
+
+    /// What a name means in a scope if that scope defines it, as far as the scope is read.
+    pub fn local(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
+        self.find(scope, name, self.hasher.hash_one(name))
     }
 
     /// What a name means in a scope, as far as the scopes are read.
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
-        let mut current = Some(scope);
-        while let Some(scope) = current {
-            if let Some(&value) = self.names[scope.0 as usize].get(name) {
-                return Some(value);
-            }
-            current = enclosing(&self.kinds, scope);
-        }
-        None
+        let hash = self.hasher.hash_one(name);
+        std::iter::successors(Some(scope), |&scope| enclosing(&self.kinds, scope)).find_map(|scope| self.find(scope, name, hash))
+    }
+
+    fn find(&self, scope: ScopeId, name: &str, hash: u64) -> Option<ValueId> {
+        self.names[scope.0 as usize].find(hash, |&value| self.name(value) == name).copied()
+    }
+
+    /// The values that the names of a scope mean, in no certain order.
+    pub fn named_in(&self, scope: ScopeId) -> impl Iterator<Item = ValueId> + '_ {
+        self.names[scope.0 as usize].iter().copied()
+    }
+
+    /// The kinds of the scopes; everything else is freed.
+    pub fn into_kinds(self) -> Vec<ScopeKind> {
+        self.kinds
     }
 
     pub fn vertex(&self, node: NodeId) -> NodeIndex {

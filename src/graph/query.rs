@@ -71,15 +71,15 @@ impl Model {
 
     fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (ValueId, Link)> + '_ {
         let vertex = self.index.vertex(node);
-        self.index.graph.edges_directed(vertex, direction).map(move |edge| {
+        self.index.graph.edges_directed(vertex, direction).filter_map(move |edge| {
             let other = if direction == Direction::Incoming { edge.source() } else { edge.target() };
-            (ValueId(other), *edge.weight())
+            self.index.value_at(other).map(|value| (value, *edge.weight()))
         })
     }
 
     /// The inputs of nodes that use a value, in any scope that sees it; in no certain order.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (NodeId, u32)> + '_ {
-        self.index.graph.edges_directed(value.0, Direction::Outgoing).filter_map(|edge| {
+        self.index.graph.edges_directed(self.index.value(value).vertex, Direction::Outgoing).filter_map(|edge| {
             match (edge.weight(), &self.index.graph[edge.target()]) {
                 (Link::Input(index), Vertex::Node(node)) => Some((*node, *index)),
                 _ => None,
@@ -90,7 +90,7 @@ impl Model {
     /// The scopes that have a value as an output.
     #[must_use]
     pub fn output_of(&self, value: ValueId) -> &[ScopeId] {
-        &self.index.value(value).output_of
+        self.index.output_of.get(&value).map_or(&[], Vec::as_slice)
     }
 
     /// Why a value must stay although no node may use it.
@@ -102,7 +102,7 @@ impl Model {
     /// A value's name.
     #[must_use]
     pub fn name(&self, value: ValueId) -> &str {
-        &self.index.value(value).name
+        self.index.name(value)
     }
 
     /// The scope that defines a value.
@@ -128,14 +128,13 @@ impl Model {
 
     /// All values of all scopes.
     pub fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
-        let values = self.index.graph.node_indices().filter(|&vertex| matches!(self.index.graph[vertex], Vertex::Value(_)));
-        values.map(ValueId)
+        (0..self.index.values.len() as u32).map(ValueId)
     }
 
     /// More than the index of any value.
     #[must_use]
     pub fn value_bound(&self) -> usize {
-        self.index.graph.node_count()
+        self.index.values.len()
     }
 
     /// The initializer behind a value, overridable or not.

@@ -29,8 +29,10 @@ pub use selection::{Layer, Selection, Selector, UnknownRule};
 pub use subject::{CastSite, Chain, QuantizeSite, Subject};
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::graph::Model;
+use diagnostic::SharedTexts;
 
 /// How a model is to be judged.
 #[derive(Clone, Copy, Debug)]
@@ -70,16 +72,17 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     }
     found.sort_by_key(|(finding, rule, _)| (finding.at, rule.code));
     let mut diagnostics = Vec::with_capacity(found.len());
-    let mut last = (Place::Model, None);
+    let mut shared = SharedTexts::new(job.path);
+    let mut last: (Place, Option<Arc<str>>) = (Place::Model, None);
     for (finding, rule, severity) in found {
         // The text of a node takes as long as the node is large: one text serves all findings about it.
         if let Place::Node(node) = finding.at
             && last.0 != finding.at
         {
-            last = (finding.at, Some(diagnostic::node_text(model, node)));
+            last = (finding.at, Some(diagnostic::node_text(model, node).into()));
         }
         let text = last.1.clone().filter(|_| last.0 == finding.at);
-        diagnostics.push(Diagnostic::new(model, job.path, (rule, severity), finding, text));
+        diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), finding, text));
     }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics

@@ -25,25 +25,25 @@ use crate::shown::Document;
 /// The version of every JSON document; it changes when a key loses its meaning.
 const VERSION: u32 = 1;
 
-/// The JSON document of one run: its version, its results, and its errors.
+/// The JSON document of one run: its version, its results, and its errors. It is written while it is made.
 #[must_use]
-pub fn json(results: &impl Serialize, errors: &[Failure]) -> Document {
+pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Failure]) -> Document<'r> {
     #[derive(Serialize)]
-    struct Versioned<'a, T> {
+    struct Versioned<'r, T> {
         version: u32,
         #[serde(flatten)]
-        results: &'a T,
-        errors: &'a [Failure],
+        results: T,
+        errors: &'r [Failure],
     }
-    Document::json(&Versioned { version: VERSION, results, errors })
+    Document::json(Versioned { version: VERSION, results, errors })
 }
 
 /// The JSON document of a run on several models.
 #[must_use]
-pub fn models_json(models: &[impl Serialize], errors: &[Failure]) -> Document {
+pub fn models_json<'r>(models: &'r [impl Serialize], errors: &'r [Failure]) -> Document<'r> {
     #[derive(Serialize)]
-    struct Models<'a, T> {
-        models: &'a [T],
+    struct Models<'r, T> {
+        models: &'r [T],
     }
-    json(&Models { models }, errors)
+    json(Models { models }, errors)
 }

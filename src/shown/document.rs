@@ -10,38 +10,53 @@ use super::escape::{self, Part};
 
 /// A document for programs. Its characters that would not be printed as they are in text for people are written in the escapes of
 /// its format; a program that reads it gets them as they were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document(String);
+#[derive(Default)]
+pub struct Document<'d> {
+    text: String,
+    /// What follows the text; it is made while it is written, since it may take much more memory than what it is made of.
+    rest: Option<Rest<'d>>,
+}
+
+type Rest<'d> = Box<dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd>;
 
 /// A text that would have to be escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text contains {0:?}, which has no escape in it")]
 pub struct Unprintable(char);
 
-impl Document {
+impl<'d> Document<'d> {
     /// A value as JSON, in several lines.
-    ///
-    /// # Panics
-    /// If a map has keys that are not strings, or its own serialization fails.
     #[must_use]
-    pub fn json(value: &impl Serialize) -> Document {
-        let mut document = Document::default();
-        document.push_json(value, PrettyFormatter::new());
-        document
+    pub fn json(value: impl Serialize + 'd) -> Document<'d> {
+        let write = move |out: &mut dyn io::Write| write_json(&value, PrettyFormatter::new(), out);
+        Document { text: String::new(), rest: Some(Box::new(write)) }
     }
 
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        out.write_all(self.text.as_bytes())?;
+        self.rest.as_ref().map_or(Ok(()), |rest| rest(out))
+    }
+}
+
+impl Document<'static> {
     /// Adds a value as JSON, in one line.
     ///
     /// # Panics
     /// If a map has keys that are not strings, or its own serialization fails.
     pub fn push_json_line(&mut self, value: &impl Serialize) {
-        self.push_json(value, CompactFormatter);
+        let mut bytes = Vec::new();
+        write_json(value, CompactFormatter, &mut bytes).expect("all keys are strings");
+        self.text.push_str(&String::from_utf8(bytes).expect("JSON is UTF-8"));
     }
 
     /// An XML document. Special characters in its attributes and text become numeric references, or U+FFFD where XML has none; the
     /// names of elements and attributes must not have any.
     #[must_use]
-    pub fn xml(xml: &str) -> Document {
+    pub fn xml(xml: &str) -> Document<'static> {
         let mut document = Document::default();
         for line in xml.split_inclusive('\n') {
             let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
@@ -51,7 +66,7 @@ impl Document {
                 ' '..='~' => push_reference(document, c),
                 _ => document.push('\u{FFFD}'),
             });
-            document.0.push_str(end);
+            document.text.push_str(end);
         }
         document
     }
@@ -60,33 +75,19 @@ impl Document {
     ///
     /// # Errors
     /// If there is something to escape.
-    pub fn script(text: String) -> Result<Document, Unprintable> {
+    pub fn script(text: String) -> Result<Document<'static>, Unprintable> {
         match text.chars().find(|&c| escape::is_unsafe(c) && !matches!(c, '\t' | '\n')) {
             Some(c) => Err(Unprintable(c)),
-            None => Ok(Document(text)),
+            None => Ok(Document { text, rest: None }),
         }
-    }
-
-    /// The document.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.0
-    }
-
-    fn push_json(&mut self, value: &impl Serialize, formatter: impl Formatter) {
-        let mut bytes = Vec::new();
-        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Escaping(formatter));
-        value.serialize(&mut serializer).expect("all keys are strings");
-        self.0.push_str(&String::from_utf8(bytes).expect("JSON is UTF-8"));
-        self.0.push('\n');
     }
 
     /// Adds text, with `escape` for what is not printed as it is.
     fn push(&mut self, text: &str, marked: &[usize], escape: impl Fn(&mut String, char)) {
         for part in escape::parts(text, marked) {
             match part {
-                Part::Plain(range) => self.0.push_str(&text[range]),
-                Part::Escaped(c) => escape(&mut self.0, c),
+                Part::Plain(range) => self.text.push_str(&text[range]),
+                Part::Escaped(c) => escape(&mut self.text, c),
             }
         }
     }
@@ -96,9 +97,16 @@ fn push_reference(document: &mut String, c: char) {
     document.push_str(&format!("&#{};", u32::from(c)));
 }
 
-impl fmt::Display for Document {
+fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn io::Write) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Escaping(formatter)))?;
+    out.write_all(b"\n")
+}
+
+impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        let mut bytes = Vec::new();
+        self.write(&mut bytes).map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&bytes))
     }
 }
 
@@ -171,21 +179,21 @@ mod tests {
         let mut line = Document::default();
         line.push_json_line(&value);
         let expected = r##"{"a\u202e":["\u0023#vso[x]","::y \u009b \udb40\udc41 é \u007f\n\"\\ #\u00ad#[z]"]}"##;
-        assert_eq!(line.text(), expected.to_owned() + "\n");
+        assert_eq!(line.to_string(), expected.to_owned() + "\n");
         for document in [line, Document::json(&value)] {
-            assert_eq!(serde_json::from_str::<Value>(document.text()).unwrap(), value);
+            assert_eq!(serde_json::from_str::<Value>(&document.to_string()).unwrap(), value);
         }
     }
 
     #[test]
     fn xml_has_references_or_replacements() {
         let xml = "<a b=\"\u{202e}\u{1b}\r\t##[x\u{85}\"/>\n  ::c\n";
-        assert_eq!(Document::xml(xml).text(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
+        assert_eq!(Document::xml(xml).to_string(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
     }
 
     #[test]
     fn a_script_has_nothing_to_escape() {
-        assert_eq!(Document::script("a\tb\n".to_owned()).unwrap().text(), "a\tb\n");
-        assert_eq!(Document::script("a\x1b".to_owned()), Err(Unprintable('\x1b')));
+        assert_eq!(Document::script("a\tb\n".to_owned()).unwrap().to_string(), "a\tb\n");
+        assert_eq!(Document::script("a\x1b".to_owned()).err(), Some(Unprintable('\x1b')));
     }
 }

@@ -127,22 +127,21 @@ impl Shown {
 }
 
 /// What a command prints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Printed {
+pub enum Printed<'d> {
     /// For people.
     Text(Shown),
     /// For programs.
-    Document(Document),
+    Document(Document<'d>),
 }
 
-impl From<Shown> for Printed {
-    fn from(text: Shown) -> Printed {
+impl From<Shown> for Printed<'_> {
+    fn from(text: Shown) -> Self {
         Printed::Text(text)
     }
 }
 
-impl From<Document> for Printed {
-    fn from(document: Document) -> Printed {
+impl<'d> From<Document<'d>> for Printed<'d> {
+    fn from(document: Document<'d>) -> Self {
         Printed::Document(document)
     }
 }

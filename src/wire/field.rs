@@ -43,13 +43,18 @@ impl Field {
     ///
     /// # Errors
     /// Where the bytes are no message.
-    pub fn read_all(mut message: Bytes) -> Result<Vec<Field>, DecodeError> {
-        let mut fields = Vec::new();
-        while message.has_remaining() {
-            let (tag, wire_type) = encoding::decode_key(&mut message)?;
-            fields.push(Field::take(tag, wire_type, &mut message, DecodeContext::default())?);
-        }
-        Ok(fields)
+    pub fn read_all(message: Bytes) -> Result<Vec<Field>, DecodeError> {
+        Field::all(message).collect()
+    }
+
+    /// As [`Field::read_all`], one by one.
+    pub fn all(mut message: Bytes) -> impl Iterator<Item = Result<Field, DecodeError>> {
+        std::iter::from_fn(move || {
+            message.has_remaining().then(|| {
+                let (tag, wire_type) = encoding::decode_key(&mut message)?;
+                Field::take(tag, wire_type, &mut message, DecodeContext::default())
+            })
+        })
     }
 
     /// Takes the value that follows a key off `buf`. A value with a length is not copied if `buf` is a [`Bytes`].
@@ -108,6 +113,23 @@ impl Field {
             Value::Fixed32(_) => WireType::ThirtyTwoBit,
         }
     }
+}
+
+/// The values with a length in the field of this number, up to where the bytes are no message.
+pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
+    let mut next = move || {
+        let (tag, wire_type) = encoding::decode_key(&mut message).ok()?;
+        match wire_type {
+            WireType::LengthDelimited => {
+                let length = usize::try_from(encoding::decode_varint(&mut message).ok()?).ok()?;
+                let (value, rest) = message.split_at_checked(length)?;
+                message = rest;
+                Some((tag == number).then_some(value))
+            }
+            _ => encoding::skip_field(wire_type, tag, &mut message, DecodeContext::default()).ok().map(|()| None),
+        }
+    };
+    std::iter::from_fn(move || next()).flatten()
 }
 
 /// Takes a value that is no group.
@@ -178,6 +200,15 @@ impl Value {
         match self {
             Value::Len(bytes) => Some(bytes.len()),
             Value::Made(recipe) => Some(recipe.bytes()),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a value with a length that is there; none for one that is computed and for other wire types.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<&Bytes> {
+        match self {
+            Value::Len(bytes) => Some(bytes),
             _ => None,
         }
     }

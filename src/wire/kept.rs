@@ -24,6 +24,20 @@ pub trait Known: Message + Default {
     const FIELDS: &'static [u32];
     /// What the schema says of it.
     const OUTLINE: &'static outline::Message;
+
+    /// Reserves memory for one more item of the list with this number while the list is short. Most lists hold one or two items, for
+    /// which a `Vec` that grows by itself reserves four.
+    fn reserve_item(&mut self, tag: u32);
+}
+
+/// Lists up to this length grow item by item.
+const SHORT_LIST: usize = 4;
+
+/// [`Known::reserve_item`] for one list.
+pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
+    if list.len() < SHORT_LIST {
+        list.reserve_exact(1);
+    }
 }
 
 /// A message `M` with all fields of the file: those that the schema decodes are `M`'s, reached through `Deref`; the others are
@@ -39,8 +53,15 @@ pub struct Kept<M>(Box<Inner<M>>);
 #[derive(Clone, Default)]
 struct Inner<M> {
     known: M,
-    rest: Vec<Field>,
+    /// Few messages have undecoded fields, so the list is behind a pointer. No list and an empty one are equal.
+    rest: Option<Box<Vec<Field>>>,
     source: Source,
+}
+
+impl<M> Inner<M> {
+    fn rest(&self) -> &[Field] {
+        self.rest.as_ref().map_or(&[], |rest| rest.as_slice())
+    }
 }
 
 /// The bytes that a message came from: one run, whose keys an encoder would write the same way.
@@ -133,9 +154,9 @@ fn in_plain_words(error: &DecodeError) -> String {
 }
 
 /// What messages may take of memory, their values aside: this much, and so many bytes for each byte of the file. The densest models,
-/// which declare the types of many values, need 25 bytes for each of theirs; an empty node takes 288 for its two.
+/// which declare the types of many values, need 19 bytes for each of theirs; an empty node takes 280 for its two.
 const ROOM: usize = 512 << 20;
-const ROOM_PER_BYTE: usize = 32;
+const ROOM_PER_BYTE: usize = 18;
 
 thread_local! {
     /// prost's decoding has no room for context, so it is kept beside it: the bytes that [`Kept::from_bytes`] decodes on this
@@ -197,19 +218,19 @@ impl<M> Kept<M> {
     /// Fields that are not decoded, in the order of the file: unknown ones, and the values of a tensor.
     #[must_use]
     pub fn rest(&self) -> &[Field] {
-        &self.0.rest
+        self.0.rest()
     }
 
     /// The value of the last undecoded field with this number: for a field that is not repeated, the one that counts.
     #[must_use]
     pub fn undecoded(&self, tag: u32) -> Option<&Value> {
-        self.0.rest.iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
+        self.0.rest().iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
     }
 
     /// The undecoded fields, to be changed.
     pub fn rest_mut(&mut self) -> &mut Vec<Field> {
         self.0.source.input = None;
-        &mut self.0.rest
+        self.0.rest.get_or_insert_default()
     }
 
     /// Takes the message apart; what was not decoded is lost.
@@ -229,7 +250,7 @@ impl<M: Default> Default for Kept<M> {
 
 impl<M> From<M> for Kept<M> {
     fn from(known: M) -> Kept<M> {
-        Kept(Box::new(Inner { known, rest: Vec::new(), source: Source::default() }))
+        Kept(Box::new(Inner { known, rest: None, source: Source::default() }))
     }
 }
 
@@ -251,18 +272,18 @@ impl<M> DerefMut for Kept<M> {
 /// Where a message stood in its file is no part of what it says.
 impl<M: PartialEq> PartialEq for Kept<M> {
     fn eq(&self, other: &Kept<M>) -> bool {
-        let Inner { known, rest, source: _ } = &*self.0;
-        *known == other.0.known && *rest == other.0.rest
+        let Inner { known, rest: _, source: _ } = &*self.0;
+        *known == other.0.known && self.rest() == other.rest()
     }
 }
 
 impl<M: fmt::Debug> fmt::Debug for Kept<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { known, rest, source: _ } = &*self.0;
-        if rest.is_empty() {
+        let Inner { known, rest: _, source: _ } = &*self.0;
+        if self.rest().is_empty() {
             return known.fmt(f);
         }
-        f.debug_tuple("Kept").field(known).field(rest).finish()
+        f.debug_tuple("Kept").field(known).field(&self.rest()).finish()
     }
 }
 
@@ -272,7 +293,7 @@ impl<M: Known> Message for Kept<M> {
             return layout::put(Piece::Bytes(source), buf);
         }
         self.0.known.encode_raw(buf);
-        for field in &self.0.rest {
+        for field in self.0.rest() {
             field.encode_raw(buf);
         }
     }
@@ -287,9 +308,14 @@ impl<M: Known> Message for Kept<M> {
             // What the error says makes no difference: the cause is known.
             decode_varint(&mut &[][..]).map(drop)
         } else if M::FIELDS.contains(&tag) {
+            self.0.known.reserve_item(tag);
             self.0.known.merge_field(tag, wire_type, buf, ctx)
         } else {
-            Field::take(tag, wire_type, buf, ctx).map(|field| self.0.rest.push(field))
+            Field::take(tag, wire_type, buf, ctx).map(|field| {
+                let rest = self.0.rest.get_or_insert_default();
+                reserve_item(rest);
+                rest.push(field);
+            })
         };
         if result.is_err() {
             FAILED_AT.set(FAILED_AT.get().or(Some(start)));
@@ -303,7 +329,7 @@ impl<M: Known> Message for Kept<M> {
     fn encoded_len(&self) -> usize {
         match &self.0.source {
             Source { start, end, input: Some(_) } => end - start,
-            Source { .. } => self.0.known.encoded_len() + self.0.rest.iter().map(Field::encoded_len).sum::<usize>(),
+            Source { .. } => self.0.known.encoded_len() + self.0.rest().iter().map(Field::encoded_len).sum::<usize>(),
         }
     }
 

@@ -130,13 +130,36 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
     };
+    end_with_message(&[b"recast: ", name, b": became shorter while it was read, or its disk failed\n"])
+}
+
+/// Whether a [`Hold`] lives.
+pub(super) fn is_held() -> bool {
+    HOLDS.load(Ordering::SeqCst) > 0
+}
+
+/// Removes the temporary files, prints a message in parts, and exits with code 2. Allocates nothing, and takes no lock.
+#[cfg(unix)]
+pub(super) fn end_with_message(parts: &[&[u8]]) -> ! {
     remove_files();
-    for part in [b"recast: ".as_slice(), name, b": became shorter while it was read, or its disk failed\n"] {
+    for part in parts {
         // SAFETY: `write` is async-signal-safe and gets a valid slice.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }
     // SAFETY: `_exit` is async-signal-safe.
     unsafe { libc::_exit(2) }
+}
+
+/// Prints a message in parts, and exits with code 2.
+#[cfg(not(unix))]
+pub(super) fn end_with_message(parts: &[&[u8]]) -> ! {
+    use std::io::Write;
+
+    for part in parts {
+        // The process ends in any case.
+        std::io::stderr().write_all(part).ok();
+    }
+    std::process::exit(2)
 }
 
 #[cfg(unix)]

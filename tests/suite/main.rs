@@ -16,6 +16,7 @@ mod inputs;
 mod kept;
 mod limits;
 mod lint;
+mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;

@@ -1,5 +1,6 @@
 //! GitLab's code quality report: a list of entries, each with its own fingerprint.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
@@ -7,7 +8,20 @@ use crate::lint::Severity;
 use crate::report::Failure;
 use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> Document {
+pub(super) fn render(run: &LintRun) -> Document<'_> {
+    Document::json(Entries(run))
+}
+
+/// Each entry is made when it is written.
+struct Entries<'r>(&'r LintRun);
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(entries(self.0))
+    }
+}
+
+fn entries(run: &LintRun) -> impl Iterator<Item = Value> + '_ {
     let findings = run.findings.iter().map(|found| {
         let severity = match found.severity {
             Severity::Error => "critical",
@@ -21,8 +35,7 @@ pub(super) fn render(run: &LintRun) -> Document {
         let fingerprint = crate::lint::fingerprint(&[&slashes(path(error)), "unreadable"]);
         entry(&error.place_and_message(), "recast", &fingerprint, "blocker", path(error))
     });
-    let all: Vec<Value> = findings.chain(errors).collect();
-    Document::json(&all)
+    findings.chain(errors)
 }
 
 /// An entry without a path is not valid: an error of the whole run has the name of the command.

@@ -3,6 +3,6 @@
 use super::LintRun;
 use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> Document {
+pub(super) fn render(run: &LintRun) -> Document<'_> {
     crate::report::json(run, &run.errors)
 }

@@ -8,7 +8,7 @@ use super::LintRun;
 use crate::lint::Diagnostic;
 use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> Document {
+pub(super) fn render(run: &LintRun) -> Document<'static> {
     let mut by_model: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in &run.findings {
         by_model.entry(&found.path).or_default().push(found);

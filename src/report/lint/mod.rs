@@ -51,7 +51,7 @@ impl LintRun {
     /// Whether a finding is as severe as the exit code 1 demands in its model.
     #[must_use]
     pub fn fails(&self, found: &Diagnostic) -> bool {
-        self.fail_on.get(&found.path).is_some_and(|least| found.severity >= *least)
+        self.fail_on.get(&*found.path).is_some_and(|least| found.severity >= *least)
     }
 }
 
@@ -77,9 +77,10 @@ pub enum LintFormat {
 }
 
 impl LintFormat {
-    /// The document; `width` is that of the terminal, if there is one.
+    /// The document; `width` is that of the terminal, if there is one. Those with much text around each finding are made finding by
+    /// finding, while they are written.
     #[must_use]
-    pub fn render(self, run: &LintRun, width: Option<usize>) -> Printed {
+    pub fn render(self, run: &LintRun, width: Option<usize>) -> Printed<'_> {
         match self {
             LintFormat::Concise => concise::render(run).into(),
             LintFormat::Full => full::render(run, width.unwrap_or(WIDTH)).into(),
@@ -101,7 +102,7 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
     }
     if !run.findings.is_empty() || run.fixed.is_empty() {
-        let models: BTreeSet<&str> = run.findings.iter().map(|found| found.path.as_str()).collect();
+        let models: BTreeSet<&str> = run.findings.iter().map(|found| &*found.path).collect();
         let found = plural(run.findings.len(), "finding");
         parts.push(format!("{found} in {} of {}", models.len(), plural(run.models.len(), "model")));
     }

@@ -65,15 +65,15 @@ pub fn rules_text() -> Shown {
 
 /// A rule for scripts.
 #[must_use]
-pub fn rule_json(rule: &Rule) -> Document {
-    crate::report::json(&json_of(rule), &[])
+pub fn rule_json(rule: &Rule) -> Document<'static> {
+    crate::report::json(json_of(rule), &[])
 }
 
 /// All rules for scripts.
 #[must_use]
-pub fn rules_json() -> Document {
+pub fn rules_json() -> Document<'static> {
     let rules: Vec<Value> = RULES.iter().map(|rule| json_of(rule)).collect();
-    crate::report::json(&json!({ "rules": rules }), &[])
+    crate::report::json(json!({ "rules": rules }), &[])
 }
 
 fn json_of(rule: &Rule) -> Value {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
@@ -11,30 +12,55 @@ use crate::shown::Document;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn render(run: &LintRun) -> Document {
+pub(super) fn render(run: &LintRun) -> Document<'_> {
     let mut rules: Vec<&Rule> = run.findings.iter().map(|found| found.rule).collect();
     rules.sort_unstable_by_key(|rule| rule.code);
     rules.dedup();
-    let results: Vec<Value> = run.findings.iter().map(|found| result(found, &rules)).collect();
     let notifications: Vec<Value> = run.errors.iter().map(notification).collect();
-    let document = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "recast",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
-            } },
-            "invocations": [{
-                "executionSuccessful": run.errors.is_empty(),
-                "toolExecutionNotifications": notifications,
-            }],
-            "results": results,
-            "columnKind": "utf16CodeUnits",
-        }],
-    });
-    Document::json(&document)
+    let tool = json!({ "driver": {
+        "name": "recast",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
+    } });
+    let invocations = json!([{
+        "executionSuccessful": run.errors.is_empty(),
+        "toolExecutionNotifications": notifications,
+    }]);
+    let results = Results { run, rules };
+    Document::json(Log {
+        schema: SCHEMA,
+        version: "2.1.0",
+        runs: [Run { tool, invocations, results, column_kind: "utf16CodeUnits" }],
+    })
+}
+
+#[derive(Serialize)]
+struct Log<'r> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'r>; 1],
+}
+
+#[derive(Serialize)]
+struct Run<'r> {
+    tool: Value,
+    invocations: Value,
+    results: Results<'r>,
+    #[serde(rename = "columnKind")]
+    column_kind: &'static str,
+}
+
+/// The findings, each of which becomes JSON when it is written: all of them as JSON take ten times their memory.
+struct Results<'r> {
+    run: &'r LintRun,
+    rules: Vec<&'r Rule>,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.run.findings.iter().map(|found| result(found, &self.rules)))
+    }
 }
 
 fn descriptor(rule: &Rule) -> Value {

@@ -1,0 +1,72 @@
+//! How much memory a run may take unless `--max-memory` says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// No model comes near this.
+const MOST: u64 = 8 << 30;
+
+/// The smaller of 8 GiB and three quarters of the memory that is there.
+pub fn default_limit() -> u64 {
+    let limits = cgroup_files().into_iter().filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
+    let available = available(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
+    limits.chain(available).map(|bytes: u64| bytes / 4 * 3).fold(MOST, u64::min)
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The files that may hold a limit of this process: those of its control group and of the groups around it.
+fn cgroup_files() -> Vec<PathBuf> {
+    limit_files(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default())
+}
+
+/// By the text of `/proc/self/cgroup`: a line `0::PATH` for version 2, a line `N:CONTROLLERS:PATH` for each hierarchy of version 1. In a
+/// container the path may be that outside; the group that the container sees as the outermost is its own.
+fn limit_files(cgroup: &str) -> Vec<PathBuf> {
+    let groups = cgroup.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|controller| controller == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => return None,
+        };
+        Some((root, path.trim_start_matches('/'), file))
+    });
+    groups
+        .flat_map(|(root, path, file)| Path::new(path).ancestors().map(move |group| Path::new(root).join(group).join(file)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_from_the_group_and_those_around_it() {
+        let cases = [
+            ("0::/\n", vec!["/sys/fs/cgroup/memory.max"]),
+            ("0::/a/b\n", vec!["/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max", "/sys/fs/cgroup/memory.max"]),
+            (
+                "4:cpu,memory:/a\n1:name=systemd:/b\n",
+                vec!["/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.limit_in_bytes"],
+            ),
+            ("", vec![]),
+        ];
+        for (text, files) in cases {
+            assert_eq!(limit_files(text), files.into_iter().map(PathBuf::from).collect::<Vec<_>>(), "{text}");
+        }
+    }
+
+    #[test]
+    fn available_memory_is_in_bytes() {
+        assert_eq!(available("MemTotal:  9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
+        assert_eq!(available("MemTotal:  9 kB\n"), None);
+    }
+}
