@@ -13,7 +13,7 @@ use crate::cast_file::{self, Form};
 use crate::dtype::DType;
 use crate::facts::LATEST_OPSET;
 use crate::report::{bytes, plural};
-use crate::wire::{self, Target, save};
+use crate::wire::{DataFolder, Layout, NewFile, Target, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -77,9 +77,8 @@ enum RoundModeName {
 
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
-        let input = input.with_context(|| self.input.display().to_string())?;
-        let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?).with_context(|| input.name.clone())?;
+        let (input, data) = files::open_with_data(&self.input, &self.folders)?;
+        let array = cast_file::read(&input, self.from, &data).with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype, self.to, self.rules())?;
         let (from, elements) = (array.dtype, array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
@@ -89,8 +88,8 @@ impl CastFile {
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
-        let write = || save(&layout, &target);
-        progress::of_files(messages, &[layout.progress()], write).with_context(|| files::target_name(&target))?;
+        let progress = [layout.progress()];
+        progress::of_files(messages, &progress, || write(layout, &target, &data))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
@@ -141,6 +140,20 @@ impl CastFile {
         }
         accepts
     }
+}
+
+/// Writes a file, unless what it is made of changed while it was read.
+fn write(layout: Layout, target: &Target, data: &DataFolder) -> anyhow::Result<()> {
+    match target {
+        Target::File(path) if !is_stream(path) => {
+            save_together(vec![NewFile { path: path.clone(), layout, mode: None }], &|| data.expect_unchanged())?;
+        }
+        _ => {
+            save(&layout, target).with_context(|| files::target_name(target))?;
+            data.expect_unchanged()?;
+        }
+    }
+    Ok(())
 }
 
 fn counted(count: u64) -> String {

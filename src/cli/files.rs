@@ -112,17 +112,6 @@ pub struct DataFolders {
     allow_data_dir: Vec<PathBuf>,
 }
 
-impl DataFolders {
-    /// Where the data files of an input may be; beside standard input there are none.
-    pub fn of(&self, input: &Path) -> anyhow::Result<DataFolder> {
-        let mut data = if is_stdin(input) { DataFolder::default() } else { DataFolder::of_model(input) };
-        for folder in &self.allow_data_dir {
-            data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
-        }
-        Ok(data)
-    }
-}
-
 impl ExternalData {
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
@@ -185,13 +174,26 @@ pub fn target_name(target: &Target) -> String {
 /// Opens a model; `-` is standard input.
 pub fn open_model(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, Model)> {
     let name = || path.display().to_string();
-    let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) }.with_context(name)?;
+    let (input, data) = open_with_data(path, folders)?;
     if input.bytes.is_empty() {
         bail!("{}: is empty, not an ONNX model", name());
     }
     let proto = ModelProto::from_bytes(input.bytes.clone()).with_context(|| format!("{}: is no ONNX model", name()))?;
-    let model = Model::new(proto).with_context(name)?.with_data(folders.of(path)?);
+    let model = Model::new(proto).with_context(name)?.with_data(data);
     Ok((input, model))
+}
+
+/// Opens a file and the folders that its data files may be in; `-` is standard input, beside which there are none.
+pub fn open_with_data(path: &Path, folders: &DataFolders) -> anyhow::Result<(Input, DataFolder)> {
+    let opened = match is_stdin(path) {
+        true => wire::read_stdin().map(|input| (input, DataFolder::default())),
+        false => wire::open_with_data(path),
+    };
+    let (input, mut data) = opened.with_context(|| path.display().to_string())?;
+    for folder in &folders.allow_data_dir {
+        data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
+    }
+    Ok((input, data))
 }
 
 /// Prints a report: to standard output, unless models go there.

@@ -19,11 +19,12 @@ mod sort;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{LARGEST_MESSAGE, Layout, Piece, Progress, Target, at, is_stream, save, save_together};
+use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, is_stream, save, save_together};
 use arrange::arrange;
 use neighbours::Neighbours;
 use place::Place;
@@ -103,6 +104,8 @@ pub enum Unplaceable {
 pub struct Plan {
     target: Target,
     folder: PathBuf,
+    /// The files that the model was read from.
+    sources: Arc<DataFolder>,
     model: Layout,
     /// Data files to be written.
     data: Vec<(PathBuf, Layout)>,
@@ -138,6 +141,7 @@ impl Plan {
         let mut plan = Plan {
             target: target.clone(),
             folder: place.folder.clone(),
+            sources: Arc::clone(&place.data),
             model: Layout::default(),
             data: Vec::new(),
             data_file: None,
@@ -228,11 +232,13 @@ impl Plan {
                 }
                 let mut files = self.data;
                 files.push((path, self.model));
-                save_together(files)?;
+                let files = files.into_iter().map(|(path, layout)| NewFile { path, layout, mode: None }).collect();
+                save_together(files, &|| self.sources.expect_unchanged())?;
             }
             target => {
                 let path = if let Target::File(path) = &target { path } else { Path::new("-") };
                 save(&self.model, &target).map_err(|error| at(path, error))?;
+                self.sources.expect_unchanged()?;
             }
         }
         if self.left.is_empty() {

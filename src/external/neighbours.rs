@@ -48,7 +48,7 @@ impl Neighbour {
     fn read(path: PathBuf) -> Option<Neighbour> {
         let data = locations(&path).map(|locations| {
             let folder = DataFolder::of_model(&path);
-            locations.iter().filter_map(|location| folder.path_of(location).ok()).collect()
+            locations.iter().filter_map(|location| Some(folder.locate(location).ok()?.path())).collect()
         });
         (data.is_some() || is_called_model(&path)).then_some(Neighbour { path, data })
     }

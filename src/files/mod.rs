@@ -43,6 +43,12 @@ pub struct NewFile {
     file: File,
 }
 
+/// Which file a path leads to, with links followed; none if there is nothing.
+#[must_use]
+pub fn id_of(path: &Path) -> Option<FileId> {
+    system::id_of(path)
+}
+
 /// Attempts to open a folder whose path changes meanwhile.
 const ATTEMPTS: usize = 8;
 
@@ -61,7 +67,7 @@ impl Folder {
                 return Ok(Folder { system: Arc::new(system), path: resolved });
             }
         }
-        Err(changed("the folder"))
+        Err(io::Error::other("the folder changed while it was opened"))
     }
 
     /// The path of the folder when it was opened, with links resolved.
@@ -109,6 +115,18 @@ impl Folder {
             Ok(stat) => Ok(Some(stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Checks that the file at a path beneath this folder is the one that was opened, with the content that it had then, as far as the
+    /// system tells.
+    ///
+    /// # Errors
+    /// "changed while it was read" if not; also those of the operating system.
+    pub fn expect_unchanged(&self, path: &Path, opened: &Stat) -> io::Result<()> {
+        match self.stat(path)? {
+            Some(now) if now.has_content_of(opened) => Ok(()),
+            _ => Err(io::Error::other("changed while it was read")),
         }
     }
 
@@ -208,15 +226,6 @@ impl OpenFile {
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
-
-    /// Whether its content is still what it was when it was opened, as far as length and time of change tell.
-    ///
-    /// # Errors
-    /// "changed while it was read" if not; also those of the operating system.
-    pub fn expect_unchanged(&self) -> io::Result<()> {
-        let now = Stat::of_file(&self.file)?;
-        if now.has_content_of(&self.stat) { Ok(()) } else { Err(changed("the file")) }
-    }
 }
 
 impl NewFile {
@@ -267,10 +276,6 @@ fn not_beneath() -> io::Error {
 
 fn not_regular() -> io::Error {
     io::Error::other("is not a regular file")
-}
-
-fn changed(subject: &str) -> io::Error {
-    io::Error::other(format!("{subject} changed while it was read"))
 }
 
 #[cfg(test)]

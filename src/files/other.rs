@@ -73,3 +73,7 @@ impl Folder {
         Ok(())
     }
 }
+
+pub(super) fn id_of(path: &Path) -> Option<FileId> {
+    fs::canonicalize(path).ok().map(FileId)
+}

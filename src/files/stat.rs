@@ -70,8 +70,9 @@ impl Stat {
     /// Whether the content is the same as before, as far as the system tells. A new name or other permissions do not count.
     #[must_use]
     pub fn has_content_of(&self, before: &Stat) -> bool {
-        let is_same = self.id == before.id && self.bytes == before.bytes && self.modified == before.modified;
-        // A writer can set the time of modification back, and this program's own links and renames change the other time.
+        let is_same_file = self.id.is_none() || before.id.is_none() || self.id == before.id;
+        let is_same = is_same_file && self.bytes == before.bytes && self.modified == before.modified;
+        // A writer can set the time of modification back, but not the other one, which new names and permissions change too.
         let is_renamed = (self.links, self.mode, self.owner) != (before.links, before.mode, before.owner);
         is_same && (self.changed == before.changed || is_renamed)
     }

@@ -86,22 +86,30 @@ fn an_open_folder_stays_the_same_when_its_name_is_given_to_another() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_open_is_found_out() {
+fn a_file_that_changes_after_it_was_opened_is_found_out() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("w");
-    fs::write(&path, [0; 100]).unwrap();
     let folder = Folder::open(place.path()).unwrap();
-    let opened = || folder.read(Path::new("w")).unwrap();
-    let open = opened();
-    open.expect_unchanged().unwrap();
-    fs::File::options().write(true).open(&path).unwrap().set_len(99).unwrap();
-    assert!(open.expect_unchanged().unwrap_err().to_string().contains("changed while it was read"));
-    let open = opened();
-    // As a program does that writes and sets the time back.
-    let time = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
-    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
-    assert!(open.expect_unchanged().is_err());
-    let open = opened();
-    fs::remove_file(&path).unwrap();
-    open.expect_unchanged().unwrap();
+    let write = || fs::File::options().write(true).open(&path).unwrap();
+    type Change<'c> = (&'c str, &'c dyn Fn());
+    let changes: [Change; 4] = [
+        ("cut by a byte", &|| write().set_len(99).unwrap()),
+        ("another time", &|| {
+            let time = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+            write().set_modified(time).unwrap();
+        }),
+        ("replaced", &|| {
+            fs::write(place.path().join("new"), [0; 100]).unwrap();
+            fs::rename(place.path().join("new"), &path).unwrap();
+        }),
+        ("removed", &|| fs::remove_file(&path).unwrap()),
+    ];
+    for (name, change) in changes {
+        fs::write(&path, [0; 100]).unwrap();
+        let opened = folder.read(Path::new("w")).unwrap().stat().clone();
+        folder.expect_unchanged(Path::new("w"), &opened).unwrap();
+        change();
+        let error = folder.expect_unchanged(Path::new("w"), &opened).expect_err(name);
+        assert_eq!(error.to_string(), "changed while it was read", "{name}");
+    }
 }

@@ -140,6 +140,10 @@ impl Folder {
     }
 }
 
+pub(super) fn id_of(path: &Path) -> Option<FileId> {
+    std::fs::metadata(path).ok().and_then(|found| Stat::of(&found).id)
+}
+
 #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
 fn id(stat: &rustix::fs::Stat) -> FileId {
     FileId((stat.st_dev as u64, stat.st_ino as u64))

@@ -131,7 +131,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         return;
     };
     remove_files();
-    for part in [b"recast: ".as_slice(), name, b": became shorter while it was read, or its disk failed\n"] {
+    for part in [b"recast: ".as_slice(), &name, b": became shorter while it was read, or its disk failed\n"] {
         // SAFETY: `write` is async-signal-safe and gets a valid slice.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }
