@@ -12,6 +12,8 @@ mod diff;
 mod external_data;
 mod fold;
 mod fuzz;
+#[cfg(unix)]
+mod hostile_files;
 mod kept;
 mod limits;
 mod lint;
