@@ -27,6 +27,7 @@
 
 pub mod dtype;
 pub mod error;
+pub mod files;
 mod hash;
 pub mod ir_version;
 pub mod minifloat;

@@ -1,9 +1,10 @@
 //! `recast cast`
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
 use clap::{ArgAction, Args, ValueEnum};
 
@@ -17,7 +18,7 @@ use crate::dtype::DType;
 use crate::formats;
 use crate::report::{bytes, plural};
 use crate::shown::Shown;
-use crate::wire::{self, Target, save};
+use crate::wire::{DataFolder, Layout, NewFile, Target, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -84,9 +85,8 @@ impl CastFile {
         if self.output != Path::new("-") {
             files::check_target(&self.output)?;
         }
-        let input = if files::is_stdin(&self.input) { wire::read_stdin() } else { wire::open(&self.input) };
-        let input = input.with_context(|| self.input.display().to_string())?;
-        let array = cast_file::read(&input, self.from, &self.folders.of(&self.input)?)
+        let (input, data) = files::open_with_data(&self.input, &self.folders)?;
+        let array = cast_file::read(&input, self.from, &data)
             .map_err(|failure| explain(&input.bytes, failure))
             .with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype(), self.to, self.rules())?;
@@ -97,9 +97,12 @@ impl CastFile {
         }
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
-        let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
-        let write = || save(&layout, &target);
-        let written = progress::of_files(messages, &[layout.progress()], write);
+        let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output.clone()) };
+        if target != Target::Stdout && data.holds(&self.output) {
+            bail!("{}: the input keeps its values in this file; use another output", self.output.display());
+        }
+        let progress = [layout.progress()];
+        let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
         written.map_err(|error| files::not_written(&files::target_name(&target), &error))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
@@ -150,6 +153,19 @@ impl CastFile {
             }
         }
         accepts
+    }
+}
+
+/// Writes a file, unless what it is made of changed while it was read.
+fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
+    match target {
+        Target::File(path) if !is_stream(path) => {
+            save_together(vec![NewFile { path: path.clone(), layout, mode: None }], &|| data.expect_unchanged())
+        }
+        _ => {
+            save(&layout, target)?;
+            data.expect_unchanged()
+        }
     }
 }
 

@@ -86,9 +86,11 @@ impl Convert {
         let files::Together { mut reports, plans, mut errors } = converted;
         let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
         if errors.is_empty() && !is_refused {
-            let (removed, error) = files::write_all(plans.into_iter().flatten().collect(), messages);
-            reports.iter_mut().skip(removed.len()).for_each(|report| report.output = None);
-            reports.iter_mut().zip(removed).for_each(|(report, removed)| report.removed_files = removed);
+            let (old, error) = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages);
+            reports.iter_mut().skip(old.len()).for_each(|report| report.output = None);
+            for (report, old) in reports.iter_mut().zip(old) {
+                (report.removed_files, report.unused_files) = (old.removed, old.unused);
+            }
             errors.extend(error);
         } else {
             reports.iter_mut().for_each(|report| report.output = None);
@@ -131,7 +133,7 @@ impl Convert {
         let mut report = ConvertedModel {
             path: input.name.clone(),
             dry_run: self.dry_run,
-            output: target.as_ref().map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
             from,
             stated_opset,
             to,
@@ -144,6 +146,8 @@ impl Convert {
             data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
+            unused_files: Vec::new(),
+            copied_files: Vec::new(),
         };
         match convert::convert(model, &options) {
             Ok(conversion) => {
@@ -153,6 +157,7 @@ impl Convert {
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
                 let plan = plan.map_err(|error| Failure::new(input.name, &error))?;
                 report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
+                report.copied_files = plan.iter().flat_map(Plan::copied_files).collect();
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
                 Ok((report, plan))
             }

@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::{Messages, not_a_model, progress, streams};
 use crate::error::{ErrorKind, Invalid};
-use crate::external::{self, Placement, Plan, Unplaceable};
+use crate::external::{self, OldFiles, Placement, Plan, Unplaceable};
 use crate::formats;
 use crate::graph::Model;
 use crate::report::Failure;
@@ -42,15 +42,20 @@ impl Output {
         self.output.is_some() || self.out_dir.is_some() || self.in_place
     }
 
-    /// The target of each input; in a dry run, none.
+    /// The target of each input; in a dry run there may be none.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same, or a dry run has one.
+    /// Where an input has none, or two inputs have the same.
     pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
         match (dry_run, self.is_given()) {
-            (true, true) => bail!("--dry-run writes nothing; omit -o, --out-dir and --in-place"),
             (true, false) => Ok(vec![None; inputs.len()]),
-            (false, _) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
+            (true, true) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
+            (false, _) => {
+                if let Some(folder) = &self.out_dir {
+                    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                }
+                Ok(self.targets(inputs)?.into_iter().map(Some).collect())
+            }
         }
     }
 
@@ -86,7 +91,6 @@ impl Output {
             (Some(output), _) => Ok(Target::File(output.clone())),
             _ if is_stdin(input) => bail!("a model from standard input has no file name; use -o FILE"),
             (None, Some(folder)) => {
-                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
                 let path = folder.join(name);
                 Ok(Target::File(if is_text { path.with_extension("onnx") } else { path }))
@@ -133,7 +137,17 @@ pub struct ExternalData {
     #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
     external_threshold: u64,
     #[command(flatten)]
+    prune: PruneData,
+    #[command(flatten)]
     pub folders: DataFolders,
+}
+
+/// What becomes of data files that a model no longer uses.
+#[derive(Args, Clone, Copy, Default)]
+pub struct PruneData {
+    /// Remove data files that a replaced model no longer uses and that are its own alone; without it they stay and are listed
+    #[arg(long)]
+    pub prune_data: bool,
 }
 
 /// Where data files may be.
@@ -144,28 +158,21 @@ pub struct DataFolders {
     allow_data_dir: Vec<PathBuf>,
 }
 
-impl DataFolders {
-    /// Where the data files of an input may be; beside standard input there are none.
-    pub fn of(&self, input: &Path) -> anyhow::Result<DataFolder> {
-        let mut data = if is_stdin(input) { DataFolder::default() } else { DataFolder::of_model(input) };
-        for folder in &self.allow_data_dir {
-            data.allow(folder).with_context(|| format!("--allow-data-dir {}", folder.display()))?;
-        }
-        Ok(data)
-    }
-}
-
 impl ExternalData {
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
-        let options = external::Options { placement: self.external_data.clone(), threshold: self.external_threshold };
+        let options = external::Options {
+            placement: self.external_data.clone(),
+            threshold: self.external_threshold,
+            prune_data: self.prune.prune_data,
+        };
         Plan::new(model, input, target, &options)
     }
 }
 
-/// Writes models one after the other, until one cannot be written. Returns for each that was written the data files that nothing
-/// refers to any more and that were removed, and the error of the first that was not.
-pub fn write_all(plans: Vec<Plan>, messages: Messages) -> (Vec<Vec<PathBuf>>, Option<Failure>) {
+/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
+/// of the data files that it no longer uses, and the error of the first that was not written.
+pub fn write_all(plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<OldFiles>, Option<Failure>) {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
         if !seen.insert(wire::identity(path)) {
@@ -173,13 +180,24 @@ pub fn write_all(plans: Vec<Plan>, messages: Messages) -> (Vec<Vec<PathBuf>>, Op
             return (Vec::new(), Some(Failure::of_file(path.display().to_string(), ErrorKind::Usage, message)));
         }
     }
+    for (index, plan) in plans.iter().enumerate() {
+        let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
+        if let Some((_, other)) = others.find(|(_, other)| plan.is_over_data_of(other)) {
+            let other = target_name(other.target());
+            let message = format!("the model that is written to {other} keeps tensors in this file; use another output");
+            return (Vec::new(), Some(Failure::of_file(target_name(plan.target()), ErrorKind::BadOutput, message)));
+        }
+    }
+    if dry_run {
+        return (plans.into_iter().map(Plan::preview).collect(), None);
+    }
     let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
     progress::of_files(messages, &files, || {
         let mut written = Vec::new();
         for plan in plans {
             let name = target_name(plan.target());
             match plan.write() {
-                Ok(removed) => written.push(removed),
+                Ok(old) => written.push(old),
                 Err(error) => return (written, Some(not_written(&name, &error))),
             }
         }
@@ -284,8 +302,7 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<(Input, Model), 
 pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Input, Model, Vec<Invalid>), Failure> {
     let name = path.display().to_string();
     wire::name_input(Shown::line(format_args!("{name}")).to_string().trim_end());
-    let input = if is_stdin(path) { wire::read_stdin() } else { wire::open(path) };
-    let mut input = input.map_err(|error| Failure::new(&name, &not_a_model::explain_open(path, error)))?;
+    let (mut input, data) = open_with_data(path, folders)?;
     let proto = match formats::read_model(&input.bytes) {
         Err(_) if not_a_model::is_text(path, &input.bytes) => {
             let binary = not_a_model::to_binary(&input.bytes);
@@ -296,8 +313,24 @@ pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Inp
     };
     let proto = proto.map_err(|error| Failure::new(&name, &error))?;
     let (model, faults) = Model::for_reading(proto).map_err(|error| Failure::new(&name, &error))?;
-    let data = folders.of(path).map_err(|error| Failure::of_file(&name, ErrorKind::Usage, format!("{error:#}")))?;
     Ok((input, model.with_data(data), faults))
+}
+
+/// Opens a file and the folders that its data files may be in; `-` is standard input, beside which there are none.
+pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, DataFolder), Failure> {
+    let opened = match is_stdin(path) {
+        true => wire::read_stdin().map(|input| (input, DataFolder::default())),
+        false => wire::open_with_data(path),
+    };
+    let name = || path.display().to_string();
+    let (input, mut data) = opened.map_err(|error| Failure::new(name(), &not_a_model::explain_open(path, error)))?;
+    for folder in &folders.allow_data_dir {
+        let allowed = data.allow(folder);
+        allowed.map_err(|error| {
+            Failure::of_file(name(), ErrorKind::Usage, format!("--allow-data-dir {}: {error}", folder.display()))
+        })?;
+    }
+    Ok((input, data))
 }
 
 /// Prints the report of a run that writes models, and its errors: to standard output, unless models go there. The exit code is that

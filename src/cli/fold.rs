@@ -73,9 +73,11 @@ impl Fold {
         let folded = files::each(messages, &models, targets, |path, target| self.fold(path, target));
         let files::Together { mut reports, plans, mut errors } = folded;
         if errors.is_empty() {
-            let (removed, error) = files::write_all(plans.into_iter().flatten().collect(), messages);
-            reports.iter_mut().skip(removed.len()).for_each(|report| report.output = None);
-            reports.iter_mut().zip(removed).for_each(|(report, removed)| report.removed_files = removed);
+            let (old, error) = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages);
+            reports.iter_mut().skip(old.len()).for_each(|report| report.output = None);
+            for (report, old) in reports.iter_mut().zip(old) {
+                (report.removed_files, report.unused_files) = (old.removed, old.unused);
+            }
             errors.extend(error);
         } else {
             reports.iter_mut().for_each(|report| report.output = None);
@@ -104,7 +106,7 @@ impl Fold {
         let mut folded = FoldedModel {
             path: input.name,
             dry_run: self.dry_run,
-            output: target.as_ref().map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
             prepared,
             report: report.into(),
             bytes_in: input.bytes.len() as u64,
@@ -112,6 +114,8 @@ impl Fold {
             data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
+            unused_files: Vec::new(),
+            copied_files: Vec::new(),
         };
         let Some(target) = target else {
             folded.bytes_out = Layout::of(model.proto()).bytes();
@@ -120,6 +124,7 @@ impl Fold {
         let plan = self.external_data.plan(model, path, &target).map_err(|error| Failure::new(&folded.path, &error))?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
+        folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);
         Ok((folded, Some(plan)))
     }

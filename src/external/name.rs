@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::neighbours::{self, Neighbours};
 use super::place::Place;
 use super::{Options, Placement, Unplaceable};
-use crate::wire::{DataFolder, Layout, folder_of};
+use crate::wire::{DataFolder, Layout, folder_of, identity};
 
 /// A path for a new data file.
 pub(super) struct Chosen {
@@ -26,7 +26,10 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
-        if path.is_dir() || path.is_symlink() || place.is_output(&path) || !stays_inside(&place.folder, &path) {
+        if place.is_output(&path) || identity(&path) == identity(output) {
+            return Err(Unplaceable::SameFile(name.clone()));
+        }
+        if path.is_dir() || path.is_symlink() || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
         let is_there = is_there(&location);

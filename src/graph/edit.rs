@@ -120,7 +120,7 @@ impl Model {
             _ => None,
         });
         let dropped: Vec<_> = dropped.collect();
-        let Model { mut proto, index, data } = self;
+        let Model { mut proto, index, data, origin } = self;
         // The rest of the old index is freed before the new one is built.
         let kinds = index.into_kinds();
         for (keys, entries) in dropped {
@@ -136,7 +136,7 @@ impl Model {
             }
         }
         apply_changes(&mut proto, &kinds, changes);
-        let changed = Model { data, ..Model::new(proto)? };
+        let changed = Model { data, origin, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),

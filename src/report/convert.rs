@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::fold::{unwritten, write_data_files};
+use super::fold::{unwritten, write_data_file, write_old_files};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::convert::{Blocker, Change};
-use crate::external::DataFile;
+use crate::external::{DataFile, UnusedFile};
 use crate::hash::HashMap;
 use crate::shown::Shown;
 
@@ -49,9 +49,15 @@ pub struct ConvertedModel {
     /// Side effects that were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that are no longer referenced and were removed.
+    /// Data files that were copied along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses, and that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses, and that stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
 }
 
 /// The IR version before and after.
@@ -95,7 +101,8 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     for note in &model.notes {
         text.push_line(format_args!("  {note}"));
     }
-    write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
+    write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
+    write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
     text
 }
 

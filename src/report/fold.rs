@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
-use crate::external::DataFile;
+use crate::external::{DataFile, UnusedFile};
 use crate::passes::{Event, Report};
 use crate::shown::Shown;
 
@@ -37,9 +37,15 @@ pub struct FoldedModel {
     /// What was done beyond the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that nothing refers to any more.
+    /// Data files that were copied along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses, and that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses, and that stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
 }
 
 /// What the passes did, as it is reported.
@@ -111,7 +117,7 @@ fn remedy(code: &str) -> Option<&'static str> {
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
-    let FoldedModel { path, output, dry_run, prepared, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
+    let FoldedModel { path, output, dry_run, prepared, report, bytes_in, bytes_out, data_file, notes, .. } = model;
     let mut text = Shown::default();
     let output = output.as_deref().unwrap_or(unwritten(*dry_run));
     text.push_line(format_args!("{path} -> {output}"));
@@ -151,23 +157,45 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
         text.push_line(format_args!("  {note}"));
     }
     text.push_line(format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
-    write_data_files(&mut text, data_file.as_ref(), removed_files);
+    write_data_file(&mut text, data_file.as_ref(), &model.copied_files);
+    write_old_files(&mut text, *dry_run, &model.removed_files, &model.unused_files);
     text
 }
 
-/// What stands in the place of the output of a model that was not written.
+/// What is reported in the place of the output of a model that was not written.
 pub(super) fn unwritten(dry_run: bool) -> &'static str {
     if dry_run { "nothing written (dry run)" } else { "nothing written" }
 }
 
-/// What a command did to files beside the model.
-pub(super) fn write_data_files(text: &mut Shown, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
+/// The data files of the output.
+pub(super) fn write_data_file(text: &mut Shown, data_file: Option<&DataFile>, copied_files: &[DataFile]) {
     if let Some(DataFile { path, bytes: length }) = data_file {
         text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
     }
-    for path in removed_files {
-        text.push_line(format_args!("  removed data file {}, which nothing refers to any more", path.display()));
+    for DataFile { path, bytes: length } in copied_files {
+        text.push_line(format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
     }
+}
+
+/// What became, or in a dry run would become, of the data files that the model no longer uses.
+pub(super) fn write_old_files(text: &mut Shown, is_dry: bool, removed_files: &[PathBuf], unused_files: &[UnusedFile]) {
+    old_files_lines(is_dry, removed_files, unused_files).for_each(|line| text.push_line(format_args!("  {line}")));
+}
+
+/// What became, or in a dry run would become, of the data files that a model no longer uses: a line for each.
+pub fn old_files_lines<'r>(
+    is_dry: bool,
+    removed_files: &'r [PathBuf],
+    unused_files: &'r [UnusedFile],
+) -> impl Iterator<Item = String> + 'r {
+    let verb = if is_dry { "would remove" } else { "removed" };
+    let removed =
+        removed_files.iter().map(move |path| format!("{verb} data file {}, which no model uses any more", path.display()));
+    let unused = unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
+        let remedy = reason.as_deref().map_or("; --prune-data removes such files".to_owned(), |reason| format!(": {reason}"));
+        format!("unused data file {} ({}) stays{remedy}", path.display(), bytes(*length))
+    });
+    removed.chain(unused)
 }
 
 fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {

@@ -1,36 +1,87 @@
 //! The files beside a model that hold values of its tensors.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::map::map;
+use super::open::mapped;
+use super::together::at;
 use crate::error::{Classified, ErrorKind, shortened};
+use crate::files::{Folder, Kind, OpenFile, Stat, id_of};
 
 /// The folder that a model's data files are looked for in.
 ///
-/// A model may name any path. One that leads out of the model's folder, whether by `..` or over a link, is refused, unless it leads
-/// into a folder that was allowed by name; so is whatever is no regular file, since opening a device or a pipe may have effects or
+/// A model may name any path. One that leads out of the model's folder, by `..` or by a link, is refused, unless it leads into a
+/// folder that was allowed by name; so is anything other than a regular file, since opening a device or a pipe may have effects or
 /// never end. Each file is mapped once.
+///
+/// The folders are open as long as this value lives. A path is resolved, and what it resolves to is opened beneath the folder that it
+/// must be in without following a link: a folder that is replaced by a link between the two steps leads to an error, never outside.
 #[derive(Debug, Default)]
 pub struct DataFolder {
     /// None for a model that came out of a pipe.
     folder: Option<PathBuf>,
-    /// Folders that files may be in, resolved.
-    roots: Vec<PathBuf>,
+    /// Folders that files may be in.
+    roots: Vec<Folder>,
     /// Folders that also an absolute path may lead into.
-    allowed: Vec<PathBuf>,
+    allowed: Vec<Folder>,
+    /// The model itself, if it is a regular file.
+    model: Option<Located>,
     files: Mutex<Files>,
 }
 
 #[derive(Debug, Default)]
 struct Files {
     by_location: BTreeMap<String, Result<DataFile, BadLocation>>,
-    by_path: BTreeMap<PathBuf, Bytes>,
+    by_path: BTreeMap<PathBuf, Opened>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    bytes: Bytes,
+    at: Located,
+}
+
+/// A regular file beneath an open folder.
+#[derive(Clone, Debug)]
+pub struct Located {
+    folder: Folder,
+    /// The path beneath the folder: no links, no `..`.
+    below: PathBuf,
+    /// What the system says of it.
+    pub stat: Stat,
+}
+
+impl Located {
+    /// Its path, with all links resolved.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.below)
+    }
+
+    /// Its path beneath a folder; none if it is elsewhere.
+    #[must_use]
+    pub fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
+        self.path().strip_prefix(folder.path()).ok().map(Path::to_owned)
+    }
+
+    /// Removes it, if it is still the file that was looked at.
+    ///
+    /// # Errors
+    /// Those of the operating system; also if it has changed.
+    pub fn remove(&self) -> io::Result<()> {
+        self.expect_unchanged()?;
+        let name = self.below.file_name().ok_or_else(|| io::Error::other("is not a file"))?;
+        self.folder.folder(self.below.parent().unwrap_or(Path::new("")))?.remove(name)
+    }
+
+    fn expect_unchanged(&self) -> io::Result<()> {
+        self.folder.expect_unchanged(&self.below, &self.stat).map_err(|error| at(&self.path(), error))
+    }
 }
 
 /// A file that holds values of tensors.
@@ -60,26 +111,42 @@ pub enum BadLocation {
         path: PathBuf,
     },
     /// A folder, a device, a pipe, a socket.
-    #[error("data file '{0}': is no regular file")]
+    #[error("data file '{0}': is not a regular file")]
     NoFile(String),
-    /// The operating system says no.
+    /// The operating system refuses it.
     #[error("data file '{0}': {1}")]
     Unreadable(String, String),
 }
 
 impl DataFolder {
-    /// The folder of a model file. Where that is a link, the folder of the file it leads to counts as the model's folder too: a
-    /// store of files may keep both a model and its data under other names than the links that people see.
+    /// The folder of a model file. If that is a link, the folder of the file it leads to counts as the model's folder too: a store of
+    /// files may keep both a model and its data under other names than the links that people see.
     #[must_use]
     pub fn of_model(model: &Path) -> DataFolder {
         let folder = folder_of(model);
-        let resolved = [fs::canonicalize(&folder).ok(), fs::canonicalize(model).ok().map(|model| folder_of(&model))];
-        DataFolder {
-            folder: Some(folder),
-            roots: resolved.into_iter().flatten().collect(),
-            allowed: Vec::new(),
-            files: Mutex::default(),
+        let target = fs::canonicalize(model).ok().map(|model| folder_of(&model));
+        let mut roots: Vec<Folder> =
+            [Some(folder.clone()), target].into_iter().flatten().filter_map(|root| Folder::open(&root).ok()).collect();
+        roots.dedup_by(|second, first| second.path() == first.path());
+        DataFolder { folder: Some(folder), roots, ..DataFolder::default() }
+    }
+
+    /// The folder of a model file, and the model, opened in it.
+    pub(super) fn and_model(model: &Path) -> io::Result<(DataFolder, OpenFile)> {
+        let changed = || io::Error::other("changed while it was opened");
+        let folder = folder_of(model);
+        let mut roots = vec![Folder::open(&folder)?];
+        let resolved = fs::canonicalize(roots[0].path().join(model.file_name().ok_or_else(changed)?))?;
+        if folder_of(&resolved) != roots[0].path() {
+            roots.push(Folder::open(&folder_of(&resolved))?);
         }
+        let (home, name) = (&roots[roots.len() - 1], Path::new(resolved.file_name().ok_or_else(changed)?));
+        if home.path() != folder_of(&resolved) {
+            return Err(changed());
+        }
+        let file = home.read(name)?;
+        let located = Located { folder: home.clone(), below: name.to_owned(), stat: file.stat().clone() };
+        Ok((DataFolder { folder: Some(folder), roots, model: Some(located), ..DataFolder::default() }, file))
     }
 
     /// Allows files in another folder too.
@@ -87,7 +154,7 @@ impl DataFolder {
     /// # Errors
     /// If there is no such folder.
     pub fn allow(&mut self, folder: &Path) -> io::Result<()> {
-        self.allowed.push(fs::canonicalize(folder)?);
+        self.allowed.push(Folder::open(folder)?);
         Ok(())
     }
 
@@ -106,12 +173,18 @@ impl DataFolder {
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
         }
-        let opened = self.path_of(location).and_then(|path| {
+        let opened = self.locate(location).and_then(|located| {
+            let path = located.path();
             let bytes = match files.by_path.get(&path) {
-                Some(bytes) => bytes.clone(),
-                None => open_regular(&path).map_err(|error| unreadable(location, error))?,
+                Some(opened) => opened.bytes.clone(),
+                None => {
+                    let file = located.folder.read(&located.below).map_err(|error| unreadable(location, error))?;
+                    let bytes = mapped(&file, &path).map_err(|error| unreadable(location, error))?;
+                    let at = Located { stat: file.stat().clone(), ..located };
+                    files.by_path.insert(path.clone(), Opened { bytes: bytes.clone(), at });
+                    bytes
+                }
             };
-            files.by_path.insert(path.clone(), bytes.clone());
             Ok(DataFile { path, bytes })
         });
         files.by_location.insert(location.to_owned(), opened.clone());
@@ -122,11 +195,11 @@ impl DataFolder {
     #[must_use]
     pub fn file_around(&self, bytes: &[u8]) -> Option<Bytes> {
         let range = bytes.as_ptr_range();
-        let is_around = |file: &&Bytes| {
-            let file = file.as_ptr_range();
+        let is_around = |file: &&Opened| {
+            let file = file.bytes.as_ptr_range();
             file.start <= range.start && range.end <= file.end
         };
-        self.lock().by_path.values().find(is_around).cloned()
+        self.lock().by_path.values().find(is_around).map(|file| file.bytes.clone())
     }
 
     /// The paths of all files that were opened here.
@@ -135,15 +208,38 @@ impl DataFolder {
         self.lock().by_path.keys().cloned().collect()
     }
 
+    /// Whether a path leads to a file that was opened here, under this name or another one.
+    #[must_use]
+    pub fn holds(&self, path: &Path) -> bool {
+        let id = id_of(path);
+        id.is_some() && self.lock().by_path.values().any(|file| file.at.stat.id == id)
+    }
+
+    /// Checks that the model and all data files that were opened here are as they were when they were opened. To be called after the
+    /// last read, and before anything that was made of them gets its name.
+    ///
+    /// # Errors
+    /// "changed while it was read", with the path; also those of the operating system.
+    pub fn expect_unchanged(&self) -> io::Result<()> {
+        self.model.iter().try_for_each(Located::expect_unchanged)?;
+        self.lock().by_path.values().try_for_each(|file| file.at.expect_unchanged())
+    }
+
+    /// The model itself, if it was opened with this folder and is a regular file.
+    #[must_use]
+    pub fn model(&self) -> Option<&Located> {
+        self.model.as_ref()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Files> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The path of the file at a location, with all links resolved.
+    /// Looks for the file at a location, and does not open it.
     ///
     /// # Errors
-    /// Where the location leads out of the folder, or to no regular file.
-    pub fn path_of(&self, location: &str) -> Result<PathBuf, BadLocation> {
+    /// Where the location leads out of the folder, or to something other than a regular file.
+    pub fn locate(&self, location: &str) -> Result<Located, BadLocation> {
         let Some(folder) = &self.folder else {
             return Err(BadLocation::NoFolder(told(location)));
         };
@@ -151,15 +247,20 @@ impl DataFolder {
         if is_absolute && self.allowed.is_empty() {
             return Err(BadLocation::Absolute(told(location)));
         }
+        let folder = self.roots.first().map_or(folder.as_path(), Folder::path);
         let path = fs::canonicalize(folder.join(location)).map_err(|error| unreadable(location, error))?;
-        let roots: &[PathBuf] = if is_absolute { &[] } else { &self.roots };
-        if !roots.iter().chain(&self.allowed).any(|root| path.starts_with(root)) {
+        let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
+        let beneath = |root: &Folder| Some((root.clone(), path.strip_prefix(root.path()).ok()?.to_owned()));
+        let Some((folder, below)) = roots.iter().chain(&self.allowed).find_map(beneath) else {
             return Err(BadLocation::Outside { location: told(location), path });
+        };
+        if below == Path::new("") {
+            return Err(BadLocation::NoFile(told(location)));
         }
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => Ok(path),
-            Ok(_) => Err(BadLocation::NoFile(told(location))),
-            Err(error) => Err(unreadable(location, error)),
+        match folder.stat(&below).map_err(|error| unreadable(location, error))? {
+            Some(stat) if stat.kind == Kind::File => Ok(Located { folder, below, stat }),
+            Some(stat) if stat.kind != Kind::Link => Err(BadLocation::NoFile(told(location))),
+            _ => Err(unreadable(location, io::Error::other("changed while it was opened"))),
         }
     }
 }
@@ -179,7 +280,7 @@ fn told(location: &str) -> String {
     shortened(location).into_owned()
 }
 
-/// The folder that a file stands in.
+/// The folder that a file is in.
 #[must_use]
 pub fn folder_of(file: &Path) -> PathBuf {
     match file.parent() {
@@ -196,20 +297,4 @@ pub fn identity(path: &Path) -> PathBuf {
         Some(fs::canonicalize(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
     });
     resolved.unwrap_or_else(|| path.to_owned())
-}
-
-/// Maps a regular file at a resolved path. Should it have become something else by now, that is found out without following a
-/// link and without waiting for a pipe.
-fn open_regular(path: &Path) -> io::Result<Bytes> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    let file = options.open(path)?;
-    let metadata = file.metadata()?;
-    match (metadata.is_file(), metadata.len()) {
-        (false, _) => Err(io::Error::other("is no regular file")),
-        (true, 0) => Ok(Bytes::new()),
-        (true, _) => map(&file, path),
-    }
 }

@@ -3,8 +3,9 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::{Deref, Range};
 use std::path::Path;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
 
 use bytes::Bytes;
 use memmap2::Mmap;
@@ -16,17 +17,21 @@ struct Mapped {
 }
 
 /// Where a map lies. A signal handler reads the list, so entries are never freed; those of closed files are used again.
+///
+/// Readers take no lock: `version` is odd while the other fields are written, and a reader that finds another version after its
+/// reads than before does not use them. So what it uses belongs to one map, which was there at that moment.
 struct Entry {
-    /// The first address; [`VACANT`] if nothing is mapped, [`TAKEN`] while the other fields are written.
+    is_taken: AtomicBool,
+    version: AtomicUsize,
     start: AtomicUsize,
     end: AtomicUsize,
-    name: AtomicPtr<Vec<u8>>,
+    name: [AtomicU8; LONGEST_NAME],
+    name_bytes: AtomicUsize,
     next: Option<&'static Entry>,
 }
 
-const VACANT: usize = 0;
-/// No map begins at an odd address.
-const TAKEN: usize = 1;
+/// Bytes of a path that a message shows: its last ones.
+const LONGEST_NAME: usize = 512;
 
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -36,31 +41,88 @@ pub(super) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
     // `u8`, and nothing here relies on two reads giving the same answer for memory safety. If it makes the file shorter, a read
     // beyond its end raises SIGBUS, which ends the process.
     let map = unsafe { Mmap::map(file)? };
-    let entry = vacant_entry();
-    let name = Box::leak(Box::new(path.display().to_string().into_bytes()));
-    entry.name.store(name, Ordering::Relaxed);
-    entry.end.store(map.as_ptr() as usize + map.len(), Ordering::Relaxed);
-    entry.start.store(map.as_ptr() as usize, Ordering::Release);
+    let entry = take_entry();
+    let start = map.as_ptr() as usize;
+    entry.set(start..start + map.len(), path.display().to_string().as_bytes());
     Ok(Bytes::from_owner(Mapped { map, entry }))
 }
 
-/// Whether bytes lie in a map.
+/// Whether bytes lie in a map. While they are borrowed, they are either in a map or elsewhere, and stay there: an entry that covers
+/// them at any moment is the entry of their own map.
 pub(super) fn is_mapped(bytes: &[u8]) -> bool {
     let range = bytes.as_ptr_range();
     entries().any(|entry| {
-        let start = entry.start.load(Ordering::Acquire);
-        TAKEN < start && start <= range.start as usize && range.end as usize <= entry.end.load(Ordering::Relaxed)
+        let map = entry.read(|_| ());
+        map.is_some_and(|(map, ())| map.start <= range.start as usize && range.end as usize <= map.end)
     })
 }
 
 /// The name of the file whose map an address lies in. Made for a signal handler: takes no lock and allocates nothing.
-pub(super) fn name_at(address: usize) -> Option<&'static [u8]> {
-    let entry = entries().find(|entry| {
-        let start = entry.start.load(Ordering::Acquire);
-        TAKEN < start && start <= address && address < entry.end.load(Ordering::Relaxed)
-    })?;
-    // SAFETY: A name is written before `start` is, and leaked.
-    unsafe { entry.name.load(Ordering::Relaxed).as_ref() }.map(Vec::as_slice)
+pub(super) fn name_at(address: usize) -> Option<Name> {
+    entries().find_map(|entry| {
+        let (map, name) = entry.read(Entry::name)?;
+        map.contains(&address).then_some(name)
+    })
+}
+
+/// A copy of a name.
+pub(super) struct Name {
+    bytes: [u8; LONGEST_NAME],
+    length: usize,
+}
+
+impl Deref for Name {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length.min(LONGEST_NAME)]
+    }
+}
+
+impl Entry {
+    fn new(next: Option<&'static Entry>) -> Entry {
+        Entry {
+            is_taken: AtomicBool::new(true),
+            version: AtomicUsize::new(0),
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            name: [const { AtomicU8::new(0) }; LONGEST_NAME],
+            name_bytes: AtomicUsize::new(0),
+            next,
+        }
+    }
+
+    /// Only for the one that took the entry.
+    fn set(&self, map: Range<usize>, name: &[u8]) {
+        let name = &name[name.len().saturating_sub(LONGEST_NAME)..];
+        self.version.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::Release);
+        self.start.store(map.start, Ordering::Relaxed);
+        self.end.store(map.end, Ordering::Relaxed);
+        for (place, &byte) in self.name.iter().zip(name) {
+            place.store(byte, Ordering::Relaxed);
+        }
+        self.name_bytes.store(name.len(), Ordering::Relaxed);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// The addresses of the map, and what `more` reads; none if the entry is written meanwhile.
+    fn read<T>(&self, more: impl FnOnce(&Entry) -> T) -> Option<(Range<usize>, T)> {
+        let before = self.version.load(Ordering::Acquire);
+        let map = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
+        let more = more(self);
+        fence(Ordering::Acquire);
+        let is_one_map = before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before;
+        is_one_map.then_some((map, more))
+    }
+
+    fn name(&self) -> Name {
+        let mut bytes = [0; LONGEST_NAME];
+        for (byte, place) in bytes.iter_mut().zip(&self.name) {
+            *byte = place.load(Ordering::Relaxed);
+        }
+        Name { bytes, length: self.name_bytes.load(Ordering::Relaxed) }
+    }
 }
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -69,9 +131,9 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     std::iter::successors(first, |entry: &&'static Entry| entry.next)
 }
 
-/// An entry that nobody uses, in state [`TAKEN`].
-fn vacant_entry() -> &'static Entry {
-    let take = |entry: &&Entry| entry.start.compare_exchange(VACANT, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
+/// An entry for one map.
+fn take_entry() -> &'static Entry {
+    let take = |entry: &&Entry| entry.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if let Some(entry) = entries().find(take) {
         return entry;
     }
@@ -79,13 +141,12 @@ fn vacant_entry() -> &'static Entry {
     loop {
         // SAFETY: The list holds leaked entries only.
         let next = unsafe { first.as_ref() };
-        let (start, end, name) = (AtomicUsize::new(TAKEN), AtomicUsize::new(0), AtomicPtr::default());
-        let entry = Box::into_raw(Box::new(Entry { start, end, name, next }));
+        let entry = Box::into_raw(Box::new(Entry::new(next)));
         match ENTRIES.compare_exchange_weak(first, entry, Ordering::Release, Ordering::Acquire) {
             // SAFETY: The entry was leaked above and is never freed.
             Ok(_) => return unsafe { &*entry },
             Err(other) => {
-                // SAFETY: The entry did not get into the list: it is still ours alone.
+                // SAFETY: The entry did not get into the list: no other thread knows it.
                 drop(unsafe { Box::from_raw(entry) });
                 first = other;
             }
@@ -100,7 +161,42 @@ impl AsRef<[u8]> for Mapped {
 }
 
 impl Drop for Mapped {
+    /// The entry is cleared before the map goes, so that it never covers memory that is used for something else.
     fn drop(&mut self) {
-        self.entry.start.store(VACANT, Ordering::Release);
+        self.entry.set(0..0, b"");
+        self.entry.is_taken.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_mapped_as_long_as_their_file_is_and_no_others_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w");
+        std::fs::write(&path, vec![7; 1 << 16]).unwrap();
+        let opened = || map(&File::open(&path).unwrap(), &path).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let (bytes, heap) = (opened(), vec![7_u8; 1 << 16]);
+                        assert!(is_mapped(&bytes) && is_mapped(&bytes.slice(100..200)) && !is_mapped(&heap));
+                        let name = name_at(bytes.as_ptr() as usize + 5).unwrap();
+                        assert!(path.display().to_string().as_bytes().ends_with(&name));
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn of_a_long_path_the_end_is_shown() {
+        let entry = Entry::new(None);
+        entry.set(4096..8192, &[b"x".repeat(LONGEST_NAME), b"weights".to_vec()].concat());
+        let (_, name) = entry.read(Entry::name).unwrap();
+        assert!(name.len() == LONGEST_NAME && name.ends_with(b"weights"));
     }
 }

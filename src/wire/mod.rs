@@ -25,18 +25,18 @@ mod together;
 /// protobuf counts the bytes of a message in 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
-pub use data_folder::{BadLocation, DataFile, DataFolder, folder_of, identity};
+pub use data_folder::{BadLocation, DataFile, DataFolder, Located, folder_of, identity};
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
 pub use limit::{Limited, name_input, set_memory_limit};
-pub use open::{Input, open, read_stdin};
+pub use open::{Input, open, open_with_data, read_stdin};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
 pub use save::{Target, is_stream, save};
 pub use signals::install_signal_handlers;
 pub use spans::{Span, Spans};
-pub use together::{at, save_together};
+pub use together::{NewFile, at, save_together};
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

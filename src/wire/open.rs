@@ -1,19 +1,24 @@
 //! Reading a file by mapping it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
 use bytes::Bytes;
 
+use super::data_folder::DataFolder;
 use super::map::map;
+use crate::files::OpenFile;
+
+/// Bytes that are read at most of what has no length: of a pipe or a device.
+const LARGEST_STREAM: u64 = 8 << 30;
 
 /// A file's bytes and its name for messages.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The path as given; `-` is standard input.
     pub name: String,
-    /// All of the file: a map, unless it is no regular file.
+    /// All of the file: a map, unless it is not a regular file.
     pub bytes: Bytes,
 }
 
@@ -28,20 +33,60 @@ pub fn open(path: &Path) -> io::Result<Input> {
     if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
     }
-    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file)? };
+    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file, LARGEST_STREAM)? };
     Ok(Input { name, bytes })
+}
+
+/// Opens a model, or another file that may name data files, and the folder of these. Both are looked up in the same open folder: data
+/// is never read from a folder that took the place of the model's.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok((open(path)?, DataFolder::of_model(path)));
+    }
+    let (data, file) = DataFolder::and_model(path)?;
+    Ok((Input { name: path.display().to_string(), bytes: mapped(&file, path)? }, data))
 }
 
 /// Reads standard input to its end.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Those of the operating system; also if there is more than this program reads.
 pub fn read_stdin() -> io::Result<Input> {
-    Ok(Input { name: "-".to_owned(), bytes: read_all(&mut io::stdin().lock())? })
+    Ok(Input { name: "-".to_owned(), bytes: read_all(&mut io::stdin().lock(), LARGEST_STREAM)? })
 }
 
-fn read_all(from: &mut impl Read) -> io::Result<Bytes> {
+/// The bytes of a regular file. `path` is its name in messages.
+pub(super) fn mapped(file: &OpenFile, path: &Path) -> io::Result<Bytes> {
+    match (file.stat().bytes, file.system()) {
+        (0, _) => Ok(Bytes::new()),
+        (_, Some(file)) => map(file, path),
+        (_, None) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes)?;
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("has more than {limit} bytes, the most that is read from a pipe or a device; give a file"),
+        ));
+    }
     Ok(bytes.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_stream_is_read_up_to_a_limit() {
+        assert_eq!(read_all(&mut [1_u8; 100].as_slice(), 100).unwrap().len(), 100);
+        let error = read_all(&mut io::repeat(1), 100).unwrap_err();
+        assert!(error.to_string().starts_with("has more than 100 bytes"), "{error}");
+    }
 }

@@ -80,6 +80,20 @@ impl Written {
         Ok(Written { file, path })
     }
 
+    /// The file with these permissions.
+    #[cfg(unix)]
+    pub(super) fn with_mode(self, mode: Option<u32>) -> io::Result<Written> {
+        use std::os::unix::fs::PermissionsExt;
+
+        mode.map_or(Ok(()), |mode| self.file.file().set_permissions(fs::Permissions::from_mode(mode)))?;
+        Ok(self)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn with_mode(self, _mode: Option<u32>) -> io::Result<Written> {
+        Ok(self)
+    }
+
     /// Where it will stand: the path that was given, with links resolved.
     pub(super) fn path(&self) -> &Path {
         &self.path

@@ -130,7 +130,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
     };
-    end_with_message(&[b"recast: ", name, b": became shorter while it was read, or its disk failed\n"])
+    end_with_message(&[b"recast: ", &name, b": became shorter while it was read, or its disk failed\n"])
 }
 
 /// Whether a [`Hold`] lives.

@@ -10,19 +10,36 @@ use super::save::Written;
 use super::signals;
 use super::temporary::{free_name, sync_folder};
 
+/// A file to be written.
+#[derive(Debug)]
+pub struct NewFile {
+    /// Where it will be.
+    pub path: PathBuf,
+    /// What it will consist of.
+    pub layout: Layout,
+    /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
+    pub mode: Option<u32>,
+}
+
 /// Writes files that belong together. All are complete and flushed before the first gets its name, and the last gets its name last.
 /// Should another than the last take an old file's place, then the old version of the last, which may refer to it, goes before: there
 /// is no moment at which a file refers to what was not meant for it. A signal waits while names change.
 ///
+/// `before_naming` is called after the last byte is written and before the first file gets its name: the last moment to find out that
+/// a file that the bytes came from has changed meanwhile.
+///
 /// # Errors
-/// Those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
+/// That of `before_naming`; those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
 /// cannot be flushed, the new files stand.
-pub fn save_together(files: Vec<(PathBuf, Layout)>) -> io::Result<()> {
-    let write = |(path, layout): (PathBuf, Layout)| Written::beside(&layout, &path).map_err(|error| at(&path, error));
+pub fn save_together(files: Vec<NewFile>, before_naming: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    let write = |NewFile { path, layout, mode }: NewFile| {
+        Written::beside(&layout, &path).and_then(|file| file.with_mode(mode)).map_err(|error| at(&path, error))
+    };
     let mut written = files.into_iter().map(write).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
         return Ok(());
     };
+    before_naming()?;
     let _held = signals::hold();
     let folder = folder_of(last.path());
     let mut steps = Steps::default();

@@ -9,7 +9,7 @@ use crate::support::expect_no_failures;
 /// From the ground up: the rooms of each floor. A file uses its own room and the floors below.
 const FLOORS: [&[&str]; 12] = [
     &["dtype", "error", "hash", "ir_version", "shown"],
-    &["minifloat", "packed"],
+    &["files", "minifloat", "packed"],
     &["wire"],
     &["cast", "formats"],
     &["tensor"],

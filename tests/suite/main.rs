@@ -3,6 +3,7 @@
 mod architecture;
 mod bad_input;
 mod cast_file;
+mod changing_inputs;
 mod command;
 mod convert;
 #[cfg(unix)]
@@ -12,6 +13,8 @@ mod diff;
 mod external_data;
 mod fold;
 mod fuzz;
+#[cfg(unix)]
+mod hostile_files;
 mod inputs;
 mod kept;
 mod limits;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::files::{self, DataFolders};
 use crate::cli::prepare::Freeze;
-use crate::external::{self, Plan};
+use crate::external::{self, OldFiles, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{Failure, model_diff};
@@ -35,7 +35,10 @@ pub(super) struct Mode<'m> {
 pub(super) enum Action {
     Report,
     /// Applies fixes and writes the file.
-    Fix,
+    Fix {
+        /// Whether data files that only the old model used are removed.
+        prune_data: bool,
+    },
     /// Shows what fixes would change.
     Diff,
 }
@@ -49,6 +52,7 @@ pub(super) struct Judged {
     /// The initializers that were taken as constants; none if that was not asked for.
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
+    pub old_files: OldFiles,
 }
 
 /// Judges a file.
@@ -75,19 +79,23 @@ pub(super) fn judge(
             let diff = changed.map_or_else(Shown::default, |before| model_diff(&input.name, &before, model.proto()));
             Ok(Judged { path: input.name, fixed, frozen, diff, ..Judged::default() })
         }
-        Action::Fix => {
+        Action::Fix { prune_data } => {
             let Fixed { model, fixed } =
                 lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
-            let model = if fixed.is_empty() && !is_frozen { model } else { write_and_reopen(path, model, folders)? };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, ..Judged::default() })
+            let (model, old_files) = match fixed.is_empty() && !is_frozen {
+                true => (model, OldFiles::default()),
+                false => write_and_reopen(path, model, prune_data, folders)?,
+            };
+            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, old_files, ..Judged::default() })
         }
     }
 }
 
 /// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> Result<Model, Failure> {
+fn write_and_reopen(path: &Path, model: Model, prune_data: bool, folders: &DataFolders) -> Result<(Model, OldFiles), Failure> {
     let name = path.display().to_string();
-    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default());
-    plan.map_err(|error| Failure::new(&name, &error))?.write().map_err(|error| Failure::new(&name, &error))?;
-    Ok(files::open_model(path, folders)?.1)
+    let options = external::Options { prune_data, ..external::Options::default() };
+    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &options).map_err(|error| Failure::new(&name, &error))?;
+    let old_files = plan.write().map_err(|error| files::not_written(&name, &error))?;
+    Ok((files::open_model(path, folders)?.1, old_files))
 }

@@ -13,11 +13,12 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::prepare::Freeze;
-use super::streams::{print_coloured, say, say_failures, text_width};
+use super::streams::{message, print_coloured, say, say_failures, text_width};
 use super::{Messages, failures, files, not_a_model, paths, progress};
 use crate::error::ErrorKind;
+use crate::external::OldFiles;
 use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
-use crate::report::{Failure, LintFormat, LintRun, lint_summary, plural};
+use crate::report::{Failure, LintFormat, LintRun, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
 use judge::{Action, Judged, Mode, Task, judge};
@@ -107,6 +108,8 @@ pub struct Lint {
     #[arg(long)]
     unsafe_fixes: bool,
     #[command(flatten)]
+    prune: files::PruneData,
+    #[command(flatten)]
     folders: files::DataFolders,
     #[command(flatten)]
     freeze: Freeze,
@@ -165,7 +168,8 @@ impl Lint {
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {
-                Ok(Judged { path, findings, fixed, frozen, diff: change }) => {
+                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files }) => {
+                    self.report_old_files(&path, &old_files, messages);
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
@@ -177,6 +181,13 @@ impl Lint {
             }
         }
         self.apply_baseline(&known, run, messages)
+    }
+
+    /// Says on standard error what became of data files that a fixed model no longer uses.
+    fn report_old_files(&self, path: &str, old: &OldFiles, messages: Messages) {
+        if !messages.quiet {
+            old_files_lines(false, &old.removed, &old.unused).for_each(|line| say(message(format_args!("{path}: {line}"))));
+        }
     }
 
     /// The files to be judged; those that cannot be are noted in the run.
@@ -239,7 +250,7 @@ impl Lint {
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
             overlapping: if self.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
             action: match (self.fix, self.diff) {
-                (true, _) => Action::Fix,
+                (true, _) => Action::Fix { prune_data: self.prune.prune_data },
                 (_, true) => Action::Diff,
                 _ => Action::Report,
             },

@@ -69,18 +69,12 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
         return leads_out(&reference.location)
             .then(|| format!("data file '{}': leads out of the model's folder", reference.location));
     }
-    let path = match model.data().path_of(&reference.location) {
-        Ok(path) => path,
+    let found = match model.data().locate(&reference.location) {
+        Ok(found) => found.stat.bytes,
         Err(error) => return Some(error.to_string()),
     };
     let needs = reference.offset.saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.len() < needs => {
-            Some(format!("data file '{}': has {} bytes, but the tensor ends at byte {needs}", reference.location, metadata.len()))
-        }
-        Ok(_) => None,
-        Err(error) => Some(format!("data file '{}': {error}", reference.location)),
-    }
+    (found < needs).then(|| format!("data file '{}': has {found} bytes, but the tensor ends at byte {needs}", reference.location))
 }
 
 /// Judges a path by its letters alone. Both separators count on every system, for the model may come from another one.

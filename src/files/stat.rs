@@ -1,0 +1,120 @@
+//! What the system says of a file.
+
+use std::fs::File;
+use std::io;
+#[cfg(not(unix))]
+use std::time::SystemTime;
+
+/// What something in a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A device, a pipe, a socket.
+    Other,
+}
+
+/// A file, whatever its names. Equal if both are known to be the same file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub(super) Id);
+
+/// Device and inode.
+#[cfg(unix)]
+pub(super) type Id = (u64, u64);
+/// The resolved path, where the standard library knows nothing better.
+#[cfg(not(unix))]
+pub(super) type Id = std::path::PathBuf;
+
+/// What the system says of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// Its length.
+    pub bytes: u64,
+    /// How many names it has.
+    pub links: u64,
+    /// Who may do what, as in Unix; 0 elsewhere.
+    pub mode: u32,
+    /// The number of its owner; 0 except on Unix.
+    pub owner: u32,
+    /// The number of its group; 0 except on Unix.
+    pub group: u32,
+    /// Which file it is; none where the system does not say.
+    pub id: Option<FileId>,
+    /// When its content was last changed.
+    pub(super) modified: Time,
+    /// When its content or what is said here was last changed.
+    pub(super) changed: Time,
+}
+
+/// Seconds and nanoseconds.
+#[cfg(unix)]
+type Time = (i64, i64);
+#[cfg(not(unix))]
+type Time = Option<SystemTime>;
+
+impl Stat {
+    /// What the system says of an open file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn of_file(file: &File) -> io::Result<Stat> {
+        Ok(Stat::of(&file.metadata()?))
+    }
+
+    /// Whether the content is the same as before, as far as the system tells. A new name or other permissions do not count.
+    #[must_use]
+    pub fn has_content_of(&self, before: &Stat) -> bool {
+        let is_same_file = self.id.is_none() || before.id.is_none() || self.id == before.id;
+        let is_same = is_same_file && self.bytes == before.bytes && self.modified == before.modified;
+        // A writer can set the time of modification back, but not the other one, which new names and permissions change too.
+        let is_renamed = (self.links, self.mode, self.owner) != (before.links, before.mode, before.owner);
+        is_same && (self.changed == before.changed || is_renamed)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &std::fs::Metadata) -> Stat {
+        use std::os::unix::fs::MetadataExt;
+
+        Stat {
+            kind: kind(metadata.file_type()),
+            bytes: metadata.size(),
+            links: metadata.nlink(),
+            mode: metadata.mode() & 0o7777,
+            owner: metadata.uid(),
+            group: metadata.gid(),
+            id: Some(FileId((metadata.dev(), metadata.ino()))),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(metadata: &std::fs::Metadata) -> Stat {
+        Stat {
+            kind: kind(metadata.file_type()),
+            bytes: metadata.len(),
+            links: 1,
+            mode: 0,
+            owner: 0,
+            group: 0,
+            id: None,
+            modified: metadata.modified().ok(),
+            changed: None,
+        }
+    }
+}
+
+fn kind(found: std::fs::FileType) -> Kind {
+    match found {
+        found if found.is_file() => Kind::File,
+        found if found.is_dir() => Kind::Folder,
+        found if found.is_symlink() => Kind::Link,
+        _ => Kind::Other,
+    }
+}

@@ -1,0 +1,115 @@
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Folder, Kind};
+
+#[test]
+fn a_file_lives_from_create_to_remove() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    folder.create_folder("sub".as_ref()).unwrap();
+    let sub = folder.folder("sub".as_ref()).unwrap();
+    let file = sub.create("new".as_ref()).unwrap();
+    file.system().unwrap().write_all(b"weights").unwrap();
+    file.sync().unwrap();
+    sub.sync().unwrap();
+    assert_eq!((file.stat().unwrap().bytes, folder.stat("sub/new".as_ref()).unwrap().unwrap().kind), (7, Kind::File));
+    assert_eq!(sub.create("new".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    sub.rename("new".as_ref(), "old".as_ref()).unwrap();
+    assert_eq!((sub.list().unwrap(), sub.stat("new".as_ref()).unwrap()), (vec!["old".into()], None));
+    let open = folder.read("sub/old".as_ref()).unwrap();
+    assert_eq!((open.stat().bytes, open.stat().id.clone()), (7, folder.stat("sub/old".as_ref()).unwrap().unwrap().id));
+    sub.remove("old".as_ref()).unwrap();
+    assert_eq!(folder.stat("sub/old".as_ref()).unwrap(), None);
+    if let Some(unnamed) = sub.create_unnamed() {
+        sub.link(&unnamed, "named".as_ref()).unwrap();
+        assert_eq!(sub.link(&unnamed, "named".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(sub.list().unwrap(), [OsStr::new("named")]);
+    }
+}
+
+#[test]
+fn paths_lead_down_only() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("inside")).unwrap();
+    fs::write(place.path().join("secret"), "s").unwrap();
+    fs::write(place.path().join("inside/w"), "w").unwrap();
+    let folder = Folder::open(&place.path().join("inside")).unwrap();
+    for path in ["../secret", "/etc/passwd", "sub/../../secret", "", ".."] {
+        assert_eq!(folder.read(path.as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{path}'");
+    }
+    for name in ["a/b", ".", "..", "/", "", "a/"] {
+        assert_eq!(folder.create(name.as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{name}'");
+    }
+    assert_eq!(folder.list().unwrap(), [OsStr::new("w")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_and_only_regular_files_are_opened() {
+    use std::os::unix::fs::symlink;
+
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir_all(place.path().join("inside/sub")).unwrap();
+    fs::write(place.path().join("secret"), "s").unwrap();
+    fs::write(place.path().join("inside/sub/w"), "w").unwrap();
+    let inside = place.path().join("inside");
+    symlink("../secret", inside.join("out")).unwrap();
+    symlink("sub", inside.join("linked")).unwrap();
+    symlink("missing", inside.join("dangling")).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, inside.join("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let folder = Folder::open(&inside).unwrap();
+    for path in ["out", "linked/w", "dangling", "fifo", "sub", "."] {
+        assert!(folder.read(path.as_ref()).is_err(), "'{path}'");
+    }
+    assert!(folder.folder("linked".as_ref()).is_err());
+    assert_eq!(folder.create("dangling".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(folder.stat("dangling".as_ref()).unwrap().unwrap().kind, Kind::Link);
+    assert!(folder.read("sub/w".as_ref()).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_open_folder_stays_the_same_when_its_name_is_given_to_another() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        fs::create_dir(place.path().join(name)).unwrap();
+        fs::write(place.path().join(name).join("w"), name).unwrap();
+    }
+    let one = Folder::open(&place.path().join("one")).unwrap();
+    fs::rename(place.path().join("one"), place.path().join("away")).unwrap();
+    std::os::unix::fs::symlink("two", place.path().join("one")).unwrap();
+    let read = one.read("w".as_ref()).unwrap();
+    assert_eq!(io::read_to_string(read.system().unwrap()).unwrap(), "one");
+}
+
+#[test]
+fn a_file_that_changes_after_it_was_opened_is_found_out() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("w");
+    let folder = Folder::open(place.path()).unwrap();
+    let write = || fs::File::options().write(true).open(&path).unwrap();
+    type Change<'c> = (&'c str, &'c dyn Fn());
+    let changes: [Change; 4] = [
+        ("cut by a byte", &|| write().set_len(99).unwrap()),
+        ("another time", &|| {
+            let time = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+            write().set_modified(time).unwrap();
+        }),
+        ("replaced", &|| {
+            fs::write(place.path().join("new"), [0; 100]).unwrap();
+            fs::rename(place.path().join("new"), &path).unwrap();
+        }),
+        ("removed", &|| fs::remove_file(&path).unwrap()),
+    ];
+    for (name, change) in changes {
+        fs::write(&path, [0; 100]).unwrap();
+        let opened = folder.read(Path::new("w")).unwrap().stat().clone();
+        folder.expect_unchanged(Path::new("w"), &opened).unwrap();
+        change();
+        let error = folder.expect_unchanged(Path::new("w"), &opened).expect_err(name);
+        assert_eq!(error.to_string(), "changed while it was read", "{name}");
+    }
+}
