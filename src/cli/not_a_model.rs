@@ -27,7 +27,7 @@ pub fn is_text_model(path: &Path) -> bool {
 
 /// Whether a file that is not a binary model is text, and its name says that it is ONNX text.
 pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
-    is_text_model(path) && !bytes.is_empty() && std::str::from_utf8(bytes).is_ok()
+    is_text_model(path) && !bytes.is_empty() && String::from_utf8(bytes.to_vec()).is_ok()
 }
 
 /// The binary form of a model in ONNX text.
@@ -35,8 +35,8 @@ pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
 /// # Errors
 /// Where the text is not a model, with the line.
 pub fn to_binary(text: &[u8]) -> anyhow::Result<Bytes> {
-    let text = std::str::from_utf8(text).context("is not UTF-8")?;
-    let model = text::parse(text).context("is not valid ONNX text")?;
+    let text = String::from_utf8(text.to_vec()).context("is not UTF-8")?;
+    let model = text::parse(&text).context("is not valid ONNX text")?;
     Ok(model.encode_to_vec().into())
 }
 

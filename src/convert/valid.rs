@@ -42,11 +42,13 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     let root = model.root(id.scope);
     match (model.opset(root, ""), model.body(root)) {
         (Some(1..=LATEST_OPSET), _) => Ok(()),
-        (Some(opset), Body::Function(_)) => {
-            Err(Invalid::at(model.scope_path(root), format!("states the unknown opset {opset} of ai.onnx")).into())
-        }
+        (Some(opset), Body::Function(_)) => Err(Invalid::at(
+            model.scope_path(root),
+            format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}"),
+        )
+        .into()),
         (Some(opset), Body::Graph(_)) => {
-            let what = format!("opset {opset} of ai.onnx is unknown; this version of recast knows 1 to {LATEST_OPSET}");
+            let what = format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
             Err(Invalid::at("opset_import", what).into())
         }
         (None, Body::Function(_)) => {

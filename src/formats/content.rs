@@ -11,17 +11,24 @@ const HEAD: usize = 4096;
 const ZIP_TAIL: usize = 1 << 20;
 
 /// The beginning of a text, without a byte order mark and blanks; none if the bytes are not text.
-pub(super) fn text(bytes: &[u8]) -> Option<&str> {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // The last character may be cut by the limit.
-        Err(error) if error.error_len().is_none() => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
-        Err(_) => return None,
+pub(super) fn text(bytes: &[u8]) -> Option<String> {
+    // The bytes may be mapped, and change while they are read: only a copy stays UTF-8.
+    let mut head = bytes[..bytes.len().min(HEAD)].to_vec();
+    let text = loop {
+        match String::from_utf8(head) {
+            Ok(text) => break text,
+            // The last character may be cut by the limit.
+            Err(error) if error.utf8_error().error_len().is_none() => {
+                let valid = error.utf8_error().valid_up_to();
+                head = error.into_bytes();
+                head.truncate(valid);
+            }
+            Err(_) => return None,
+        }
     };
     let is_text = !text.chars().any(|c| c.is_control() && !c.is_whitespace());
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    (is_text && !text.is_empty()).then_some(text)
+    (is_text && !text.is_empty()).then(|| text.to_owned())
 }
 
 pub(super) fn is_text(bytes: &[u8]) -> bool {
@@ -54,7 +61,8 @@ pub(super) fn is_onnx_json(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn is_onnx_textproto(bytes: &[u8]) -> bool {
-    let begins = |text: &str| ["ir_version:", "opset_import", "graph {", "producer_name:"].iter().any(|key| text.starts_with(key));
+    let begins =
+        |text: String| ["ir_version:", "opset_import", "graph {", "producer_name:"].iter().any(|key| text.starts_with(key));
     text(bytes).is_some_and(begins)
 }
 

@@ -154,7 +154,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a name that is no UTF-8",
             Tree(vec![(7, Node::Message(Tree(vec![(2, Node::Bytes(vec![0xff, 0xfe]))])))]).write(),
-            "`graph.name` at byte 2: the text is not UTF-8",
+            "`graph.name` at byte 2: is not an ONNX model: the text is not UTF-8",
         ),
         (
             "a cast with two outputs",

@@ -371,6 +371,9 @@ fn a_file_that_is_little_but_messages_is_refused() {
     let run = recast(&["fold", &path("bomb.onnx"), "-o", &path("out.onnx")]);
     let message = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{message}");
-    assert!(message.contains("bomb.onnx: byte ") && message.contains("MiB of memory"), "{message}");
+    assert!(
+        message.contains("bomb.onnx: `graph.node[") && message.contains(" at byte ") && message.contains("MiB of memory"),
+        "{message}"
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

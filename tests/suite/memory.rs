@@ -27,6 +27,7 @@ fn chain(op: &str) -> Vec<u8> {
     let graph = GraphProto::from(raw::GraphProto {
         name: Some("g".to_owned()),
         node: (0..NODES).map(node).collect(),
+        input: vec![raw::ValueInfoProto { name: Some("v0".to_owned()), ..Default::default() }.into()],
         ..Default::default()
     });
     let opset = OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: None, version: Some(13) });

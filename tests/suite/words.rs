@@ -200,7 +200,7 @@ fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let fine = model(FINE).encode_to_vec();
     fs::write(folder.path().join("fine.onnx"), &fine).unwrap();
-    fs::write(folder.path().join("broken.onnx"), b"hello").unwrap();
+    fs::write(folder.path().join("broken.onnx"), b"\x3a\x05\x0a\x09\x22\x03\x41").unwrap();
     fs::write(folder.path().join("empty.onnx"), b"").unwrap();
     let mut bad = Schema::load().read(".onnx.ModelProto", &fine);
     let Some((_, Node::Message(graph))) = bad.0.iter_mut().find(|(number, _)| *number == 7) else { panic!("no graph") };
@@ -217,7 +217,7 @@ type Case<'a> = (&'a str, i32, Vec<[&'a str; 3]>, Vec<&'a str>);
 #[test]
 fn a_document_lists_errors_beside_the_results_of_the_other_models() {
     let tensor = "graph initializer 'w'";
-    let broken = ["broken.onnx", "byte 2", "malformed-protobuf"];
+    let broken = ["broken.onnx", "`graph.node[0]` at byte 2", "malformed-protobuf"];
     let empty = ["empty.onnx", "", "not-a-model"];
     let bad = ["bad.onnx", tensor, "bad-tensor"];
     let gone = ["gone.onnx", "", "not-found"];

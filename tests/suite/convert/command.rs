@@ -154,9 +154,9 @@ fn exit_codes_and_messages_of_bad_input() {
             opsets(r#""": 29"#),
             &["--opset", "21"],
             2,
-            "opset_import: opset 29 of ai.onnx is unknown; this version of recast knows 1 to 28",
+            "opset_import: unknown opset 29 of ai.onnx: this version of recast supports 1 to 28",
         ),
-        ("opset 0", opsets(r#""": 0"#), &["--opset", "21"], 2, "opset_import: opset 0 of ai.onnx is unknown"),
+        ("opset 0", opsets(r#""": 0"#), &["--opset", "21"], 2, "opset_import: unknown opset 0 of ai.onnx"),
         (
             "no opset",
             opsets(r#""my.domain": 1"#),

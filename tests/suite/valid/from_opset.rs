@@ -60,5 +60,5 @@ fn the_report_says_both_opsets_and_a_refusal_names_the_option() {
     assert_eq!(json["models"][0]["stated_opset"], 14);
     let unknown = recast(&["convert", &input, "--from-opset", "99", "--opset", "18", "--dry-run"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(said(&unknown).contains("--from-opset: there is no opset 99"), "{}", said(&unknown));
+    assert!(said(&unknown).contains("'99' for '--from-opset <N>': there is no opset 99"), "{}", said(&unknown));
 }

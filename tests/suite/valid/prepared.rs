@@ -28,6 +28,7 @@ fn frozen_initializers_fold_and_convert_and_are_inputs_no_longer() {
 
     let refused = recast(&["convert", &input, "--opset", "11", "--dry-run"]);
     assert_eq!(refused.status.code(), Some(1));
+    let remedy = "which a caller can override; use --freeze-initializers to take it as a constant";
     assert!(said(&refused).contains(remedy), "{}", said(&refused));
     let done = recast(&["convert", &input, "--opset", "11", "-o", &output, "--freeze-initializers", "--format", "json"]);
     assert_eq!(done.status.code(), Some(0), "{}", said(&done));
@@ -129,7 +130,7 @@ fn an_ir_version_that_only_metadata_forbids_names_the_option() {
     let refused = convert(&[]);
     assert_eq!(refused.status.code(), Some(2));
     let found = said(&refused);
-    let fact = "--ir-version 7 is too low: metadata_props of a graph needs 10. Use --drop-metadata to remove it";
+    let fact = "--ir-version 7 is too low: metadata_props of a graph needs 10; use --drop-metadata to remove it";
     assert!(found.contains(fact), "{found}");
     assert_eq!(convert(&["--drop-metadata"]).status.code(), Some(0));
     assert_eq!(folder.read("out.onnx").ir_version(), 7);
