@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::fold::write_data_files;
 use super::words::{line, plural};
-use crate::convert::{Blocker, Change};
+use crate::convert::{Blocker, Change, Exactness, Expanded};
 use crate::external::DataFile;
 
 /// One model of a run.
@@ -25,6 +25,8 @@ pub struct ConvertedModel {
     pub ir_version: IrVersions,
     /// Nodes that changed.
     pub changes: Vec<Change>,
+    /// Operators that were expanded into several nodes.
+    pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
     /// Nodes that cannot be converted; the model is converted only if there are none.
@@ -66,10 +68,20 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
     let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
     let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
     line(&mut text, format_args!("  opset {from} -> {to}, IR version {ir_from}{ir_to}"));
-    line(&mut text, format_args!("  changed {}", sums(&model.changes)));
+    line(&mut text, format_args!("  changed {}", sums(&model.changes.iter().map(|change| change.op.as_str()).collect::<Vec<_>>())));
     if verbose {
         for Change { node, op, what } in &model.changes {
             line(&mut text, format_args!("    {node} ({op}): {what}"));
+        }
+    }
+    for (class, how) in [
+        (Exactness::Exact, "bit-exact"),
+        (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
+    ] {
+        let ops: Vec<&str> =
+            model.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op.as_str()).collect();
+        if !ops.is_empty() {
+            line(&mut text, format_args!("  expanded {} ({how})", sums(&ops)));
         }
     }
     for Change { node, op, what } in &model.warnings {
@@ -83,14 +95,14 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
 }
 
 /// `3 nodes: 2 Softmax, 1 Squeeze`.
-fn sums(changes: &[Change]) -> String {
+fn sums(nodes: &[&str]) -> String {
     let mut ops: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in changes {
-        *ops.entry(&change.op).or_default() += 1;
+    for op in nodes {
+        *ops.entry(op).or_default() += 1;
     }
     let ops: Vec<String> = ops.into_iter().map(|(op, count)| format!("{count} {op}")).collect();
     let separator = if ops.is_empty() { "" } else { ": " };
-    format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
+    format!("{}{separator}{}", plural(nodes.len(), "node"), ops.join(", "))
 }
 
 fn write_refusal(text: &mut String, model: &ConvertedModel, from: &str, to: &str) {

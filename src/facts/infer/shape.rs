@@ -39,7 +39,7 @@ pub(super) fn output_shapes(view: &View) -> Vec<Option<Shape>> {
 }
 
 /// One output, of the shape of the first input.
-const KEEPS_SHAPE: [&str; 55] = [
+const KEEPS_SHAPE: [&str; 60] = [
     "Abs",
     "Acos",
     "Acosh",
@@ -75,13 +75,16 @@ const KEEPS_SHAPE: [&str; 55] = [
     "Log",
     "LogSoftmax",
     "LpNormalization",
+    "MeanVarianceNormalization",
     "Mish",
     "Neg",
     "Not",
     "PRelu",
     "QuantizeLinear",
+    "RMSNormalization",
     "Reciprocal",
     "Relu",
+    "RotaryEmbedding",
     "Round",
     "ScatterElements",
     "ScatterND",
@@ -94,7 +97,9 @@ const KEEPS_SHAPE: [&str; 55] = [
     "Softplus",
     "Softsign",
     "Sqrt",
+    "Swish",
     "Tanh",
+    "Trilu",
 ];
 
 /// One output, of the shape to which the inputs broadcast.
@@ -125,7 +130,8 @@ const BROADCASTS: [&str; 23] = [
 ];
 
 /// One output, of the rank of the first input.
-const KEEPS_RANK: [&str; 7] = ["Pad", "Resize", "Upsample", "Slice", "Tile", "DepthToSpace", "SpaceToDepth"];
+const KEEPS_RANK: [&str; 9] =
+    ["Attention", "CenterCropPad", "Pad", "Resize", "Upsample", "Slice", "Tile", "DepthToSpace", "SpaceToDepth"];
 
 fn size(length: usize) -> Dim {
     i64::try_from(length).ok()
