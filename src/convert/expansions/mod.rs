@@ -4,6 +4,7 @@
 //! before the one that introduced the operator; adapters convert its nodes further down. `$name` stands for a parameter.
 
 mod activation;
+mod comparison;
 
 use super::context::Context;
 use super::expand::Exactness;
@@ -31,7 +32,7 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 }
 
 /// All expansions.
-pub(super) const FAMILIES: &[&[Expansion]] = &[activation::EXPANSIONS];
+pub(super) const FAMILIES: &[&[Expansion]] = &[activation::EXPANSIONS, comparison::EXPANSIONS];
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

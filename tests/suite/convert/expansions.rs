@@ -83,6 +83,30 @@ fn activations() {
     ]);
 }
 
+#[test]
+fn comparisons() {
+    run(&[
+        case(
+            12,
+            "(float[2] a, float[2] b) => (bool[2] y)",
+            "y = GreaterOrEqual (a, b)",
+            11,
+            "y_greater = Greater (a, b)
+             y_equal = Equal (a, b)
+             y = Or (y_greater, y_equal)",
+        ),
+        case(
+            16,
+            "(int32[2] a, int32[2] b) => (bool[2] y)",
+            "y = LessOrEqual (a, b)",
+            9,
+            "y_less = Less (a, b)
+             y_equal = Equal (a, b)
+             y = Or (y_less, y_equal)",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
