@@ -5,6 +5,7 @@
 
 mod activation;
 mod comparison;
+mod normalization;
 
 use super::context::Context;
 use super::expand::Exactness;
@@ -32,7 +33,7 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 }
 
 /// All expansions.
-pub(super) const FAMILIES: &[&[Expansion]] = &[activation::EXPANSIONS, comparison::EXPANSIONS];
+pub(super) const FAMILIES: &[&[Expansion]] = &[activation::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS];
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

@@ -107,6 +107,86 @@ fn comparisons() {
     ]);
 }
 
+#[test]
+fn normalizations() {
+    run(&[
+        case(
+            17,
+            "(float[2,3,4] x, float[3,4] s, float[3,4] b) => (float[2,3,4] y)",
+            "y = LayerNormalization <axis = 1> (x, s, b)",
+            10,
+            "y_Mean = ReduceMean <axes: ints = [1, 2]> (x)
+             y_deviation = Sub (x, y_Mean)
+             y_square = Mul (y_deviation, y_deviation)
+             y_variance = ReduceMean <axes: ints = [1, 2]> (y_square)
+             y_epsilon = Constant <value: tensor = float {0.000009999999747378752}> ()
+             y_variance_epsilon = Add (y_variance, y_epsilon)
+             y_std_dev = Sqrt (y_variance_epsilon)
+             y_normalized = Div (y_deviation, y_std_dev)
+             y_scaled = Mul (y_normalized, s)
+             y = Add (y_scaled, b)",
+        ),
+        // The rank is not needed; outputs keep their names; statistics are computed in float.
+        case(
+            17,
+            "(float16[] x, float16[4] s) => (float16[] y, float[] m, float[] i)",
+            "y, m, i = LayerNormalization <epsilon = 0.5> (x, s)",
+            16,
+            "y_x_stash = Cast <to: int = 1> (x)
+             m = ReduceMean <axes: ints = [-1]> (y_x_stash)
+             y_deviation = Sub (y_x_stash, m)
+             y_square = Mul (y_deviation, y_deviation)
+             y_variance = ReduceMean <axes: ints = [-1]> (y_square)
+             y_epsilon = Constant <value: tensor = float {0.5}> ()
+             y_variance_epsilon = Add (y_variance, y_epsilon)
+             y_std_dev = Sqrt (y_variance_epsilon)
+             y_normalized_stash = Div (y_deviation, y_std_dev)
+             y_normalized = Cast <to: int = 10> (y_normalized_stash)
+             i = Reciprocal (y_std_dev)
+             y = Mul (y_normalized, s)",
+        ),
+        case(
+            17,
+            "(float[] x, float[4] s) => (float[] y)",
+            "y = LayerNormalization <axis = 1> (x, s)",
+            16,
+            "no: LayerNormalization is new in opset 17, and cannot be expanded: the rank of input 'x' is unknown",
+        ),
+        case(
+            23,
+            "(float[2,4] x, float[4] s) => (float[2,4] y)",
+            "y = RMSNormalization (x, s)",
+            17,
+            "y_square = Mul (x, x)
+             y_mean_square = ReduceMean <axes: ints = [-1]> (y_square)
+             y_epsilon = Constant <value: tensor = float {0.000009999999747378752}> ()
+             y_mean_square_epsilon = Add (y_mean_square, y_epsilon)
+             y_rms = Sqrt (y_mean_square_epsilon)
+             y_normalized = Div (x, y_rms)
+             y = Mul (y_normalized, s)",
+        ),
+        case(
+            13,
+            "(float[2,3,4,4] x) => (float[2,3,4,4] y)",
+            "y = MeanVarianceNormalization (x)",
+            8,
+            "y_mean = ReduceMean <axes: ints = [0, 2, 3]> (x)
+             y_deviation = Sub (x, y_mean)
+             y_square = Mul (y_deviation, y_deviation)
+             y_variance = ReduceMean <axes: ints = [0, 2, 3]> (y_square)
+             y_std_dev = Sqrt (y_variance)
+             y_epsilon = Constant <value: tensor = float {0.0000000009999999717180685}> ()
+             y_std_dev_epsilon = Add (y_std_dev, y_epsilon)
+             y = Div (y_deviation, y_std_dev_epsilon)",
+        ),
+    ]);
+    let source = r#"<ir_version: 10, opset_import: ["": 21]> g (float16[2,4,5] x, float16[4] s, float16[4] b) => (float16[2,4,5] y)
+        { y = GroupNormalization <num_groups = 2> (x, s, b) }"#;
+    let proto = convert_text(source, &Options::to(12)).unwrap().model.into_proto();
+    let ops: Vec<_> = proto.graph.as_ref().unwrap().node.iter().map(|node| node.op_type().to_owned()).collect();
+    assert_eq!(ops.iter().filter(|op| *op == "Reshape").count(), 3, "{}", text::print(&proto));
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
