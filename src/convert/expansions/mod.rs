@@ -6,6 +6,7 @@
 mod activation;
 mod comparison;
 mod normalization;
+mod trilu;
 
 use super::context::Context;
 use super::expand::Exactness;
@@ -33,7 +34,8 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 }
 
 /// All expansions.
-pub(super) const FAMILIES: &[&[Expansion]] = &[activation::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS];
+pub(super) const FAMILIES: &[&[Expansion]] =
+    &[activation::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS, trilu::EXPANSIONS];
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

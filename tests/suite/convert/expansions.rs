@@ -187,6 +187,63 @@ fn normalizations() {
     assert_eq!(ops.iter().filter(|op| *op == "Reshape").count(), 3, "{}", text::print(&proto));
 }
 
+#[test]
+fn triangles() {
+    run(&[
+        case(
+            14,
+            "(float[N,M] x, int64 k) => (float[N,M] y)",
+            "y = Trilu <upper = 0> (x, k)",
+            11,
+            "y_shape = Shape (x)
+             y_row_axis = Constant <value: tensor = int64 {-2}> ()
+             y_column_axis = Constant <value: tensor = int64 {-1}> ()
+             y_rows = Gather (y_shape, y_row_axis)
+             y_columns = Gather (y_shape, y_column_axis)
+             y_first = Constant <value: tensor = int64 {0}> ()
+             y_step = Constant <value: tensor = int64 {1}> ()
+             y_row_range = Range (y_first, y_rows, y_step)
+             y_column = Range (y_first, y_columns, y_step)
+             y_row = Unsqueeze <axes: ints = [1]> (y_row_range)
+             y_offset = Sub (y_column, y_row)
+             y_drop = Greater (y_offset, k)
+             y_keep = Not (y_drop)
+             y_zero = Constant <value: tensor = float {0}> ()
+             y = Where (y_keep, x, y_zero)",
+        ),
+        case(
+            14,
+            "(int32[2,3] x) => (int32[2,3] y) <int64 k = {1}>",
+            "y = Trilu (x, k)",
+            10,
+            "y_keep = Constant <value: tensor = bool[2, 3] {0, 1, 1, 0, 0, 1}> ()
+             y_zero = Constant <value: tensor = int32 {0}> ()
+             y = Where (y_keep, x, y_zero)",
+        ),
+        case(
+            14,
+            "(float[N,M] x) => (float[N,M] y)",
+            "y = Trilu (x)",
+            10,
+            "no: its expansion contains Range: Range is new in opset 11",
+        ),
+        case(
+            14,
+            "(bfloat16[2,3] x) => (bfloat16[2,3] y)",
+            "y = Trilu (x)",
+            13,
+            "no: its expansion contains Where: input 'x' is tensor(bfloat16), which Where-9 does not support",
+        ),
+        case(
+            14,
+            "(string[2,3] x) => (string[2,3] y)",
+            "y = Trilu (x)",
+            13,
+            "no: Trilu is new in opset 14, and cannot be expanded: strings have no zero",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
