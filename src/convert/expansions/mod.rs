@@ -4,6 +4,7 @@
 //! before the one that introduced the operator; adapters convert its nodes further down. `$name` stands for a parameter.
 
 mod activation;
+mod bitwise;
 mod comparison;
 mod normalization;
 mod trilu;
@@ -35,7 +36,7 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] =
-    &[activation::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS, trilu::EXPANSIONS];
+    &[activation::EXPANSIONS, bitwise::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS, trilu::EXPANSIONS];
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

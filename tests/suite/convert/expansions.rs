@@ -244,6 +244,28 @@ fn triangles() {
     ]);
 }
 
+#[test]
+fn bits() {
+    run(&[
+        case(
+            18,
+            "(int16[2] x) => (int16[2] y)",
+            "y = BitwiseNot (x)",
+            17,
+            "y_ones = Constant <value: tensor = int16 {-1}> ()
+             y = Sub (y_ones, x)",
+        ),
+        case(
+            18,
+            "(uint8[2] x) => (uint8[2] y)",
+            "y = BitwiseNot (x)",
+            17,
+            "y_ones = Constant <value: tensor = uint8 {255}> ()
+             y = Sub (y_ones, x)",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
