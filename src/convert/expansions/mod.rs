@@ -6,6 +6,7 @@
 mod activation;
 mod bitwise;
 mod comparison;
+mod loss;
 mod normalization;
 mod trilu;
 
@@ -35,8 +36,14 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 }
 
 /// All expansions.
-pub(super) const FAMILIES: &[&[Expansion]] =
-    &[activation::EXPANSIONS, bitwise::EXPANSIONS, comparison::EXPANSIONS, normalization::EXPANSIONS, trilu::EXPANSIONS];
+pub(super) const FAMILIES: &[&[Expansion]] = &[
+    activation::EXPANSIONS,
+    bitwise::EXPANSIONS,
+    comparison::EXPANSIONS,
+    loss::EXPANSIONS,
+    normalization::EXPANSIONS,
+    trilu::EXPANSIONS,
+];
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

@@ -266,6 +266,60 @@ fn bits() {
     ]);
 }
 
+#[test]
+fn losses() {
+    run(&[
+        case(
+            13,
+            "(float[3,5] x, int64[3] t) => (float y)",
+            "y = NegativeLogLikelihoodLoss (x, t)",
+            11,
+            "y_column = Unsqueeze <axes: ints = [1]> (t)
+             y_picked = GatherElements <axis: int = 1> (x, y_column)
+             y_negative = Neg (y_picked)
+             y = ReduceMean <keepdims: int = 0> (y_negative)",
+        ),
+        case(
+            12,
+            "(float[3,5,2] x, int32[3,2] t, float[5] w) => (float y)",
+            "y = NegativeLogLikelihoodLoss <ignore_index = -1, reduction = \"mean\"> (x, t, w)",
+            11,
+            "y_column = Unsqueeze <axes: ints = [1]> (t)
+             y_ignored_index = Constant <value: tensor = int32 {-1}> ()
+             y_first_index = Constant <value: tensor = int32 {0}> ()
+             y_zero = Constant <value: tensor = float {0}> ()
+             y_is_ignored = Equal (y_column, y_ignored_index)
+             y_index = Where (y_is_ignored, y_first_index, y_column)
+             y_found = GatherElements <axis: int = 1> (x, y_index)
+             y_picked = Where (y_is_ignored, y_zero, y_found)
+             y_negative = Neg (y_picked)
+             y_class_weight = Gather (w, y_index)
+             y_factor = Where (y_is_ignored, y_zero, y_class_weight)
+             y_each = Mul (y_negative, y_factor)
+             y_sum = ReduceSum <keepdims: int = 0> (y_each)
+             y_total = ReduceSum <keepdims: int = 0> (y_factor)
+             y = Div (y_sum, y_total)",
+        ),
+        case(
+            13,
+            "(float[3,5] x, int64[3] t) => (float[3] y, float[3,5] p)",
+            "y, p = SoftmaxCrossEntropyLoss <reduction = \"none\"> (x, t)",
+            11,
+            "y_shape = Shape (x)
+             y_three_axes = Constant <value: tensor = int64[3] {0, 0, -1}> ()
+             y_flat = Reshape (x, y_three_axes)
+             y_classes_last = Transpose <perm: ints = [0, 2, 1]> (y_flat)
+             y_log_softmax = LogSoftmax <axis: int = 2> (y_classes_last)
+             y_classes_second = Transpose <perm: ints = [0, 2, 1]> (y_log_softmax)
+             p = Reshape (y_classes_second, y_shape)
+             y_column = Unsqueeze <axes: ints = [1]> (t)
+             y_picked = GatherElements <axis: int = 1> (p, y_column)
+             y_negative = Neg (y_picked)
+             y = Squeeze <axes: ints = [1]> (y_negative)",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
