@@ -6,6 +6,7 @@
 mod activation;
 mod bitwise;
 mod comparison;
+mod crop;
 mod loss;
 mod normalization;
 mod trilu;
@@ -40,6 +41,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     activation::EXPANSIONS,
     bitwise::EXPANSIONS,
     comparison::EXPANSIONS,
+    crop::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
     trilu::EXPANSIONS,

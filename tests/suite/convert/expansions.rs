@@ -320,6 +320,100 @@ fn losses() {
     ]);
 }
 
+#[test]
+fn crops_and_windows() {
+    run(&[
+        case(
+            18,
+            "(float[4,5] x, int64[2] s) => (float[N,M] y)",
+            "y = CenterCropPad (x, s)",
+            17,
+            "y_input_shape = Shape (x)
+             y_target = Cast <to: int = 7> (s)
+             y_two = Constant <value: tensor = int64 {2}> ()
+             y_padded_shape = Max (y_input_shape, y_target)
+             y_amount = Sub (y_padded_shape, y_input_shape)
+             y_left = Div (y_amount, y_two)
+             y_right = Sub (y_amount, y_left)
+             y_pads = Concat <axis: int = 0> (y_left, y_right)
+             y_padded = Pad (x, y_pads)
+             y_excess = Sub (y_padded_shape, y_target)
+             y_start = Div (y_excess, y_two)
+             y_end = Add (y_start, y_target)
+             y = Slice (y_padded, y_start, y_end)",
+        ),
+        case(
+            18,
+            "(float[4,5] x, int32[1] s) => (float[4,M] y)",
+            "y = CenterCropPad <axes = [-1]> (x, s)",
+            17,
+            "y_input_shape = Shape (x)
+             y_given = Cast <to: int = 7> (s)
+             y_index_0 = Constant <value: tensor = int64[1] {0}> ()
+             y_dim_0 = Gather <axis: int = 0> (y_input_shape, y_index_0)
+             y_index_1 = Constant <value: tensor = int64[1] {0}> ()
+             y_dim_1 = Gather <axis: int = 0> (y_given, y_index_1)
+             y_target = Concat <axis: int = 0> (y_dim_0, y_dim_1)
+             y_two = Constant <value: tensor = int64 {2}> ()
+             y_padded_shape = Max (y_input_shape, y_target)
+             y_amount = Sub (y_padded_shape, y_input_shape)
+             y_left = Div (y_amount, y_two)
+             y_right = Sub (y_amount, y_left)
+             y_pads = Concat <axis: int = 0> (y_left, y_right)
+             y_padded = Pad (x, y_pads)
+             y_excess = Sub (y_padded_shape, y_target)
+             y_start = Div (y_excess, y_two)
+             y_end = Add (y_start, y_target)
+             y = Slice (y_padded, y_start, y_end)",
+        ),
+        case(
+            17,
+            "(int64 n) => (float[N] y)",
+            "y = HannWindow (n)",
+            16,
+            "y_length = Cast <to: int = 1> (n)
+             y_zero = Constant <value: tensor = float {0}> ()
+             y_one = Constant <value: tensor = float {1}> ()
+             y_turn = Constant <value: tensor = float {6.2831854820251465}> ()
+             y_a0 = Constant <value: tensor = float {0.5}> ()
+             y_a1 = Constant <value: tensor = float {0.5}> ()
+             y_step = Div (y_turn, y_length)
+             y_index = Range (y_zero, y_length, y_one)
+             y_angle = Mul (y_index, y_step)
+             y_cos = Cos (y_angle)
+             y_cos_part = Mul (y_a1, y_cos)
+             y_difference = Sub (y_a0, y_cos_part)
+             y = Cast <to: int = 1> (y_difference)",
+        ),
+        case(
+            17,
+            "(int32 n) => (double[N] y)",
+            "y = BlackmanWindow <periodic = 0, output_datatype = 11> (n)",
+            16,
+            "y_length = Cast <to: int = 1> (n)
+             y_zero = Constant <value: tensor = float {0}> ()
+             y_one = Constant <value: tensor = float {1}> ()
+             y_turn = Constant <value: tensor = float {6.2831854820251465}> ()
+             y_a0 = Constant <value: tensor = float {0.41999998688697815}> ()
+             y_a1 = Constant <value: tensor = float {0.5}> ()
+             y_shorter = Sub (y_length, y_one)
+             y_step = Div (y_turn, y_shorter)
+             y_index = Range (y_zero, y_length, y_one)
+             y_angle = Mul (y_index, y_step)
+             y_cos = Cos (y_angle)
+             y_cos_part = Mul (y_a1, y_cos)
+             y_difference = Sub (y_a0, y_cos_part)
+             y_a2 = Constant <value: tensor = float {0.07999999821186066}> ()
+             y_two = Constant <value: tensor = float {2}> ()
+             y_double_angle = Mul (y_angle, y_two)
+             y_double_cos = Cos (y_double_angle)
+             y_double_part = Mul (y_a2, y_double_cos)
+             y_sum = Add (y_difference, y_double_part)
+             y = Cast <to: int = 11> (y_sum)",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
