@@ -10,6 +10,7 @@ mod crop;
 mod loss;
 mod normalization;
 mod trilu;
+mod window;
 
 use super::context::Context;
 use super::expand::Exactness;
@@ -45,6 +46,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
     trilu::EXPANSIONS,
+    window::EXPANSIONS,
 ];
 
 /// The expansion of a version of an operator.
