@@ -9,6 +9,7 @@ mod comparison;
 mod crop;
 mod loss;
 mod normalization;
+mod rotary;
 mod trilu;
 mod window;
 
@@ -45,6 +46,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     crop::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
+    rotary::EXPANSIONS,
     trilu::EXPANSIONS,
     window::EXPANSIONS,
 ];

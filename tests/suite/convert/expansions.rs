@@ -414,6 +414,73 @@ fn crops_and_windows() {
     ]);
 }
 
+#[test]
+fn rotary_embeddings() {
+    run(&[
+        case(
+            23,
+            "(float[1,2,3,8] x, float[1,3,4] c, float[1,3,4] s) => (float[1,2,3,8] y)",
+            "y = RotaryEmbedding (x, c, s)",
+            22,
+            "y_minus_one = Constant <value: tensor = int64[1] {-1}> ()
+             y_head_axis = Constant <value: tensor = int64[1] {1}> ()
+             y_cos = Unsqueeze (c, y_head_axis)
+             y_sin = Unsqueeze (s, y_head_axis)
+             y_first = Constant <value: tensor = int64[1] {0}> ()
+             y_half = Constant <value: tensor = int64[1] {4}> ()
+             y_whole = Constant <value: tensor = int64[1] {8}> ()
+             y_x1 = Slice (x, y_first, y_half, y_minus_one)
+             y_x2 = Slice (x, y_half, y_whole, y_minus_one)
+             y_cos_x1 = Mul (y_cos, y_x1)
+             y_sin_x2 = Mul (y_sin, y_x2)
+             y_real = Sub (y_cos_x1, y_sin_x2)
+             y_sin_x1 = Mul (y_sin, y_x1)
+             y_cos_x2 = Mul (y_cos, y_x2)
+             y_imaginary = Add (y_sin_x1, y_cos_x2)
+             y = Concat <axis: int = -1> (y_real, y_imaginary)",
+        ),
+        case(
+            23,
+            "(float[1,3,16] x, float[9,2] c, float[9,2] s, int64[1,3] p) => (float[1,3,16] y)",
+            "y = RotaryEmbedding <num_heads = 2, rotary_embedding_dim = 4, interleaved = 1> (x, c, s, p)",
+            22,
+            "y_minus_one = Constant <value: tensor = int64[1] {-1}> ()
+             y_head_shape = Constant <value: tensor = int64[4] {0, 0, 2, -1}> ()
+             y_split = Reshape (x, y_head_shape)
+             y_head_axis = Constant <value: tensor = int64[1] {2}> ()
+             y_cos_rows = Gather (c, p)
+             y_sin_rows = Gather (s, p)
+             y_cos = Unsqueeze (y_cos_rows, y_head_axis)
+             y_sin = Unsqueeze (y_sin_rows, y_head_axis)
+             y_begin = Constant <value: tensor = int64[1] {0}> ()
+             y_end = Constant <value: tensor = int64[1] {9223372036854775807}> ()
+             y_part = Constant <value: tensor = int64[1] {4}> ()
+             y_rotated = Slice (y_split, y_begin, y_part, y_minus_one)
+             y_kept = Slice (y_split, y_part, y_end, y_minus_one)
+             y_even = Constant <value: tensor = int64[1] {0}> ()
+             y_odd = Constant <value: tensor = int64[1] {1}> ()
+             y_two = Constant <value: tensor = int64[1] {2}> ()
+             y_last = Constant <value: tensor = int64[1] {9223372036854775807}> ()
+             y_x1 = Slice (y_rotated, y_even, y_last, y_minus_one, y_two)
+             y_x2 = Slice (y_rotated, y_odd, y_last, y_minus_one, y_two)
+             y_cos_x1 = Mul (y_cos, y_x1)
+             y_sin_x2 = Mul (y_sin, y_x2)
+             y_real = Sub (y_cos_x1, y_sin_x2)
+             y_sin_x1 = Mul (y_sin, y_x1)
+             y_cos_x2 = Mul (y_cos, y_x2)
+             y_imaginary = Add (y_sin_x1, y_cos_x2)
+             y_real_column = Unsqueeze (y_real, y_minus_one)
+             y_imaginary_column = Unsqueeze (y_imaginary, y_minus_one)
+             y_pairs = Concat <axis: int = -1> (y_real_column, y_imaginary_column)
+             y_rotated_shape = Shape (y_rotated)
+             y_turned = Reshape (y_pairs, y_rotated_shape)
+             y_joined = Concat <axis: int = -1> (y_turned, y_kept)
+             y_shape = Shape (x)
+             y = Reshape (y_joined, y_shape)",
+        ),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
