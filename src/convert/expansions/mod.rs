@@ -4,6 +4,7 @@
 //! before the one that introduced the operator; adapters convert its nodes further down. `$name` stands for a parameter.
 
 mod activation;
+mod attention;
 mod bitwise;
 mod comparison;
 mod crop;
@@ -41,6 +42,7 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] = &[
     activation::EXPANSIONS,
+    attention::EXPANSIONS,
     bitwise::EXPANSIONS,
     comparison::EXPANSIONS,
     crop::EXPANSIONS,

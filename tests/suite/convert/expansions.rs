@@ -481,6 +481,98 @@ fn rotary_embeddings() {
     ]);
 }
 
+#[test]
+fn attention() {
+    run(&[
+        case(
+            23,
+            "(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v) => (float[1,2,3,4] y)",
+            "y = Attention (q, k, v)",
+            22,
+            "y_scale_sqrt = Constant <value: tensor = float {0.7071067690849304}> ()
+             y_q_scaled = Mul (q, y_scale_sqrt)
+             y_k_turned = Transpose <perm: ints = [0, 1, 3, 2]> (k)
+             y_k_scaled = Mul (y_k_turned, y_scale_sqrt)
+             y_scores = MatMul (y_q_scaled, y_k_scaled)
+             y_softmax = Softmax <axis: int = -1> (y_scores)
+             y = MatMul (y_softmax, v)",
+        ),
+        case(
+            24,
+            "(float[1,3,8] q, float[1,5,4] k, float[1,5,4] v, bool[3,5] m) => (float[1,3,8] y)",
+            "y = Attention <q_num_heads = 2, kv_num_heads = 1, is_causal = 1, softcap = 2.0> (q, k, v, m)",
+            17,
+            "y_zero_index = Constant <value: tensor = int64[1] {0}> ()
+             y_one_index = Constant <value: tensor = int64[1] {1}> ()
+             y_two_index = Constant <value: tensor = int64[1] {2}> ()
+             y_three_index = Constant <value: tensor = int64[1] {3}> ()
+             y_minus_one = Constant <value: tensor = int64[1] {-1}> ()
+             y_q_shape = Constant <value: tensor = int64[4] {0, 0, 2, -1}> ()
+             y_k_shape = Constant <value: tensor = int64[4] {0, 0, 1, -1}> ()
+             y_q_split = Reshape (q, y_q_shape)
+             y_k_split = Reshape (k, y_k_shape)
+             y_v_split = Reshape (v, y_k_shape)
+             y_q = Transpose <perm: ints = [0, 2, 1, 3]> (y_q_split)
+             y_k = Transpose <perm: ints = [0, 2, 1, 3]> (y_k_split)
+             y_v = Transpose <perm: ints = [0, 2, 1, 3]> (y_v_split)
+             y_q_dims = Shape (y_q)
+             y_k_dims = Shape (y_k)
+             y_v_dims = Shape (y_v)
+             y_q_head_count = Gather (y_q_dims, y_one_index)
+             y_k_head_count = Gather (y_k_dims, y_one_index)
+             y_group = Div (y_q_head_count, y_k_head_count)
+             y_expanded = Concat <axis: int = 0> (y_one_index, y_one_index, y_group, y_one_index, y_one_index)
+             y_k_width = Gather (y_k_dims, y_three_index)
+             y_v_width = Gather (y_v_dims, y_three_index)
+             y_k_column = Unsqueeze (y_k, y_two_index)
+             y_v_column = Unsqueeze (y_v, y_two_index)
+             y_k_groups = Expand (y_k_column, y_expanded)
+             y_v_groups = Expand (y_v_column, y_expanded)
+             y_k_heads_shape = Concat <axis: int = 0> (y_zero_index, y_q_head_count, y_minus_one, y_k_width)
+             y_v_heads_shape = Concat <axis: int = 0> (y_zero_index, y_q_head_count, y_minus_one, y_v_width)
+             y_k_heads = Reshape (y_k_groups, y_k_heads_shape)
+             y_v_heads = Reshape (y_v_groups, y_v_heads_shape)
+             y_scale_sqrt = Constant <value: tensor = float {0.7071067690849304}> ()
+             y_q_scaled = Mul (y_q, y_scale_sqrt)
+             y_k_turned = Transpose <perm: ints = [0, 1, 3, 2]> (y_k_heads)
+             y_k_scaled = Mul (y_k_turned, y_scale_sqrt)
+             y_scores = MatMul (y_q_scaled, y_k_scaled)
+             y_cap = Constant <value: tensor = float {2}> ()
+             y_scores_by_cap = Div (y_scores, y_cap)
+             y_scores_tanh = Tanh (y_scores_by_cap)
+             y_capped = Mul (y_scores_tanh, y_cap)
+             y_zero = Constant <value: tensor = float {0}> ()
+             y_minus_infinity = Constant <value: tensor = float {-inf}> ()
+             y_mask_short = Where (m, y_zero, y_minus_infinity)
+             y_position_axis = Constant <value: tensor = int64 {2}> ()
+             y_first = Constant <value: tensor = int64 {0}> ()
+             y_step = Constant <value: tensor = int64 {1}> ()
+             y_position_q_dims = Shape (y_q)
+             y_position_k_dims = Shape (y_k)
+             y_q_length = Gather (y_position_q_dims, y_position_axis)
+             y_k_length = Gather (y_position_k_dims, y_position_axis)
+             y_q_range = Range (y_first, y_q_length, y_step)
+             y_k_position = Range (y_first, y_k_length, y_step)
+             y_q_column = Unsqueeze (y_q_range, y_one_index)
+             y_distance = Sub (y_k_position, y_q_column)
+             y_causal_limit = Constant <value: tensor = int64 {0}> ()
+             y_causal_masked = Greater (y_distance, y_causal_limit)
+             y_causal_bias = Where (y_causal_masked, y_minus_infinity, y_zero)
+             y_bias_0 = Add (y_mask_short, y_causal_bias)
+             y_biased = Add (y_capped, y_bias_0)
+             y_softmax = Softmax <axis: int = -1> (y_biased)
+             y_bias_max = ReduceMax <keepdims: int = 1, axes: ints = [-1]> (y_bias_0)
+             y_all_masked = Equal (y_bias_max, y_minus_infinity)
+             y_weights = Where (y_all_masked, y_zero, y_softmax)
+             y_attended = MatMul (y_weights, y_v_heads)
+             y_by_position = Transpose <perm: ints = [0, 2, 1, 3]> (y_attended)
+             y_joined_shape = Constant <value: tensor = int64[3] {0, 0, -1}> ()
+             y = Reshape (y_by_position, y_joined_shape)",
+        ),
+        case(24, "(float[1,N] q) => (float[1,N] y)", "y = Attention (q, q, q)", 22, "no: Q must have rank 3 or 4, not 2"),
+    ]);
+}
+
 /// The options, and what the report says of an exact expansion and of one by definition.
 #[test]
 fn expansions_can_be_refused_and_are_reported() {
