@@ -1,6 +1,7 @@
 """Converts every model of the onnx wheel to other opsets: the result is valid and computes the same, or recast says why not.
 
-Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type;
+Operators that the older opset lacks are expanded: exactly, and then the outputs stay equal to the bit in onnxruntime, or by ONNX's
+definition, and then they stay close to those of its own kernels. Each result is checked by onnx.checker, run on the model's own test data, and compared with the unconverted model in value and type;
 what was converted down is converted up again. Where a model is refused, the nearest opset that is reported works.
 """
 
@@ -34,7 +35,10 @@ SAMPLED_OPSETS = (8, 11, 13, 18, 21, 28)
 SAMPLED_MODELS = 7  # One of so many.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 TOLERANCE, LOOSE_TOLERANCE = 1e-5, 1e-3
-# Just below what is measured: all upgrades; 46.4 % of the downgrades of the sample, 46.5 % of all.
+# What an expansion by definition may differ from a fused kernel, by the width of the type.
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+EXPANDED_TOLERANCE, EXPANDED_TOLERANCE_16_BIT = 1e-4, 2e-2
+# Just below what is measured.
 LEAST_UP, LEAST_DOWN = 0.999, 0.46
 
 
@@ -45,9 +49,13 @@ def check(report):
     results = Counter()
     with multiprocessing.Pool(os.cpu_count(), maxtasksperchild=50) as pool:
         for outcomes in pool.imap_unordered(functools.partial(convert_model, opsets=opsets), models, chunksize=4):
-            for name, direction, outcome, problem in outcomes:
+            for name, direction, outcome, problem, classes in outcomes:
                 results[direction, outcome] += 1
+                results.update(("expanded", each, outcome) for each in classes)
                 report.case(name, problem)
+    for each in ("exact", "by-definition"):
+        outcomes = {outcome: results["expanded", each, outcome] for outcome in ("same", "unrun", "wrong", "invalid")}
+        report.note(f"with expansions that are {each}: {outcomes}")
     for direction, least in (("up", LEAST_UP), ("down", LEAST_DOWN)):
         counts = {outcome: results[direction, outcome] for outcome in ("same", "unrun", "refused", "wrong", "invalid", "crash")}
         total = sum(counts.values())
@@ -60,15 +68,17 @@ def convert_model(path, opsets):
     """What becomes of a model on its way to each opset: (name, direction, outcome, problem)."""
     case = Case.of(path)
     targets = [target for target in opsets if case and target != case.opset]
-    return [(f"{case.name} to opset {target}", case.direction(target), *case.convert(target)) for target in targets]
+    return [(f"{case.name} to opset {target}", case.direction(target), *case.convert(target), sorted(case.classes)) for target in targets]
 
 
 def convert_with_recast(path, target, output):
-    """The outcome and the problem where there is no result to judge; otherwise nothing."""
+    """The outcome and the problem where there is no result to judge, and the classes of the operators that were expanded."""
     done = recast("convert", path, "--opset", str(target), "-o", output, "--format", "json")
     if done.returncode == 1:
-        return "refused", what_is_wrong_with(json.loads(done.stdout)["models"][0], path)
-    return ("crash", f"exit code {done.returncode}: {done.stderr}") if done.returncode != 0 else (None, None)
+        return "refused", what_is_wrong_with(json.loads(done.stdout)["models"][0], path), set()
+    if done.returncode != 0:
+        return "crash", f"exit code {done.returncode}: {done.stderr}", set()
+    return None, None, {expanded["class"] for expanded in json.loads(done.stdout)["models"][0]["expansions"]}
 
 
 def what_is_wrong_with(refusal, path):
@@ -103,6 +113,7 @@ class Case:
         self.inputs = test_inputs(path, model)
         self.computed = functools.cache(lambda runner: self.run(path, runner))
         self.stored = stored_outputs(path, model)
+        self.classes = set()
 
     def direction(self, target):
         return "up" if target > self.opset else "down"
@@ -117,7 +128,7 @@ class Case:
         """What was converted down can be converted up again, and still computes the same."""
         with scratch_folder() as folder:
             output = folder / "model.onnx"
-            outcome, problem = convert_with_recast(self.path, target, output)
+            outcome, problem, self.classes = convert_with_recast(self.path, target, output)
             outcome, problem = (outcome, problem) if outcome else self.judge(output)
             if self.direction(target) == "down" and outcome in ("same", "unrun"):
                 outcome, problem = self.come_back(output, folder / "back.onnx")
@@ -130,7 +141,8 @@ class Case:
         return self.compare(output)
 
     def come_back(self, lowered, output):
-        outcome, problem = convert_with_recast(lowered, self.opset, output)
+        outcome, problem, classes = convert_with_recast(lowered, self.opset, output)
+        self.classes |= classes
         if outcome:
             return "wrong", f"cannot come back to opset {self.opset}: {problem}"
         outcome, problem = self.judge(output)
@@ -143,11 +155,15 @@ class Case:
             ("onnxruntime", [(self.computed, TOLERANCE)] if self.computed("onnxruntime") else [(self.stored_output, LOOSE_TOLERANCE)]),
             ("reference", [(self.computed, TOLERANCE), (self.stored_output, LOOSE_TOLERANCE), (self.by_onnxruntime, LOOSE_TOLERANCE)]),
         ):
+            # onnxruntime's own kernels differ from the test's result in places: masked scores of Attention are finite.
+            references += [(self.stored_output, LOOSE_TOLERANCE)] if "by-definition" in self.classes else []
             expected = [(values(runner), tolerance) for values, tolerance in references]
             expected = [(values, tolerance) for values, tolerance in expected if values is not None]
             found = self.run(output, runner) if expected else None
             if found is None:
                 continue
+            if self.classes == {"exact"} and runner == "onnxruntime" and self.computed(runner):
+                return ("same", None) if all(map(same_value, self.computed(runner), found)) else ("wrong", "not equal to the bit")
             if any(self.close(values, found, tolerance) for values, tolerance in expected):
                 return "same", None
             return "wrong", f"outputs differ in {runner}: {str(expected)[:300]} before, {str(found)[:300]} after"
@@ -168,6 +184,9 @@ class Case:
             return False
         if both and self.is_random:
             return True
+        if both and "by-definition" in self.classes and left.dtype.name in FLOATS:
+            tolerance = max(tolerance, EXPANDED_TOLERANCE_16_BIT if left.dtype.itemsize == 2 else EXPANDED_TOLERANCE)
+            left, right = left.astype(np.float64), right.astype(np.float64)
         if both and left.dtype.kind == "f":
             return np.allclose(left, right, rtol=tolerance, atol=tolerance / 10, equal_nan=True)
         return same_value(left, right)

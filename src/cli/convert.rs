@@ -10,7 +10,7 @@ use super::files::{self, ExternalData, Output};
 use super::opset::parse_opset;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use super::{EXIT_CODES, Format, Messages, paths};
-use crate::convert::{self, Blocker, Code, IrVersion, NotConverted, Options, Remedy};
+use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Options, Remedy};
 use crate::external::Plan;
 use crate::facts;
 use crate::graph::{ScopeId, domain_name};
@@ -22,14 +22,16 @@ use crate::wire::schema::OperatorSetIdProto;
 /// Convert models to another opset, exactly or not at all
 ///
 /// The result is equivalent to the model, in the main graph, subgraphs, functions and training graphs; names, metadata and
-/// everything that no operator change affects stay as they are. If a node has no equivalent in the other opset, nothing is written,
-/// and every such node is listed with the reason.
+/// everything that no operator change affects stay as they are. Operators that the older opset lacks are expanded into several nodes;
+/// the report says whether their results stay equal to the bit, or follow ONNX's definition. If a node has no equivalent in the other
+/// opset, nothing is written, and every such node is listed with the reason.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast convert model.onnx --opset 21 -o model21.onnx
   recast convert model.onnx --opset 13 --dry-run --verbose
   recast convert models/*.onnx --opset 17 --out-dir opset17 --format json
   recast convert model.onnx --opset 12 --ir-version 7 --drop-metadata --in-place
+  recast convert model.onnx --opset 15 --exact-only -o model15.onnx
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
 {EXIT_CODES}
@@ -62,6 +64,12 @@ pub struct Convert {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
+    /// Do not expand operators without an equivalent into several nodes
+    #[arg(long)]
+    no_expand: bool,
+    /// Expand only operators whose results stay equal to the bit
+    #[arg(long, conflicts_with = "no_expand")]
+    exact_only: bool,
     /// Report the changes, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -121,6 +129,11 @@ impl Convert {
                 Explicit::None => convert::Explicit::None,
             },
             strict: self.strict,
+            expand: match (self.no_expand, self.exact_only) {
+                (true, _) => Expand::None,
+                (_, true) => Expand::Exact,
+                _ => Expand::All,
+            },
         };
         let mut from = opsets(&model.proto().opset_import);
         // The oldest models import none.
@@ -140,6 +153,7 @@ impl Convert {
             ir_version,
             prepared,
             changes: Vec::new(),
+            expansions: Vec::new(),
             warnings: Vec::new(),
             blockers: Vec::new(),
             nearest_opset: None,
@@ -153,7 +167,7 @@ impl Convert {
             Ok(conversion) => {
                 let done = conversion.report;
                 report.ir_version.to = done.ir_to;
-                (report.changes, report.warnings) = (done.changes, done.warnings);
+                (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
                 let plan = plan.map_err(|error| Failure::new(input.name, &error))?;
                 report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());

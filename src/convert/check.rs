@@ -29,6 +29,21 @@ pub(super) fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Re
     expect_count("output", count(&node.output), (0, most), version)
 }
 
+/// Checks that the known types of a node that an expansion added are supported by the version it is written for.
+pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
+    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
+    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: None, new: cx.schema.input(index) });
+    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
+    let outputs = outputs.map(|index| Actual { side: Side::Output(index), old: None, new: cx.schema.output(index) });
+    for actual in inputs.chain(outputs) {
+        let Some(new) = actual.new else { continue };
+        if actual.known(cx).is_some() {
+            is_admitted(cx, &actual, new, cx.schema)?;
+        }
+    }
+    Ok(())
+}
+
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
 /// of the first opsets require outputs that models omit in practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use super::adapters;
 use super::check;
 use super::context::{Context, Record, Source};
+use super::expand::expand;
+use super::expansions;
 use crate::facts::{self, Schema};
 use crate::graph::Names;
 use crate::wire::schema::NodeProto;
@@ -60,7 +62,22 @@ impl<'m> NodeConverter<'_, 'm> {
                 after: Vec::new(),
                 initializer: None,
             };
-            adapt(&mut cx, &step).map_err(|reason| Blocked { opset_step: step.opsets(), reason })?;
+            let blocked = |reason| Blocked { opset_step: step.opsets(), reason };
+            match expansions::find(step.from).filter(|_| !step.is_up()) {
+                None => adapt(&mut cx, &step).map_err(blocked)?,
+                // The older version of an operator is preferred to its expansion.
+                Some(expansion) => {
+                    let (mark, original) = (cx.record.mark(), cx.node.clone());
+                    let is_adapted = step.to.is_some_and(|to| !to.deprecated) && adapt(&mut cx, &step).is_ok();
+                    if !is_adapted {
+                        cx.record.reset(mark);
+                        (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
+                        let nodes = expand(&mut cx, expansion).map_err(blocked)?;
+                        converted.before.extend(self.convert_expanded(nodes, step.opset)?);
+                        return Ok(converted);
+                    }
+                }
+            }
             let Context { node: moved, before, after, initializer, .. } = cx;
             for new in before {
                 converted.before.extend(self.convert_added(new, step.opset)?);
@@ -89,6 +106,42 @@ impl<'m> NodeConverter<'_, 'm> {
             return Ok(vec![node]);
         }
         self.convert(Cow::Owned(node), from).map(Converted::into_nodes)
+    }
+
+    /// Converts the nodes of an expansion. What adapters do to them is not reported.
+    fn convert_expanded(&mut self, nodes: Vec<NodeProto>, from: i64) -> Result<Vec<NodeProto>, Blocked> {
+        let notes = self.record.notes.len();
+        let mut converted = Vec::new();
+        for node in nodes {
+            let op = node.op_type().to_owned();
+            let nodes = self.check_types(&node, from).and_then(|()| self.convert_added(node, from));
+            converted.extend(nodes.map_err(|mut blocked| {
+                blocked.reason.text = format!("its expansion contains {op}: {}", blocked.reason.text);
+                blocked
+            })?);
+        }
+        self.record.notes.truncate(notes);
+        Ok(converted)
+    }
+
+    /// Checks the types of a node that is new in an opset.
+    fn check_types(&mut self, node: &NodeProto, opset: i64) -> Result<(), Blocked> {
+        // New constants are written for a version that supports their type.
+        let Some(schema) = facts::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant") else {
+            return Ok(());
+        };
+        let cx = Context {
+            source: self.source,
+            names: &mut *self.names,
+            record: &mut *self.record,
+            schema,
+            to: opset,
+            node: Cow::Owned(node.clone()),
+            before: Vec::new(),
+            after: Vec::new(),
+            initializer: None,
+        };
+        check::supports(&cx).map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
     }
 
     /// The next version step towards the target; none if the operator is the same in the target opset.

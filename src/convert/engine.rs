@@ -31,8 +31,15 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     }
     let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
     let ir_to = ir::choose(&model, from, adds_initializers, options)?;
-    let report =
-        Report { from, to: options.opset, ir_from: model.ir_version(), ir_to, changes: plan.changes, warnings: plan.warnings };
+    let report = Report {
+        from,
+        to: options.opset,
+        ir_from: model.ir_version(),
+        ir_to,
+        changes: plan.changes,
+        expansions: plan.expansions,
+        warnings: plan.warnings,
+    };
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));

@@ -91,6 +91,13 @@ pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
     }
 }
 
+/// A scalar of one of the two types that indices have. None for another type, or a value out of range of int32.
+pub(super) fn index(dtype: DType, value: i64) -> Option<TensorProto> {
+    let mut tensor = indices(dtype, &[value])?;
+    tensor.dims.clear();
+    Some(tensor)
+}
+
 pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
     content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }

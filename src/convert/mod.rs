@@ -14,6 +14,8 @@ mod adapter;
 mod adapters;
 mod ir;
 mod convert_node;
+mod expand;
+mod expansions;
 mod make;
 mod plan;
 mod reason;
@@ -28,6 +30,7 @@ use crate::error::Invalid;
 use crate::graph::Model;
 
 pub use engine::convert;
+pub use expand::{Exactness, Expand, Expanded};
 pub use ir::IrVersion;
 pub use reason::{Code, Reason};
 
@@ -44,6 +47,8 @@ pub struct Options {
     pub explicit: Explicit,
     /// Whether warnings are blockers.
     pub strict: bool,
+    /// Which operators without an equivalent may be expanded into several nodes.
+    pub expand: Expand,
 }
 
 /// Which defaults of new attributes are written out when upgrading.
@@ -62,7 +67,14 @@ impl Options {
     /// The default options for an opset.
     #[must_use]
     pub fn to(opset: i64) -> Options {
-        Options { opset, from_opset: None, ir_version: IrVersion::Auto, explicit: Explicit::Relevant, strict: false }
+        Options {
+            opset,
+            from_opset: None,
+            ir_version: IrVersion::Auto,
+            explicit: Explicit::Relevant,
+            strict: false,
+            expand: Expand::All,
+        }
     }
 }
 
@@ -88,6 +100,8 @@ pub struct Report {
     pub ir_to: i64,
     /// Nodes that changed.
     pub changes: Vec<Change>,
+    /// Operators that were expanded into several nodes.
+    pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
 }

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, Converted, NodeConverter};
-use super::{Blocker, Change, Options};
+use super::{Blocker, Change, Expanded, Options};
 use crate::facts;
 use crate::facts::infer::Inferred;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
@@ -18,6 +18,7 @@ use crate::wire::schema::{GraphProto, NodeProto};
 pub(super) struct Plan {
     pub edits: Vec<Edit>,
     pub changes: Vec<Change>,
+    pub expansions: Vec<Expanded>,
     pub warnings: Vec<Change>,
     pub blockers: Vec<Blocker>,
 }
@@ -35,6 +36,7 @@ impl Plan {
             released: Vec::new(),
             edits: Vec::new(),
             changes: Vec::new(),
+            expansions: Vec::new(),
             warnings: Vec::new(),
             blockers: Vec::new(),
         };
@@ -75,6 +77,7 @@ struct Planner<'m> {
     /// All edits except those of nodes.
     edits: Vec<Edit>,
     changes: Vec<(NodeId, Change)>,
+    expansions: Vec<(NodeId, Expanded)>,
     warnings: Vec<(NodeId, Change)>,
     blockers: Vec<(NodeId, Blocker)>,
 }
@@ -171,6 +174,10 @@ impl<'m> Planner<'m> {
             return;
         }
         self.changes.push(change(record.notes.join("; ")));
+        self.expansions.extend(record.expanded.iter().map(|&(op, class, nodes)| {
+            let expanded = Expanded { node: self.model.node_path(id), op: op.to_owned(), class, nodes };
+            (id, expanded)
+        }));
         self.released.extend(record.released);
         let mut nodes: Vec<NodeProto> = converted.into_nodes();
         let mut initializers = record.initializers;
@@ -204,7 +211,13 @@ impl<'m> Planner<'m> {
         let mut nodes: Vec<_> = self.nodes.into_iter().collect();
         nodes.sort_by_key(|(id, _)| *id);
         edits.extend(nodes.into_iter().map(|(node, with)| Edit::ReplaceNode { node, with }));
-        Plan { edits, changes: in_order(self.changes), warnings: in_order(self.warnings), blockers: in_order(self.blockers) }
+        Plan {
+            edits,
+            changes: in_order(self.changes),
+            expansions: in_order(self.expansions),
+            warnings: in_order(self.warnings),
+            blockers: in_order(self.blockers),
+        }
     }
 
     /// Removes constants that lost their last use, unless their name must stay.

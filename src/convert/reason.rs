@@ -54,6 +54,10 @@ pub enum Code {
     NameAmbiguous,
     /// The result would exceed a limit.
     TooLarge,
+    /// The operator can be expanded, but expansion is disabled.
+    ExpansionDisabled,
+    /// The operator can be expanded, but not exactly, as required by the options.
+    ExpansionInexact,
     /// A warning is treated as an error.
     Strict,
 }

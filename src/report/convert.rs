@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::fold::{unwritten, write_data_file, write_old_files};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
-use crate::convert::{Blocker, Change};
+use crate::convert::{Blocker, Change, Exactness, Expanded};
 use crate::external::{DataFile, UnusedFile};
 use crate::hash::HashMap;
 use crate::shown::Shown;
@@ -37,6 +37,8 @@ pub struct ConvertedModel {
     pub prepared: Prepared,
     /// Nodes that changed.
     pub changes: Vec<Change>,
+    /// Operators that were expanded into several nodes.
+    pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
     /// Nodes that cannot be converted; the model is converted only if there are none.
@@ -89,10 +91,20 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     };
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(&mut text, &model.prepared, verbose);
-    text.push_line(format_args!("  changed {}", sums(&model.changes)));
+    text.push_line(format_args!("  changed {}", sums(&model.changes.iter().map(|change| change.op.as_str()).collect::<Vec<_>>())));
     if verbose {
         for Change { node, op, what } in &model.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
+        }
+    }
+    for (class, how) in [
+        (Exactness::Exact, "bit-exact"),
+        (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
+    ] {
+        let ops: Vec<&str> =
+            model.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op.as_str()).collect();
+        if !ops.is_empty() {
+            text.push_line(format_args!("  expanded {} ({how})", sums(&ops)));
         }
     }
     for Change { node, op, what } in &model.warnings {
@@ -112,14 +124,14 @@ fn stated(model: &ConvertedModel) -> String {
 }
 
 /// `3 nodes: 2 Softmax, 1 Squeeze`.
-fn sums(changes: &[Change]) -> String {
+fn sums(nodes: &[&str]) -> String {
     let mut ops: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in changes {
-        *ops.entry(&change.op).or_default() += 1;
+    for op in nodes {
+        *ops.entry(op).or_default() += 1;
     }
     let ops: Vec<String> = ops.into_iter().map(|(op, count)| format!("{count} {op}")).collect();
     let separator = if ops.is_empty() { "" } else { ": " };
-    format!("{}{separator}{}", plural(changes.len(), "node"), ops.join(", "))
+    format!("{}{separator}{}", plural(nodes.len(), "node"), ops.join(", "))
 }
 
 fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str, verbose: bool) {

@@ -19,8 +19,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["PRelu"], 7).up(&[Run(slope_gets_trailing_ones)]).down(&[Run(slope_loses_ones)]),
 ];
 
-/// 1. No broadcast, or trailing dimensions are aligned: nothing to do. 2. `axis` is given: trailing ones are added to the second
-/// operand.
+/// 1. No broadcast, or trailing dimensions are aligned: nothing to do. 2. `axis` is given: the second operand gets trailing ones.
 fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
     let broadcasts = cx.int_or("broadcast", 0)? != 0;
     let axis = cx.int("axis")?.filter(|_| broadcasts);

@@ -3,12 +3,14 @@
 use super::super::adapter::Action::{Becomes, DropIf, Run};
 use super::super::adapter::{Adapter, Value, adapter};
 use super::super::context::{Context, counted_from_front};
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported};
+use super::super::make;
+use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::Class;
+use crate::dtype::{Class, DType};
+use crate::facts::infer::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Gather"], 11).down(&[Run(second_input_must_not_be_negative)]),
+    adapter(&["Gather"], 11).down(&[Run(count_indices_from_front)]),
     adapter(&["OneHot"], 11)
         .up(&[Run(warn_of_negative_indices)])
         .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
@@ -17,6 +19,58 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ScatterElements", "ScatterND"], 16).down(&[DropIf("reduction", Value::String("none"))]),
     adapter(&["ScatterElements", "ScatterND"], 18).down(&[Run(no_extremes)]),
 ];
+
+/// Constant indices are known to be valid or not; others get the length of the axis added where they are negative.
+fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
+    if must_not_be_negative(cx, 1).is_ok() {
+        return Ok(());
+    }
+    let dtype = cx.dtype(1)?;
+    let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
+    let length = cx.known_input(0).shape.and_then(|shape| shape.get(usize::try_from(axis).ok()?).copied().flatten());
+    let indices = cx.known_input(1);
+    if let (Ok(values), Some(length)) = (cx.read_ints(1), length) {
+        return replace_constant_indices(cx, dtype, &values, length);
+    }
+    let scalar = Known { shape: Some(Vec::new()), ..Known::tensor(dtype) };
+    let (index, data) = (cx.node.input[1].clone(), cx.node.input[0].clone());
+    let refuse = || TypeUnsupported.because(format!("indices of type {dtype} are not supported"));
+    let length = match length {
+        Some(length) => {
+            let tensor = make::index(dtype, length).ok_or_else(refuse)?;
+            cx.add_constant("length", tensor)
+        }
+        None => {
+            let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));
+            let axis = cx.constant_ints("axis", &[], &[axis]);
+            let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar.clone());
+            let to = i64::from(dtype.number());
+            cx.add_before("Cast", &[&length], vec![make::int("to", to)], "typed_length", scalar.clone())
+        }
+    };
+    let zero = make::index(dtype, 0).ok_or_else(refuse)?;
+    let zero = cx.add_constant("zero", zero);
+    let like = |dtype| Known { shape: indices.shape.clone(), ..Known::tensor(dtype) };
+    let is_negative = cx.add_before("Less", &[&index, &zero], Vec::new(), "is_negative", like(DType::Bool));
+    let from_end = cx.add_before("Add", &[&index, &length], Vec::new(), "from_end", like(dtype));
+    let counted = cx.add_before("Where", &[&is_negative, &from_end, &index], Vec::new(), "index", like(dtype));
+    cx.set_input(1, &counted);
+    Ok(())
+}
+
+fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], length: i64) -> Result<(), Reason> {
+    let counted: Vec<i64> = values.iter().map(|&index| if index < 0 { index + length } else { index }).collect();
+    if let Some(index) = counted.iter().find(|&&index| index < 0) {
+        return Err(NodeInvalid.because(format!("the index {} is out of range for an axis of length {length}", index - length)));
+    }
+    let tensor = make::indices(dtype, &counted);
+    let mut tensor = tensor.ok_or_else(|| TypeUnsupported.because(format!("indices of type {dtype} are not supported")))?;
+    tensor.dims = cx.constant(1)?.dims.clone();
+    cx.take_input(1);
+    let name = cx.add_constant("index", tensor);
+    cx.set_input(1, &name);
+    Ok(())
+}
 
 fn second_input_must_not_be_negative(cx: &mut Context) -> Result<(), Reason> {
     must_not_be_negative(cx, 1)

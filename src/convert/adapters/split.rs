@@ -3,8 +3,11 @@
 use super::super::adapter::Action::{Run, ToAttribute, ToInput, Write};
 use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
+use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::facts::infer::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Split"], 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),
@@ -51,9 +54,9 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     let axis = usize::try_from(cx.axes_from_front(vec![axis])?[0])
         .map_err(|_| NodeInvalid.because(format!("`axis` = {axis} is out of range")))?;
     let length = cx.known_input(0).shape.and_then(|shape| shape.get(axis).copied().flatten());
-    let length = length.ok_or_else(|| {
-        ShapeUnknown.because("the length of the split axis must be known: before opset 18 Split divides into equal parts only")
-    })?;
+    let Some(length) = length else {
+        return compute_lengths(cx, axis as i64, parts);
+    };
     if length % parts == 0 {
         return Ok(());
     }
@@ -64,5 +67,28 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     let lengths: Vec<i64> = (1..parts).map(|_| part).chain([last]).collect();
     let name = cx.constant_int_list("split", &lengths);
     cx.set_input(1, &name);
+    Ok(())
+}
+
+/// The lengths of an axis of unknown length, as an input, which `Split` has since version 13.
+fn compute_lengths(cx: &mut Context, axis: i64, parts: i64) -> Result<(), Reason> {
+    if cx.source.options.opset < 13 {
+        return Err(ShapeUnknown.because("the length of the split axis must be known: before opset 13 the parts are constant"));
+    }
+    let one = Known { shape: Some(vec![Some(1)]), ..Known::tensor(DType::Int64) };
+    let data = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
+    let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));
+    let axis = cx.constant_int_list("axis", &[axis]);
+    let others = cx.constant_int_list("others", &[parts - 1]);
+    let parts_name = cx.constant_int_list("parts", &[parts]);
+    let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", one.clone());
+    let rounded_up = cx.add_before("Add", &[&length, &others], Vec::new(), "rounded_up", one.clone());
+    let part = cx.add_before("Div", &[&rounded_up, &parts_name], Vec::new(), "part", one.clone());
+    let before_last = cx.add_before("Mul", &[&part, &others], Vec::new(), "before_last", one.clone());
+    let last = cx.add_before("Sub", &[&length, &before_last], Vec::new(), "last", one);
+    let lengths: Vec<&str> = (1..parts).map(|_| part.as_str()).chain([last.as_str()]).collect();
+    let known = Known { shape: Some(vec![Some(parts)]), ..Known::tensor(DType::Int64) };
+    let lengths = cx.add_before("Concat", &lengths, vec![make::int("axis", 0)], "split", known);
+    cx.set_input(1, &lengths);
     Ok(())
 }

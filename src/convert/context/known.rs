@@ -16,7 +16,7 @@ use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
 
 impl<'m> Context<'_, 'm> {
-    pub(super) fn value(&self, name: &str) -> Option<ValueId> {
+    pub fn value(&self, name: &str) -> Option<ValueId> {
         let values = &self.source.values;
         values.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|index| values[index].1)
     }
@@ -26,7 +26,7 @@ impl<'m> Context<'_, 'm> {
     }
 
     /// Type and shape of a value that the node names, as far as they are known.
-    fn known(&self, name: &str) -> &Known {
+    pub fn known(&self, name: &str) -> &Known {
         match self.made(name) {
             Some(made) => &made.known,
             None => self.value(name).map_or(&NOTHING, |value| self.source.known(value)),

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::adapter::Value;
+use super::expand::Exactness;
 use super::make;
 use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Known, infer};
@@ -57,8 +58,32 @@ pub(super) struct Record {
     pub released: Vec<ValueId>,
     /// What was done, for the report.
     pub notes: Vec<String>,
+    /// Operators that were expanded, and into how many nodes.
+    pub expanded: Vec<(&'static str, Exactness, usize)>,
     /// Warnings about the conversion.
     pub warnings: Vec<String>,
+}
+
+/// The lengths of the lists of a record.
+#[derive(Clone, Copy)]
+pub(super) struct Mark([usize; 6]);
+
+impl Record {
+    /// The present state, to return to.
+    pub fn mark(&self) -> Mark {
+        let Record { made, initializers, released, notes, expanded, warnings } = self;
+        Mark([made.len(), initializers.len(), released.len(), notes.len(), expanded.len(), warnings.len()])
+    }
+
+    /// Forgets what was recorded since a mark.
+    pub fn reset(&mut self, Mark([made, initializers, released, notes, expanded, warnings]): Mark) {
+        self.made.truncate(made);
+        self.initializers.truncate(initializers);
+        self.released.truncate(released);
+        self.notes.truncate(notes);
+        self.expanded.truncate(expanded);
+        self.warnings.truncate(warnings);
+    }
 }
 
 /// A node that is converted from one version of its operator to the next.

@@ -40,7 +40,7 @@ pub(super) fn output_shapes(view: &View) -> Vec<Option<Shape>> {
 }
 
 /// One output, of the shape of the first input.
-const KEEPS_SHAPE: [&str; 55] = [
+const KEEPS_SHAPE: [&str; 60] = [
     "Abs",
     "Acos",
     "Acosh",
@@ -76,13 +76,16 @@ const KEEPS_SHAPE: [&str; 55] = [
     "Log",
     "LogSoftmax",
     "LpNormalization",
+    "MeanVarianceNormalization",
     "Mish",
     "Neg",
     "Not",
     "PRelu",
     "QuantizeLinear",
+    "RMSNormalization",
     "Reciprocal",
     "Relu",
+    "RotaryEmbedding",
     "Round",
     "ScatterElements",
     "ScatterND",
@@ -95,7 +98,9 @@ const KEEPS_SHAPE: [&str; 55] = [
     "Softplus",
     "Softsign",
     "Sqrt",
+    "Swish",
     "Tanh",
+    "Trilu",
 ];
 
 /// One output, of the shape to which the inputs broadcast.
@@ -126,7 +131,8 @@ const BROADCASTS: [&str; 23] = [
 ];
 
 /// One output, of the rank of the first input.
-const KEEPS_RANK: [&str; 7] = ["Pad", "Resize", "Upsample", "Slice", "Tile", "DepthToSpace", "SpaceToDepth"];
+const KEEPS_RANK: [&str; 9] =
+    ["Attention", "CenterCropPad", "Pad", "Resize", "Upsample", "Slice", "Tile", "DepthToSpace", "SpaceToDepth"];
 
 fn size(length: usize) -> Dim {
     i64::try_from(length).ok()

@@ -154,8 +154,25 @@ fn splits() {
             18,
             "(float[N] x) => (float a, float b)",
             "a, b = Split <num_outputs = 2> (x)",
+            12,
+            "no: the length of the split axis must be known: before opset 13 the parts are constant",
+        ),
+        case(
+            18,
+            "(float[N] x) => (float a, float b)",
+            "a, b = Split <num_outputs = 2> (x)",
             17,
-            "no: the length of the split axis must be known: before opset 18 Split divides into equal parts only",
+            "a_dims = Shape (x)
+             a_axis = Constant <value: tensor = int64[1] {0}> ()
+             a_others = Constant <value: tensor = int64[1] {1}> ()
+             a_parts = Constant <value: tensor = int64[1] {2}> ()
+             a_length = Gather (a_dims, a_axis)
+             a_rounded_up = Add (a_length, a_others)
+             a_part = Div (a_rounded_up, a_parts)
+             a_before_last = Mul (a_part, a_others)
+             a_last = Sub (a_length, a_before_last)
+             a_split = Concat <axis: int = 0> (a_part, a_last)
+             a, b = Split (x, a_split)",
         ),
         case(1, "(float[4] x) => (float a, float b)", "a, b = Split (x)", 2, "no: opset 1 does not define the default of `axis`"),
     ]);

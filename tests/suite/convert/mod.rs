@@ -4,6 +4,7 @@ mod axes;
 mod cast_matrix;
 mod command;
 mod constants;
+mod expansions;
 mod invalid;
 mod layers;
 mod lossless;

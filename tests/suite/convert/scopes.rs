@@ -14,7 +14,7 @@ fn all_blockers_are_listed_in_all_scopes_with_the_nearest_opset_that_works() {
             [eight] e = Cast <to = 17> (x)
             [four] f = Cast <to = 22> (x)
             t = If (c) <then_branch = a () => (float[2] p) { [inner] p = Cast <to = 1> (e) },
-                        else_branch = b () => (float[2] q) { q = Mish (x) }>
+                        else_branch = b () => (float[2] q) { q = Col2Im (x, x, x) }>
             y = local.F (t)
         }
         <domain: "local", opset_import: ["": 21]> F (v) => (w) { [in_function] k = Cast <to = 16> (v) w = Cast <to = 1> (k) }"#;
@@ -23,7 +23,7 @@ fn all_blockers_are_listed_in_all_scopes_with_the_nearest_opset_that_works() {
         "graph/eight (Cast), opset 19 to 18: output 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
         "graph/four (Cast), opset 21 to 20: output 'f' is tensor(int4), which Cast-19 does not support",
         "graph/#2:If.then_branch/inner (Cast), opset 19 to 18: input 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
-        "graph/#2:If.else_branch/#0:Mish (Mish), opset 18 to 17: Mish is new in opset 18",
+        "graph/#2:If.else_branch/#0:Col2Im (Col2Im), opset 18 to 17: Col2Im is new in opset 18",
         "function/local:F/in_function (Cast), opset 13 to 12: output 'k' is tensor(bfloat16), which Cast-9 does not support",
         "function/local:F/#1:Cast (Cast), opset 13 to 12: input 'k' is tensor(bfloat16), which Cast-9 does not support",
     ];

@@ -1,0 +1,228 @@
+//! Replaces a node whose operator the older opset lacks by nodes of that opset.
+
+use serde::Serialize;
+
+use super::check;
+use super::context::{Context, Made};
+use super::expansions::Expansion;
+use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
+use super::reason::Reason;
+use crate::facts::infer::{Inferred, Known, infer};
+use crate::graph::{Model, ScopeId};
+use crate::hash::{HashMap, HashSet};
+use crate::text;
+use crate::wire::raw;
+use crate::wire::schema::NodeProto;
+
+/// Which expansions are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expand {
+    /// Exact ones, and those by ONNX's definition.
+    #[default]
+    All,
+    /// Exact ones.
+    Exact,
+    /// None.
+    None,
+}
+
+/// How the results of an expansion compare with those of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exactness {
+    /// Equal to the bit.
+    Exact,
+    /// Computed as ONNX defines the operator; a runtime's own kernel may differ in the last digits.
+    ByDefinition,
+}
+
+/// An operator that was expanded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Expanded {
+    /// The path of the original node.
+    pub node: String,
+    /// The operator.
+    pub op: String,
+    /// How the results compare.
+    pub class: Exactness,
+    /// The number of nodes that replace it.
+    pub nodes: usize,
+}
+
+/// The nodes that compute what the node of the context does, in the opset that it is converted to. Nodes whose results are unused
+/// are left out.
+pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<NodeProto>, Reason> {
+    check::operands(&cx.node, cx.schema)?;
+    let op = expansion.op;
+    let newer = cx.to + 1;
+    let new = |why: &str| format!("{op} is new in opset {newer}, and {why}");
+    match (cx.source.options.expand, expansion.class) {
+        (Expand::None, _) => return Err(ExpansionDisabled.because(new("expansion is disabled"))),
+        (Expand::Exact, Exactness::ByDefinition) => {
+            return Err(ExpansionInexact.because(new("its expansion is not bit-exact")));
+        }
+        _ => {}
+    }
+    if !cx.node.device_configurations.is_empty() {
+        cx.warn(&format!("the device configurations of {op} are removed"))?;
+    }
+    let body = (expansion.body)(cx).map_err(|reason| reason.code.because(new(&format!("cannot be expanded: {reason}"))))?;
+    let model = parse(cx, &body).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
+    let inferred = infer(&model);
+    let nodes = used_nodes(cx, &model);
+    let nodes = rename(cx, &model, &inferred, nodes);
+    let used: HashSet<&String> = nodes.iter().flat_map(|node| &node.input).collect();
+    let unused = cx.node.input.iter().filter(|name| !name.is_empty() && !used.contains(name));
+    let released: Vec<_> = unused.filter_map(|name| cx.value(name)).collect();
+    cx.record.released.extend(released);
+    cx.record.expanded.push((op, expansion.class, nodes.len()));
+    let how = match expansion.class {
+        Exactness::Exact => "exactly",
+        Exactness::ByDefinition => "by definition",
+    };
+    cx.record.notes.push(format!("expanded {how} into {} nodes", nodes.len()));
+    Ok(nodes)
+}
+
+/// The body as a model whose inputs are those of the node, by the names of the schema, with what is known of them.
+fn parse(cx: &Context, body: &str) -> Result<Model, String> {
+    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
+    let inputs = inputs.filter_map(|index| Some(typed_name(&cx.known_input(index), cx.schema.input(index)?.name)));
+    let inputs = inputs.collect::<Vec<_>>().join(", ");
+    let source = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({inputs}) => () {{ {body} }}", cx.to);
+    let proto = text::parse(&source).map_err(|error| error.to_string())?;
+    Model::new(proto).map_err(|error| error.to_string())
+}
+
+fn typed_name(known: &Known, name: &str) -> String {
+    let Some(dtype) = known.dtype() else { return name.to_owned() };
+    let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |size| size.to_string());
+    let dims = match &known.shape {
+        None => "[]".to_owned(),
+        Some(shape) if shape.is_empty() => String::new(),
+        Some(shape) => format!("[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(",")),
+    };
+    format!("{}{dims} {name}", dtype.name().to_lowercase())
+}
+
+/// The formal outputs that the node has, with their names.
+fn outputs(cx: &Context) -> HashMap<&'static str, String> {
+    let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
+    present.filter_map(|index| Some((cx.schema.output(index)?.name, cx.node.output[index].clone()))).collect()
+}
+
+/// The nodes on which outputs of the node depend.
+fn used_nodes(cx: &Context, model: &Model) -> Vec<NodeProto> {
+    let mut wanted: HashSet<String> = outputs(cx).into_keys().map(str::to_owned).collect();
+    let mut used: Vec<NodeProto> = Vec::new();
+    for node in without_identities(cx, model).into_iter().rev() {
+        if node.output.iter().any(|name| wanted.contains(name)) {
+            wanted.extend(node.input.iter().cloned());
+            used.push(node);
+        }
+    }
+    used.reverse();
+    used
+}
+
+/// The nodes of a body without `Identity`, which bodies use to give a value another name. One that leads from an input, or from
+/// one output, to an output stays.
+fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
+    let outputs = outputs(cx);
+    let mut nodes: Vec<NodeProto> = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone()).collect();
+    let mut local: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
+    local.retain(|name| !outputs.contains_key(name.as_str()));
+    // What a name stands for; sources come before what is made of them.
+    let mut stands_for: HashMap<String, String> = HashMap::default();
+    for node in &mut nodes {
+        for input in &mut node.input {
+            if let Some(source) = stands_for.get(input) {
+                input.clone_from(source);
+            }
+        }
+        if node.op_type() == "Identity" && local.contains(&node.output[0]) {
+            stands_for.insert(node.output[0].clone(), node.input[0].clone());
+        }
+    }
+    nodes.retain(|node| node.op_type() != "Identity" || !local.contains(&node.output[0]));
+    let mut becomes: HashMap<String, String> = HashMap::default();
+    nodes.retain(|node| {
+        let is_alias = node.op_type() == "Identity" && local.contains(&node.input[0]) && !becomes.contains_key(&node.input[0]);
+        if is_alias && outputs.contains_key(node.output[0].as_str()) {
+            becomes.insert(node.input[0].clone(), node.output[0].clone());
+        }
+        !is_alias
+    });
+    for node in &mut nodes {
+        let node: &mut raw::NodeProto = node;
+        for name in node.input.iter_mut().chain(&mut node.output) {
+            if let Some(output) = becomes.get(name) {
+                name.clone_from(output);
+            }
+        }
+    }
+    nodes
+}
+
+/// Gives inputs and outputs the names of the node, and everything else names that are new. The node that computes the first output
+/// inherits name, doc string and metadata.
+fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
+    let mut names: HashMap<String, String> = outputs(cx).into_iter().map(|(formal, name)| (formal.to_owned(), name)).collect();
+    for (index, name) in cx.node.input.iter().enumerate() {
+        names.extend(cx.schema.input(index).map(|formal| (formal.name.to_owned(), name.clone())));
+    }
+    let first = cx.node.output.iter().find(|name| !name.is_empty()).cloned();
+    let known = |name: &str| model.lookup(ScopeId::MAIN, name).map(|value| inferred.of(value).clone()).unwrap_or_default();
+    let renamed = nodes.into_iter().map(|mut node| {
+        let constant = node.attribute.iter().find_map(|attribute| attribute.t.clone()).filter(|_| node.op_type() == "Constant");
+        for output in node.output.iter_mut().filter(|name| !name.is_empty()) {
+            let mut known = known(output);
+            let name = match names.get(output.as_str()) {
+                Some(name) => {
+                    known = known.and(cx.known(name));
+                    name.clone()
+                }
+                None => {
+                    let name = cx.fresh(output);
+                    names.insert(output.clone(), name.clone());
+                    name
+                }
+            };
+            cx.record.made.push(Made { name: name.clone(), known, constant: constant.clone() });
+            *output = name;
+        }
+        for input in node.input.iter_mut().filter(|name| !name.is_empty()) {
+            if let Some(name) = names.get(input.as_str()) {
+                input.clone_from(name);
+            }
+        }
+        if first.as_ref().is_some_and(|first| node.output.contains(first)) {
+            inherit(&cx.node, node)
+        } else {
+            node.name = named(cx, &node);
+            node
+        }
+    });
+    renamed.collect()
+}
+
+/// A name for a new node: that of its first output, unless another node has it.
+fn named(cx: &mut Context, node: &NodeProto) -> Option<String> {
+    let output = node.output.iter().find(|name| !name.is_empty())?;
+    match cx.node.output.contains(output) {
+        true => Some(cx.names.fresh(&format!("{output}_{}", node.op_type()))),
+        false => Some(output.clone()),
+    }
+}
+
+/// A node in the place of another, of which it keeps everything except the operator.
+fn inherit(original: &NodeProto, mut with: NodeProto) -> NodeProto {
+    let mut node = original.clone();
+    node.op_type = with.op_type.take();
+    node.input = std::mem::take(&mut with.input);
+    node.output = std::mem::take(&mut with.output);
+    node.attribute = std::mem::take(&mut with.attribute);
+    // They refer to inputs that the new node may not have.
+    node.device_configurations.clear();
+    node
+}

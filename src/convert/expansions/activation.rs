@@ -1,0 +1,83 @@
+//! Activation functions. Infinite and NaN inputs give what ONNX's formula gives for them: the Gelu, Mish and Swish of negative
+//! infinity, for instance, is NaN.
+
+use super::{Expansion, by_definition, exact, fill, number, type_of};
+use crate::convert::context::Context;
+use crate::convert::reason::Code::AttributeUnsupported;
+use crate::convert::reason::Reason;
+
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("Celu", 12, celu),
+    by_definition("Gelu", 20, gelu),
+    exact("HardSwish", 14, hard_swish),
+    by_definition("Mish", 18, mish),
+    by_definition("Swish", 24, swish),
+];
+
+/// Where `alpha` < 1, `X` / `alpha` overflows for inputs beyond the largest number times `alpha`.
+fn celu(cx: &Context) -> Result<String, Reason> {
+    let body = "
+        alpha = Constant <value = $T {$alpha}> ()
+        scaled = Div (X, alpha)
+        elu = Elu <alpha: float = 1.0> (scaled)
+        Y = Mul (alpha, elu)";
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+}
+
+fn gelu(cx: &Context) -> Result<String, Reason> {
+    let body = match cx.string("approximate")?.as_deref() {
+        None | Some("none") => {
+            "
+            sqrt_two = Constant <value = $T {1.4142135623730951}> ()
+            one = Constant <value = $T {1}> ()
+            half = Constant <value = $T {0.5}> ()
+            scaled = Div (X, sqrt_two)
+            erf = Erf (scaled)
+            shifted = Add (erf, one)
+            phi = Mul (shifted, half)
+            Y = Mul (X, phi)"
+        }
+        Some("tanh") => {
+            "
+            cubic = Constant <value = $T {0.044715}> ()
+            sqrt_two_over_pi = Constant <value = $T {0.7978845608028654}> ()
+            one = Constant <value = $T {1}> ()
+            half = Constant <value = $T {0.5}> ()
+            square = Mul (X, X)
+            cube = Mul (square, X)
+            cube_scaled = Mul (cubic, cube)
+            sum = Add (X, cube_scaled)
+            scaled = Mul (sqrt_two_over_pi, sum)
+            tanh = Tanh (scaled)
+            shifted = Add (one, tanh)
+            phi = Mul (half, shifted)
+            Y = Mul (X, phi)"
+        }
+        Some(other) => return Err(AttributeUnsupported.because(format!("unknown `approximate` = '{other}'"))),
+    };
+    Ok(fill(body, &[("T", &type_of(cx, 0)?)]))
+}
+
+fn hard_swish(_: &Context) -> Result<String, Reason> {
+    let body = "
+        gate = HardSigmoid <alpha: float = 0.16666667, beta: float = 0.5> (X)
+        Y = Mul (X, gate)";
+    Ok(body.to_owned())
+}
+
+fn mish(_: &Context) -> Result<String, Reason> {
+    let body = "
+        softplus = Softplus (X)
+        tanh = Tanh (softplus)
+        Y = Mul (X, tanh)";
+    Ok(body.to_owned())
+}
+
+fn swish(cx: &Context) -> Result<String, Reason> {
+    let body = "
+        alpha = Constant <value = $T {$alpha}> ()
+        scaled = Mul (alpha, X)
+        gate = Sigmoid (scaled)
+        Y = Mul (X, gate)";
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+}

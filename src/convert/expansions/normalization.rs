@@ -1,0 +1,165 @@
+//! Normalizations. The variance is the mean of squared deviations, as in the text of the operators, so that it is never negative.
+
+use super::{Expansion, axes_from, by_definition, fill, number, type_of};
+use crate::convert::context::Context;
+use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported, TypeUnsupported};
+use crate::convert::reason::Reason;
+use crate::dtype::DType;
+
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("GroupNormalization", 21, group_normalization),
+    by_definition("LayerNormalization", 17, layer_normalization),
+    by_definition("MeanVarianceNormalization", 9, mean_variance_normalization),
+    by_definition("RMSNormalization", 23, rms_normalization),
+];
+
+/// The type that statistics are computed in.
+fn stash_type(cx: &Context) -> Result<DType, Reason> {
+    let number = cx.int_or("stash_type", 1)?;
+    let dtype = i32::try_from(number).ok().and_then(DType::from_number);
+    dtype.ok_or_else(|| NodeInvalid.because(format!("unknown element type `stash_type` = {number}")))
+}
+
+/// A cast, or the same value under another name if it has the type.
+fn cast(from: DType, to: DType, input: &str, output: &str) -> String {
+    match from == to {
+        true => format!("{output} = Identity ({input})\n"),
+        false => format!("{output} = Cast <to = {}> ({input})\n", to.number()),
+    }
+}
+
+fn epsilon(cx: &Context, default: f32) -> Result<String, Reason> {
+    Ok(number(cx.float("epsilon")?.unwrap_or(default)))
+}
+
+fn layer_normalization(cx: &Context) -> Result<String, Reason> {
+    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
+    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
+    let bias =
+        if cx.input(2).is_some() { "scaled = Mul (normalized, Scale) Y = Add (scaled, B)" } else { "Y = Mul (normalized, Scale)" };
+    let casts = match dtype == stash {
+        true => (String::new(), String::new()),
+        false => (cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")),
+    };
+    let body = "$to_stash
+        Mean = ReduceMean <axes: ints = [$axes]> ($x)
+        deviation = Sub ($x, Mean)
+        square = Mul (deviation, deviation)
+        variance = ReduceMean <axes: ints = [$axes]> (square)
+        epsilon = Constant <value = $U {$epsilon}> ()
+        variance_epsilon = Add (variance, epsilon)
+        std_dev = Sqrt (variance_epsilon)
+        $normalized = Div (deviation, std_dev)
+        $from_stash
+        InvStdDev = Reciprocal (std_dev)
+        $bias";
+    Ok(fill(
+        body,
+        &[
+            ("to_stash", &casts.0),
+            ("from_stash", &casts.1),
+            ("axes", &axes_from(cx, cx.int_or("axis", -1)?)?),
+            ("x", x),
+            ("normalized", normalized),
+            ("epsilon", &epsilon(cx, 1e-5)?),
+            ("U", &stash.name().to_lowercase()),
+            ("bias", bias),
+        ],
+    ))
+}
+
+fn rms_normalization(cx: &Context) -> Result<String, Reason> {
+    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
+    if cx.dtype(1)? != dtype {
+        return Err(TypeUnsupported.because("X and scale must have the same type"));
+    }
+    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
+    let casts = match dtype == stash {
+        true => (String::new(), String::new()),
+        false => (cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")),
+    };
+    let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
+    let body = "$to_stash
+        square = Mul ($x, $x)
+        axes = Constant <value = int64[$count] {$axes}> ()
+        mean_square = ReduceMean (square, axes)
+        epsilon = Constant <value = $U {$epsilon}> ()
+        mean_square_epsilon = Add (mean_square, epsilon)
+        rms = Sqrt (mean_square_epsilon)
+        $normalized = Div ($x, rms)
+        $from_stash
+        Y = Mul (normalized, scale)";
+    Ok(fill(
+        body,
+        &[
+            ("to_stash", &casts.0),
+            ("from_stash", &casts.1),
+            ("axes", &axes),
+            ("count", &axes.split(',').filter(|axis| !axis.is_empty()).count().to_string()),
+            ("x", x),
+            ("normalized", normalized),
+            ("epsilon", &epsilon(cx, 1e-5)?),
+            ("U", &stash.name().to_lowercase()),
+        ],
+    ))
+}
+
+/// The groups become the second of three axes; scale and bias are applied with the channels there.
+fn group_normalization(cx: &Context) -> Result<String, Reason> {
+    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
+    let groups = cx.int("num_groups")?.ok_or_else(|| NodeInvalid.because("the attribute `num_groups` is missing"))?;
+    if cx.known_input(0).shape.is_some_and(|shape| shape.contains(&Some(0))) {
+        return Err(ShapeUnsupported.because("the input has no elements"));
+    }
+    let body = "$to_stash
+        shape = Shape (X)
+        groups_shape = Constant <value = int64[3] {0, $groups, -1}> ()
+        grouped = Reshape (x_stash, groups_shape)
+        last = Constant <value = int64[1] {2}> ()
+        mean = ReduceMean (grouped, last)
+        deviation = Sub (grouped, mean)
+        square = Mul (deviation, deviation)
+        variance = ReduceMean (square, last)
+        epsilon = Constant <value = $U {$epsilon}> ()
+        variance_epsilon = Add (variance, epsilon)
+        std_dev = Sqrt (variance_epsilon)
+        normalized_stash = Div (deviation, std_dev)
+        $from_stash
+        zero = Constant <value = int64[1] {0}> ()
+        rest = Constant <value = int64[1] {-1}> ()
+        channels = Shape (scale)
+        channels_shape = Concat <axis = 0> (zero, channels, rest)
+        by_channel = Reshape (normalized, channels_shape)
+        column = Constant <value = int64[1] {1}> ()
+        scale_column = Unsqueeze (scale, column)
+        bias_column = Unsqueeze (bias, column)
+        scaled = Mul (by_channel, scale_column)
+        biased = Add (scaled, bias_column)
+        Y = Reshape (biased, shape)";
+    Ok(fill(
+        body,
+        &[
+            ("to_stash", &cast(dtype, stash, "X", "x_stash")),
+            ("from_stash", &cast(stash, dtype, "normalized_stash", "normalized")),
+            ("groups", &groups.to_string()),
+            ("epsilon", &epsilon(cx, 1e-5)?),
+            ("U", &stash.name().to_lowercase()),
+        ],
+    ))
+}
+
+fn mean_variance_normalization(cx: &Context) -> Result<String, Reason> {
+    let axes = cx.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
+    let axes = cx.axes_from_front(axes)?;
+    let body = "
+        mean = ReduceMean <axes: ints = [$axes]> (X)
+        deviation = Sub (X, mean)
+        square = Mul (deviation, deviation)
+        variance = ReduceMean <axes: ints = [$axes]> (square)
+        std_dev = Sqrt (variance)
+        epsilon = Constant <value = $T {1e-9}> ()
+        std_dev_epsilon = Add (std_dev, epsilon)
+        Y = Div (deviation, std_dev_epsilon)";
+    let axes = axes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("axes", &axes)]))
+}
