@@ -108,20 +108,25 @@ impl<'m> NodeConverter<'_, 'm> {
         self.convert(Cow::Owned(node), from).map(Converted::into_nodes)
     }
 
-    /// Converts the nodes of an expansion. What adapters do to them is not reported.
+    /// Converts the nodes of an expansion. What adapters do to them is not reported. Of several blockers the first on the path counts.
     fn convert_expanded(&mut self, nodes: Vec<NodeProto>, from: i64) -> Result<Vec<NodeProto>, Blocked> {
         let notes = self.record.notes.len();
         let mut converted = Vec::new();
+        let mut first: Option<Blocked> = None;
         for node in nodes {
             let op = node.op_type().to_owned();
             let nodes = self.check_types(&node, from).and_then(|()| self.convert_added(node, from));
-            converted.extend(nodes.map_err(|mut blocked| {
-                blocked.reason.text = format!("its expansion contains {op}: {}", blocked.reason.text);
-                blocked
-            })?);
+            match nodes {
+                Ok(nodes) => converted.extend(nodes),
+                Err(mut blocked) if first.as_ref().is_none_or(|first| blocked.opset_step.0 > first.opset_step.0) => {
+                    blocked.reason.text = format!("its expansion contains {op}: {}", blocked.reason.text);
+                    first = Some(blocked);
+                }
+                Err(_) => {}
+            }
         }
         self.record.notes.truncate(notes);
-        Ok(converted)
+        first.map_or(Ok(converted), Err)
     }
 
     /// Checks the types of a node that is new in an opset.

@@ -3,7 +3,7 @@
 use onnx_recast::convert::{Exactness, Expand, NotConverted, Options};
 use onnx_recast::text;
 
-use super::{case, convert_text, run};
+use super::{blockers, case, convert_text, run};
 use crate::support::expect_no_failures;
 
 #[test]
@@ -602,6 +602,16 @@ fn expansions_can_be_refused_and_are_reported() {
         }
     }
     expect_no_failures(failures);
+}
+
+/// `Where` needs opset 9, `GatherElements` opset 11: the lowest opset that works for all of the expansion is reported.
+#[test]
+fn the_nearest_opset_works_for_every_node_of_an_expansion() {
+    let source = r#"<ir_version: 8, opset_import: ["": 13]> g (float[3,5] x, int64[3] t) => (float y)
+        { y = NegativeLogLikelihoodLoss <ignore_index = 1> (x, t) }"#;
+    let (found, nearest) = blockers(source, 8);
+    assert_eq!(nearest, Some(11), "{found:?}");
+    assert!(convert_text(source, &Options::to(11)).is_ok());
 }
 
 /// The node that computes the result keeps name, doc string and metadata; new names differ from all that the model has.
