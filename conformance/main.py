@@ -31,6 +31,7 @@ CHECKS = [
     "lint",
     "lint_reports",
     "ci_files",
+    "documents",
     "growth",
     "big",
 ]

@@ -1,0 +1,112 @@
+"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes are complete.
+
+An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
+`...` stands for any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
+is accepted. All examples of a page share a folder, which begins with the example models in `models/`.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+
+from common import EXAMPLES, RECAST, ROOT, scratch_folder
+
+BOOK = ROOT / "docs"
+OUTPUT_CODES = BOOK / "output.md"
+# `onnx` blocks and plain code hold no links; an address with a scheme leads out of the repository.
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def check(report):
+    pages = sorted({*ROOT.glob("*.md"), *BOOK.rglob("*.md"), *ROOT.glob("*/README.md")})
+    for page in pages:
+        check_links(report, page)
+    check_contents(report)
+    check_codes(report)
+    examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
+    report.case("examples", not examples and "there are none")
+    for page, blocks in examples:
+        check_examples(report, page, blocks)
+
+
+def check_links(report, page):
+    """Relative links lead to files, and their fragments to headings."""
+    for target in LINK.findall(CODE.sub("", page.read_text())):
+        if re.match(r"\w+:", target):
+            continue
+        path, _, fragment = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        problem = not file.exists() and "does not exist"
+        if not problem and fragment and fragment not in anchors(file):
+            problem = "has no such heading"
+        report.case(f"{page.relative_to(ROOT)}: link to {target}", problem)
+
+
+def anchors(page):
+    """The anchors that GitHub and mdBook give to headings."""
+    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_contents(report):
+    """mdBook renders only pages that SUMMARY.md lists."""
+    listed = set(LINK.findall((BOOK / "SUMMARY.md").read_text()))
+    pages = {page.name for page in BOOK.glob("*.md")} - {"SUMMARY.md"}
+    report.case("docs/SUMMARY.md", listed != pages and f"differs from the pages: {sorted(listed ^ pages)}")
+
+
+def check_codes(report):
+    """Each list of codes has exactly the codes of the source, in any order."""
+    for heading, file, pattern in [
+        ("Error codes", "src/error.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
+        ("Reasons for casts that are not folded", "src/folding/reason.rs", r'=> "([a-z-]+)",'),
+        ("Reasons for nodes that cannot be converted", "src/convert/reason.rs", r"^    ([A-Z]\w+),$"),
+    ]:
+        source = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
+        expected = {re.sub(r"\B([A-Z])", r"-\1", code).lower() for code in source}
+        section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", OUTPUT_CODES.read_text(), re.MULTILINE | re.DOTALL)
+        stated = set(re.findall(r"^\| `([a-z-]+)`", section[1] if section else "", re.MULTILINE))
+        wrong = f"in the source only: {sorted(expected - stated)}; in docs/output.md only: {sorted(stated - expected)}"
+        report.case(f"docs/output.md: {heading}", (not expected or stated != expected) and wrong)
+
+
+def check_examples(report, page, blocks):
+    name = page.relative_to(ROOT)
+    with scratch_folder() as folder:
+        (folder / "models").mkdir()
+        for example in EXAMPLES:
+            shutil.copy(example, folder / "models")
+        tools = folder / ".bin"
+        tools.mkdir()
+        (tools / "recast").symlink_to(RECAST)
+        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+        for block in blocks:
+            code = 0
+            commands = list(commands_of(block))
+            for index, (command, shown) in enumerate(commands):
+                script = f"(exit {code})\n{command}"
+                done = subprocess.run(
+                    ["bash", "-c", script], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+                )
+                states_code = index + 1 < len(commands) and commands[index + 1][0] == "echo $?"
+                problem = done.returncode and not states_code and f"exit code {done.returncode}, not 0: {done.stdout[-1500:]}"
+                if not problem and shown and not is_shown(shown, done.stdout.splitlines()):
+                    problem = f"prints\n{done.stdout[-3000:]}"
+                report.case(f"{name}: {command}", problem)
+                code = done.returncode
+
+
+def commands_of(block):
+    """(command, lines of output) of each command."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, *output = part.rstrip("\n").split("\n")
+        yield command, output
+
+
+def is_shown(shown, printed):
+    """Whether the shown lines are the printed ones, where `...` stands for any."""
+    pattern = "".join(r"(?:.*\n)*" if line.strip() == "..." else re.escape(line.rstrip()) + "\n" for line in shown)
+    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in printed)) is not None
