@@ -1,4 +1,5 @@
-"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes are complete.
+"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes and of
+dependencies are complete.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` stands for any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -9,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 
 from common import EXAMPLES, RECAST, ROOT, scratch_folder
 
@@ -26,6 +28,7 @@ def check(report):
         check_links(report, page)
     check_contents(report)
     check_codes(report)
+    check_dependencies(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
     for page, blocks in examples:
@@ -71,6 +74,17 @@ def check_codes(report):
         stated = set(re.findall(r"^\| `([a-z-]+)`", section[1] if section else "", re.MULTILINE))
         wrong = f"in the source only: {sorted(expected - stated)}; in docs/output.md only: {sorted(stated - expected)}"
         report.case(f"docs/output.md: {heading}", (not expected or stated != expected) and wrong)
+
+
+def check_dependencies(report):
+    """ARCHITECTURE.md gives the purpose of each crate that Cargo.toml names, and of no other."""
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    tables = [manifest, *manifest.get("target", {}).values()]
+    expected = {crate for table in tables for key, crates in table.items() if key.endswith("dependencies") for crate in crates}
+    section = re.search(r"^## Dependencies\n(.*?)^Considered", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| ([\w, -]+) \|", section[1], re.MULTILINE) if section else []
+    stated = {crate for row in rows for crate in row.split(", ")} - {"crate"}
+    report.case("ARCHITECTURE.md: dependencies", stated != expected and f"differ from Cargo.toml: {sorted(stated ^ expected)}")
 
 
 def check_examples(report, page, blocks):
