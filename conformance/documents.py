@@ -1,5 +1,5 @@
-"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes and of
-dependencies are complete.
+"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes,
+expansions and dependencies are complete.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` stands for any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -28,6 +28,7 @@ def check(report):
         check_links(report, page)
     check_contents(report)
     check_codes(report)
+    check_expansions(report)
     check_dependencies(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
@@ -74,6 +75,20 @@ def check_codes(report):
         stated = set(re.findall(r"^\| `([a-z-]+)`", section[1] if section else "", re.MULTILINE))
         wrong = f"in the source only: {sorted(expected - stated)}; in docs/output.md only: {sorted(stated - expected)}"
         report.case(f"docs/output.md: {heading}", (not expected or stated != expected) and wrong)
+
+
+def check_expansions(report):
+    """docs/convert.md lists the operators that are expanded, with the opset that introduced them."""
+    text = (BOOK / "convert.md").read_text()
+    sources = "".join(file.read_text() for file in (ROOT / "src/convert/expansions").glob("*.rs"))
+    for row, function in [("exact", "exact"), ("by-definition", "by_definition")]:
+        expected = {}
+        for op, version in re.findall(rf'\b{function}\(\s*"(\w+)", (\d+)', sources):
+            expected[op] = min(int(version), expected.get(op, int(version)))
+        line = re.search(rf"^\| `{row}` .*", text, re.MULTILINE)
+        stated = {op: int(version) for op, version in re.findall(r"(\w+) \((\d+)\)", line[0] if line else "")}
+        wrong = f"differ from the source: {sorted(stated.items() ^ expected.items())}"
+        report.case(f"docs/convert.md: {row} expansions", (not expected or stated != expected) and wrong)
 
 
 def check_dependencies(report):
