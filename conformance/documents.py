@@ -1,5 +1,5 @@
 """The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes,
-expansions and dependencies are complete.
+expansions, layers and dependencies are complete.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` stands for any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -30,6 +30,7 @@ def check(report):
     check_codes(report)
     check_expansions(report)
     check_dependencies(report)
+    check_layers(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
     for page, blocks in examples:
@@ -100,6 +101,16 @@ def check_dependencies(report):
     rows = re.findall(r"^\| ([\w, -]+) \|", section[1], re.MULTILINE) if section else []
     stated = {crate for row in rows for crate in row.split(", ")} - {"crate"}
     report.case("ARCHITECTURE.md: dependencies", stated != expected and f"differ from Cargo.toml: {sorted(stated ^ expected)}")
+
+
+def check_layers(report):
+    """ARCHITECTURE.md has the layers that tests/suite/architecture.rs checks."""
+    (source,) = re.findall(r"^const LAYERS.*?= \[\n(.*?)^\];", (ROOT / "tests/suite/architecture.rs").read_text(), re.MULTILINE | re.DOTALL)
+    expected = {module: layer for layer, row in enumerate(source.splitlines()) for module in re.findall(r'"(\w+)"', row)}
+    rows = re.findall(r"^\| (\d+) \| ([^|]*) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    stated = {module: int(layer) for layer, modules in rows for module in re.findall(r"`(\w+)`", modules)}
+    wrong = f"differ from tests/suite/architecture.rs: {sorted(stated.items() ^ expected.items())}"
+    report.case("ARCHITECTURE.md: layers", (not expected or stated != expected) and wrong)
 
 
 def check_examples(report, page, blocks):
