@@ -106,7 +106,7 @@ def check_dependencies(report):
 def check_layers(report):
     """ARCHITECTURE.md has the layers that tests/suite/architecture.rs checks."""
     (source,) = re.findall(r"^const LAYERS.*?= \[\n(.*?)^\];", (ROOT / "tests/suite/architecture.rs").read_text(), re.MULTILINE | re.DOTALL)
-    expected = {module: layer for layer, row in enumerate(source.splitlines()) for module in re.findall(r'"(\w+)"', row)}
+    expected = {module: layer for layer, row in enumerate(source.split("&[")[1:]) for module in re.findall(r'"(\w+)"', row)}
     rows = re.findall(r"^\| (\d+) \| ([^|]*) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
     stated = {module: int(layer) for layer, modules in rows for module in re.findall(r"`(\w+)`", modules)}
     wrong = f"differ from tests/suite/architecture.rs: {sorted(stated.items() ^ expected.items())}"
