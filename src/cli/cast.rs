@@ -13,7 +13,7 @@ use crate::cast_file::{self, Form};
 use crate::dtype::DType;
 use crate::facts::LATEST_OPSET;
 use crate::report::{bytes, plural};
-use crate::wire::{DataFolder, Layout, NewFile, Target, is_stream, save, save_together};
+use crate::wire::{DataFolder, Layout, NewFile, Target, is_standard_output, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -87,7 +87,8 @@ impl CastFile {
         }
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
-        let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output) };
+        let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
+        let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         progress::of_files(messages, &progress, || write(layout, &target, &data))?;
         if target != Target::Stdout && !messages.quiet {
@@ -146,10 +147,10 @@ impl CastFile {
 fn write(layout: Layout, target: &Target, data: &DataFolder) -> anyhow::Result<()> {
     match target {
         Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile { path: path.clone(), layout, mode: None }], &|| data.expect_unchanged())?;
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || data.expect_unchanged())?;
         }
         _ => {
-            save(&layout, target).with_context(|| files::target_name(target))?;
+            save(layout, target)?;
             data.expect_unchanged()?;
         }
     }

@@ -1,13 +1,13 @@
 //! Which files a command reads, and where it writes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Messages, progress};
+use super::{Messages, progress, say};
 use crate::external::{self, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
@@ -31,7 +31,7 @@ pub struct Output {
 impl Output {
     /// Whether models go to standard output, which leaves no room there for a report.
     pub fn is_stdout(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
+        self.output.as_deref().is_some_and(|output| output == Path::new("-") || wire::is_standard_output(output))
     }
 
     fn is_given(&self) -> bool {
@@ -62,22 +62,22 @@ impl Output {
             bail!("-o takes one model, but {} were given; use --out-dir DIR or --in-place", inputs.len());
         }
         let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
+        // First, since a temporary file may be a second name of a target.
+        tidy(&targets)?;
         let mut seen = HashSet::new();
         for target in &targets {
             let Target::File(path) = target else { continue };
             if !seen.insert(wire::identity(path)) {
                 bail!("two models would be written to {}", path.display());
             }
-            if path.is_dir() {
-                bail!("{}: is a folder, not a file", path.display());
-            }
+            wire::check_replaceable(path).with_context(|| path.display().to_string())?;
         }
         Ok(targets)
     }
 
     fn target(&self, input: &Path) -> anyhow::Result<Target> {
         match (&self.output, &self.out_dir) {
-            (Some(output), _) if output == Path::new("-") => Ok(Target::Stdout),
+            _ if self.is_stdout() => Ok(Target::Stdout),
             (Some(output), _) => Ok(Target::File(output.clone())),
             _ if is_stdin(input) => bail!("a model from standard input has no name; use -o FILE"),
             (None, Some(folder)) => {
@@ -88,6 +88,21 @@ impl Output {
             (None, None) => Ok(Target::File(input.to_owned())),
         }
     }
+}
+
+/// Removes what interrupted runs left in the folders of the targets, and says so.
+fn tidy(targets: &[Target]) -> anyhow::Result<()> {
+    let folder = |target: &Target| match target {
+        Target::File(path) => Some(wire::folder_of(path)),
+        Target::Stdout => None,
+    };
+    let folders: BTreeSet<PathBuf> = targets.iter().filter_map(folder).collect();
+    for folder in folders {
+        for path in wire::tidy(&folder).with_context(|| folder.display().to_string())? {
+            say(format!("recast: {}: removed a temporary file of an interrupted run", path.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Where the values of large tensors go.

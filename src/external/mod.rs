@@ -11,6 +11,7 @@
 //!   to: new data gets a new name, then the model is replaced, and only then go the data files that nothing refers to any more.
 
 mod arrange;
+mod interim;
 mod name;
 mod neighbours;
 mod place;
@@ -24,7 +25,10 @@ use std::sync::Arc;
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, is_stream, save, save_together};
+use crate::wire::{
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, is_stream, is_temporary, save,
+    save_together,
+};
 use arrange::arrange;
 use neighbours::Neighbours;
 use place::Place;
@@ -94,6 +98,9 @@ pub enum Unplaceable {
     /// The output would take the place of a data file of the model.
     #[error("{}: the model keeps tensors in this file; use another output", .0.display())]
     OverData(PathBuf),
+    /// The output, or the folder that it is in, cannot be looked at.
+    #[error("{0}")]
+    Output(String),
     /// The model cannot be changed.
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -114,6 +121,13 @@ pub struct Plan {
     /// Data files that the model in the target's place refers to, and the new one does not.
     left: Vec<PathBuf>,
     is_there: bool,
+    is_in_place: bool,
+    /// What was there when the plan was made, and must be there still when it is carried out.
+    before: Vec<Before>,
+    /// The data file of a name that the user chose, if there is a file of this name.
+    replaced: Option<PathBuf>,
+    /// The old model while its data file is replaced.
+    interim: Option<Interim>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -147,8 +161,22 @@ impl Plan {
             data_file: None,
             left: Vec::new(),
             is_there: false,
+            is_in_place: place.is_in_place,
+            before: Vec::new(),
+            replaced: None,
+            interim: None,
             notes: Vec::new(),
         };
+        if let Some(output) = place.output.as_ref().filter(|_| place.is_in_place) {
+            plan.before.push(before(output)?);
+        }
+        if let (Some(output), Placement::File(name)) = (&place.output, &options.placement) {
+            let data = before(&place.folder.join(name::location(name)?))?;
+            if data.exists() && !place.is_in_place {
+                plan.before.push(before(output)?);
+            }
+            plan.before.push(data);
+        }
         if is_unchanged
             && options.placement == Placement::Keep
             && let Some(copies) = place.copies(&model)?
@@ -173,6 +201,14 @@ impl Plan {
             plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
             plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
             if !chosen.is_there {
+                if let (Some(output), Placement::File(name), true) = (&place.output, &options.placement, chosen.path.exists()) {
+                    plan.interim = interim::of(output, &chosen.path, name)?;
+                    let left = plan.interim.as_ref().filter(|interim| interim.second.exists());
+                    let note =
+                        |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
+                    plan.notes.extend(left.map(note));
+                    plan.replaced = Some(chosen.path.clone());
+                }
                 plan.data.push((chosen.path, layout));
             }
         }
@@ -230,14 +266,23 @@ impl Plan {
                 for folder in self.data.iter().filter_map(|(path, _)| path.parent()).filter(|folder| *folder != Path::new("")) {
                     fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
                 }
-                let mut files = self.data;
-                files.push((path, self.model));
-                let files = files.into_iter().map(|(path, layout)| NewFile { path, layout, mode: None }).collect();
-                save_together(files, &|| self.sources.expect_unchanged())?;
+                let replaced = self.replaced.as_deref();
+                let second_names = |data: &Path| interim::second_names(&path, data).len() as u64;
+                let data = self.data.into_iter().map(|(path, layout)| {
+                    let (is_new, names) = (replaced != Some(path.as_path()), 1 + second_names(&path));
+                    NewFile { path, layout, mode: None, is_new, names }
+                });
+                let mut files: Vec<NewFile> = data.collect();
+                files.push(NewFile::replacing(path.clone(), self.model));
+                let check = || {
+                    self.sources.expect_unchanged()?;
+                    self.before.iter().try_for_each(Before::expect_unchanged)?;
+                    replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
+                };
+                save_together(files, self.interim, check)?;
             }
             target => {
-                let path = if let Target::File(path) = &target { path } else { Path::new("-") };
-                save(&self.model, &target).map_err(|error| at(path, error))?;
+                save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
             }
         }
@@ -247,5 +292,24 @@ impl Plan {
         let neighbours = Neighbours::of(&self.folder, self.left.iter().map(PathBuf::as_path));
         let is_removed = |path: &PathBuf| neighbours.referring(path).next().is_none() && fs::remove_file(path).is_ok();
         Ok(self.left.into_iter().filter(is_removed).collect())
+    }
+}
+
+/// What is at a path now.
+fn before(path: &Path) -> Result<Before, Unplaceable> {
+    Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
+}
+
+/// Checks that no model but the output uses a data file that is about to be replaced: another run may have written one.
+fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -> io::Result<()> {
+    let neighbours = Neighbours::of(folder, [data]);
+    let is_other = |by: &&Path| {
+        // The new files of this run do not have their names yet.
+        let is_temporary = by.file_name().is_some_and(is_temporary);
+        !is_temporary && (is_in_place || !place::is_same(by, output))
+    };
+    match neighbours.referring(data).find(is_other) {
+        Some(by) => Err(at(data, io::Error::other(format!("{} keeps tensors in this file now; use another name", by.display())))),
+        None => Ok(()),
     }
 }

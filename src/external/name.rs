@@ -56,7 +56,7 @@ pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
 }
 
 /// The names that this program gives to the data file of an output, in order.
-fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
     let with = |ending: String| {
         let mut name = output.as_os_str().to_owned();
         name.push(ending);
@@ -80,7 +80,7 @@ pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn name_of(path: &Path) -> Option<&str> {
+pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 

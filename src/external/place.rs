@@ -116,6 +116,6 @@ impl Place {
     }
 }
 
-fn is_same(left: &Path, right: &Path) -> bool {
+pub(super) fn is_same(left: &Path, right: &Path) -> bool {
     matches!((fs::canonicalize(left), fs::canonicalize(right)), (Ok(left), Ok(right)) if left == right)
 }

@@ -10,6 +10,8 @@ mod convert;
 mod crash;
 mod diff;
 mod external_data;
+#[cfg(target_os = "linux")]
+mod faults;
 mod fold;
 mod fuzz;
 mod kept;
@@ -19,6 +21,10 @@ mod moved;
 #[cfg(target_os = "linux")]
 mod progress;
 mod properties;
+#[cfg(unix)]
+mod replaced;
 mod storage;
 mod support;
+#[cfg(target_os = "linux")]
+mod traced;
 mod wire_tree;

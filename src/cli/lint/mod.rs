@@ -224,7 +224,7 @@ impl Lint {
                 bail!("{}: not written, for {} could not be judged: {}", name(), error.path, error.message);
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
+            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
             if !messages.quiet {
                 say(format!("{} written to {}", plural(run.findings.len(), "finding"), name()));
             }
