@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::open_results::{OnContested, Undefined};
@@ -88,6 +88,9 @@ impl CastFile {
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
+        if !is_stdout && data.holds(&self.output) {
+            bail!("{}: the input keeps its values in this file; use another output", self.output.display());
+        }
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         progress::of_files(messages, &progress, || write(layout, &target, &data))?;

@@ -78,9 +78,9 @@ impl Convert {
         if is_refused {
             reports.iter_mut().for_each(|report| report.output = None);
         } else {
-            let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
-            for (report, removed) in reports.iter_mut().zip(removed) {
-                report.removed_files = removed;
+            let old = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages)?;
+            for (report, old) in reports.iter_mut().zip(old) {
+                (report.removed_files, report.unused_files) = (old.removed, old.unused);
             }
         }
         self.print(&reports, messages)?;
@@ -108,7 +108,7 @@ impl Convert {
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
             path: input.name.clone(),
-            output: target.as_ref().map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
             from,
             to,
             ir_version,
@@ -119,6 +119,8 @@ impl Convert {
             data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
+            unused_files: Vec::new(),
+            copied_files: Vec::new(),
         };
         match convert::convert(model, &options) {
             Ok(conversion) => {
@@ -128,6 +130,7 @@ impl Convert {
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
                 let plan = plan.with_context(|| input.name)?;
                 report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
+                report.copied_files = plan.iter().flat_map(Plan::copied_files).collect();
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
                 Ok((report, plan))
             }

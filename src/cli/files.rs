@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::{Messages, progress, say};
-use crate::external::{self, Placement, Plan, Unplaceable};
+use crate::external::{self, OldFiles, Placement, Plan, Unplaceable};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, Input, Progress, Target};
@@ -38,15 +38,20 @@ impl Output {
         self.output.is_some() || self.out_dir.is_some() || self.in_place
     }
 
-    /// The target of each input; in a dry run, none.
+    /// The target of each input; in a dry run there may be none.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same, or a dry run has one.
+    /// Where an input has none, or two inputs have the same.
     pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
         match (dry_run, self.is_given()) {
-            (true, true) => bail!("--dry-run writes nothing: leave the output away"),
             (true, false) => Ok(vec![None; inputs.len()]),
-            (false, _) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
+            (true, true) => Ok(self.targets(true, inputs)?.into_iter().map(Some).collect()),
+            (false, _) => {
+                if let Some(folder) = &self.out_dir {
+                    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                }
+                Ok(self.targets(false, inputs)?.into_iter().map(Some).collect())
+            }
         }
     }
 
@@ -54,7 +59,7 @@ impl Output {
     ///
     /// # Errors
     /// Where an input has none, or two inputs have the same.
-    fn targets(&self, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
         if !self.is_given() {
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }
@@ -62,11 +67,14 @@ impl Output {
             bail!("-o takes one model, but {} were given; use --out-dir DIR or --in-place", inputs.len());
         }
         let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
-        // First, since a temporary file may be a second name of a target.
-        tidy(&targets)?;
+        let files =
+            || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
+        if !dry_run {
+            // First, since a temporary file may be a second name of a target.
+            tidy(files())?;
+        }
         let mut seen = HashSet::new();
-        for target in &targets {
-            let Target::File(path) = target else { continue };
+        for path in files() {
             if !seen.insert(wire::identity(path)) {
                 bail!("two models would be written to {}", path.display());
             }
@@ -81,7 +89,6 @@ impl Output {
             (Some(output), _) => Ok(Target::File(output.clone())),
             _ if is_stdin(input) => bail!("a model from standard input has no name; use -o FILE"),
             (None, Some(folder)) => {
-                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
                 Ok(Target::File(folder.join(name)))
             }
@@ -90,13 +97,9 @@ impl Output {
     }
 }
 
-/// Removes what interrupted runs left in the folders of the targets, and says so.
-fn tidy(targets: &[Target]) -> anyhow::Result<()> {
-    let folder = |target: &Target| match target {
-        Target::File(path) => Some(wire::folder_of(path)),
-        Target::Stdout => None,
-    };
-    let folders: BTreeSet<PathBuf> = targets.iter().filter_map(folder).collect();
+/// Removes the temporary files of interrupted runs from the folders of some outputs, and names them on standard error.
+pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
+    let folders: BTreeSet<PathBuf> = outputs.map(wire::folder_of).collect();
     for folder in folders {
         for path in wire::tidy(&folder).with_context(|| folder.display().to_string())? {
             say(format!("recast: {}: removed a temporary file of an interrupted run", path.display()));
@@ -116,7 +119,17 @@ pub struct ExternalData {
     #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
     external_threshold: u64,
     #[command(flatten)]
+    prune: PruneData,
+    #[command(flatten)]
     pub folders: DataFolders,
+}
+
+/// What becomes of data files that a model no longer uses.
+#[derive(Args, Clone, Copy, Default)]
+pub struct PruneData {
+    /// Remove data files that a replaced model no longer uses and that are its own alone; without it they stay and are listed
+    #[arg(long)]
+    pub prune_data: bool,
 }
 
 /// Where data files may be.
@@ -130,21 +143,36 @@ pub struct DataFolders {
 impl ExternalData {
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, input: &Path, target: &Target) -> Result<Plan, Unplaceable> {
-        let options = external::Options { placement: self.external_data.clone(), threshold: self.external_threshold };
+        let options = external::Options {
+            placement: self.external_data.clone(),
+            threshold: self.external_threshold,
+            prune_data: self.prune.prune_data,
+        };
         Plan::new(model, input, target, &options)
     }
 }
 
-/// Writes models one after the other, and returns for each the data files that nothing refers to any more and that were removed.
+/// Writes models one after the other, or with `dry_run` none. Returns for each what became, or would become, of the data files that it
+/// no longer uses.
 ///
 /// # Errors
-/// Where two of them would write the same file; then nothing is written.
-pub fn write_all(plans: Vec<Plan>, messages: Messages) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+/// Where two of them would write the same file, or one would replace a file in which another keeps tensors; then nothing is written.
+pub fn write_all(plans: Vec<Plan>, dry_run: bool, messages: Messages) -> anyhow::Result<Vec<OldFiles>> {
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(Plan::files) {
         if !seen.insert(wire::identity(path)) {
             bail!("two models would write {}; give them different data files", path.display());
         }
+    }
+    for (index, plan) in plans.iter().enumerate() {
+        let others = plans.iter().enumerate().filter(|(other, _)| *other != index);
+        if let Some((_, other)) = others.into_iter().find(|(_, other)| plan.is_over_data_of(other)) {
+            let (path, other) = (target_name(plan.target()), target_name(other.target()));
+            bail!("{path}: the model that is written to {other} keeps tensors in this file; use another output");
+        }
+    }
+    if dry_run {
+        return Ok(plans.into_iter().map(Plan::preview).collect());
     }
     let files: Vec<Progress> = plans.iter().flat_map(Plan::progress).collect();
     progress::of_files(messages, &files, || Ok(plans.into_iter().map(Plan::write).collect::<io::Result<_>>()?))

@@ -68,9 +68,9 @@ impl Fold {
             self.models.iter().zip(targets).map(fold).collect::<anyhow::Result<Vec<_>>>()
         })?;
         let (mut reports, plans): (Vec<FoldedModel>, Vec<Option<Plan>>) = folded.into_iter().unzip();
-        let removed = files::write_all(plans.into_iter().flatten().collect(), messages)?;
-        for (report, removed) in reports.iter_mut().zip(removed) {
-            report.removed_files = removed;
+        let old = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages)?;
+        for (report, old) in reports.iter_mut().zip(old) {
+            (report.removed_files, report.unused_files) = (old.removed, old.unused);
         }
         self.print(&reports, messages)?;
         Ok(ExitCode::SUCCESS)
@@ -87,13 +87,15 @@ impl Fold {
         let (model, report) = passes::run(model, &self.passes.0, &options).with_context(|| input.name.clone())?;
         let mut folded = FoldedModel {
             path: input.name,
-            output: target.as_ref().map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
             report,
             bytes_in: input.bytes.len() as u64,
             bytes_out: 0,
             data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
+            unused_files: Vec::new(),
+            copied_files: Vec::new(),
         };
         let Some(target) = target else {
             folded.bytes_out = Layout::of(model.proto()).bytes();
@@ -102,6 +104,7 @@ impl Fold {
         let plan = self.external_data.plan(model, &path, &target).with_context(|| folded.path.clone())?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
+        folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);
         Ok((folded, Some(plan)))
     }

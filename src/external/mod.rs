@@ -8,30 +8,38 @@
 //! - [`Placement::File`]: the values of all initializers from a size on go into one new file, all others into the model.
 //! - A model that would pass protobuf's 2 GiB gets a data file in any case, unless that is forbidden.
 //! - A new data file holds the values of the model it is written for, and nothing else. No file is changed that some model may refer
-//!   to: new data gets a new name, then the model is replaced, and only then go the data files that nothing refers to any more.
+//!   to: new data gets a new name, then the model is replaced.
+//! - Nothing is deleted unless [`Options::prune_data`] asks for it, and then only what is shown to be data of the replaced model alone.
+//! - A data file is copied along only under a name that means nothing else.
 
 mod arrange;
+mod data_name;
 mod interim;
 mod name;
 mod neighbours;
 mod place;
 mod sort;
+mod unused;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::files::{FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
-use crate::tensor::{BadTensor, Reference, moved_to_file, moved_to_model};
+use crate::tensor::{BadTensor, Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
 use crate::wire::{
-    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, is_stream, is_temporary, save,
-    save_together,
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, check_replaceable, is_stream,
+    is_temporary, save, save_together,
 };
 use arrange::arrange;
 use neighbours::Neighbours;
 use place::Place;
+use unused::Unused;
+pub use unused::{OldFiles, UnusedFile};
 
 /// Where the values of tensors go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,12 +60,14 @@ pub struct Options {
     pub placement: Placement,
     /// Tensors of fewer bytes than this are not moved to a data file.
     pub threshold: u64,
+    /// Whether data files that the model was the only one to use are removed.
+    pub prune_data: bool,
 }
 
 impl Default for Options {
     /// As onnx's own tools have it.
     fn default() -> Options {
-        Options { placement: Placement::Keep, threshold: 1024 }
+        Options { placement: Placement::Keep, threshold: 1024, prune_data: false }
     }
 }
 
@@ -82,8 +92,19 @@ pub enum Unplaceable {
     #[error("the model file would have {0} bytes, more than protobuf's 2 GiB; use -o FILE --external-data DATA_FILE")]
     TooLarge(u64),
     /// The name of a data file leads out of the folder.
-    #[error("--external-data '{0}': is no path of a data file inside the output's folder")]
+    #[error("--external-data '{0}': is not a path of a data file inside the output's folder")]
     BadName(String),
+    /// The name of a data file is that of the model.
+    #[error("--external-data '{0}': is the output file; the model and its data are two files, use another name")]
+    SameFile(String),
+    /// A data file has a name under which no file is created.
+    #[error("data file '{location}': {why}; it is not copied to the output's folder, use --external-data inline or FILE")]
+    UnsafeCopy {
+        /// What the model says.
+        location: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The new data file would take the place of a model.
     #[error("--external-data '{0}': is a model; use another name")]
     OverModel(String),
@@ -98,7 +119,7 @@ pub enum Unplaceable {
     /// The output would take the place of a data file of the model.
     #[error("{}: the model keeps tensors in this file; use another output", .0.display())]
     OverData(PathBuf),
-    /// The output, or the folder that it is in, cannot be looked at.
+    /// The output cannot be replaced, see [`check_replaceable`], or cannot be looked at.
     #[error("{0}")]
     Output(String),
     /// The model cannot be changed.
@@ -115,11 +136,16 @@ pub struct Plan {
     sources: Arc<DataFolder>,
     model: Layout,
     /// Data files to be written.
-    data: Vec<(PathBuf, Layout)>,
+    data: Vec<NewFile>,
+    /// How many of them are copies.
+    copies: usize,
     /// The data file that the output's new values are in, whether it has to be written or is there already.
     data_file: Option<DataFile>,
+    /// The files that the input keeps tensors in.
+    data_ids: BTreeSet<FileId>,
     /// Data files that the model in the target's place refers to, and the new one does not.
-    left: Vec<PathBuf>,
+    unused: Unused,
+    prunes: bool,
     is_there: bool,
     is_in_place: bool,
     /// What was there when the plan was made, and must be there still when it is carried out.
@@ -151,6 +177,8 @@ impl Plan {
             name::location(name)?;
         }
         let place = Place::of(&model, input, target);
+        let data_ids = place.data_ids(&model);
+        check_output(&place, &data_ids)?;
         let is_unchanged = model.proto().source().is_some();
         let mut plan = Plan {
             target: target.clone(),
@@ -158,8 +186,11 @@ impl Plan {
             sources: Arc::clone(&place.data),
             model: Layout::default(),
             data: Vec::new(),
+            copies: 0,
             data_file: None,
-            left: Vec::new(),
+            data_ids,
+            unused: Unused::default(),
+            prunes: options.prune_data,
             is_there: false,
             is_in_place: place.is_in_place,
             before: Vec::new(),
@@ -177,14 +208,19 @@ impl Plan {
             }
             plan.before.push(data);
         }
-        if is_unchanged
-            && options.placement == Placement::Keep
+        let sorted = sort::sort(&model, &place, options)?;
+        // The same tensors at the same places: their files are copied, and the model stays as it is.
+        if options.placement == Placement::Keep
+            && !sorted.to_file.is_empty()
+            && sorted.note.is_none()
+            && sorted.to_file.iter().all(|(_, tensor, _)| is_external(tensor))
+            && (is_unchanged || model.data_ranges() == **model.original_data_ranges())
             && let Some(copies) = place.copies(&model)?
         {
-            (plan.model, plan.data) = (Layout::of(model.proto()), copies);
+            plan.before.extend(copies.there);
+            (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
             return Ok(plan);
         }
-        let sorted = sort::sort(&model, &place, options)?;
         plan.is_there = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
         let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
         let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
@@ -200,7 +236,9 @@ impl Plan {
             tensors.extend(to_file);
             plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
             plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
-            if !chosen.is_there {
+            let is_there = chosen.there.is_some();
+            plan.before.extend(chosen.there);
+            if !is_there {
                 if let (Some(output), Placement::File(name), true) = (&place.output, &options.placement, chosen.path.exists()) {
                     plan.interim = interim::of(output, &chosen.path, name)?;
                     let left = plan.interim.as_ref().filter(|interim| interim.second.exists());
@@ -208,11 +246,13 @@ impl Plan {
                         |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
                     plan.notes.extend(left.map(note));
                     plan.replaced = Some(chosen.path.clone());
+                    plan.data.push(NewFile::replacing(chosen.path, layout));
+                } else {
+                    plan.data.push(NewFile::new(chosen.path, layout));
                 }
-                plan.data.push((chosen.path, layout));
             }
         }
-        plan.left = place.left(&sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
+        plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
         plan.model = Layout::of(model.apply(edits)?.proto());
         if plan.bytes() > LARGEST_MESSAGE {
@@ -233,7 +273,7 @@ impl Plan {
             Target::File(path) => Some(path.as_path()),
             Target::Stdout => None,
         };
-        self.data.iter().map(|(path, _)| path.as_path()).chain(model)
+        self.data.iter().map(|file| file.path.as_path()).chain(model)
     }
 
     /// The length of the model file.
@@ -244,7 +284,7 @@ impl Plan {
 
     /// How much of each file is written, from now on.
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
-        let layouts = self.data.iter().map(|(_, layout)| layout).chain([&self.model]);
+        let layouts = self.data.iter().map(|file| &file.layout).chain([&self.model]);
         layouts.filter(|_| !self.is_there).map(Layout::progress)
     }
 
@@ -254,44 +294,58 @@ impl Plan {
         self.data_file.as_ref()
     }
 
-    /// Writes the files: data first, then the model, each in one step. Then data files go that the model was the last to refer to;
-    /// returns their paths.
+    /// The data files that are copied along with the model.
+    #[must_use]
+    pub fn copied_files(&self) -> Vec<DataFile> {
+        self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
+    }
+
+    /// Whether another model keeps tensors in the file that this plan replaces.
+    #[must_use]
+    pub fn is_over_data_of(&self, other: &Plan) -> bool {
+        let Target::File(path) = &self.target else { return false };
+        id_of(path).is_some_and(|id| other.data_ids.contains(&id))
+    }
+
+    /// What would become of the data files that the model no longer uses, without a change to any file.
+    #[must_use]
+    pub fn preview(self) -> OldFiles {
+        self.unused.settle(self.prunes, |_| Ok(()))
+    }
+
+    /// Writes the files: data first, then the model, each in one step. Then what becomes of the data files that the model no longer
+    /// uses is settled.
     ///
     /// # Errors
-    /// Those of the operating system, with the path. The model that was there, if any, is then as it was.
-    pub fn write(self) -> io::Result<Vec<PathBuf>> {
+    /// Those of the operating system, with the path; also if an input changed while it was read. The model that was there, if any, is
+    /// then as it was.
+    pub fn write(self) -> io::Result<OldFiles> {
+        let _locks;
         match self.target {
-            _ if self.is_there => return Ok(Vec::new()),
+            _ if self.is_there => return Ok(OldFiles::default()),
             Target::File(path) if !is_stream(&path) => {
-                for folder in self.data.iter().filter_map(|(path, _)| path.parent()).filter(|folder| *folder != Path::new("")) {
-                    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+                let mut files = in_folders(&self.folder, self.data)?;
+                if let Some(replaced) = &self.replaced {
+                    let is_replaced = |file: &&mut NewFile| file.path == *replaced;
+                    let names = 1 + interim::second_names(&path, replaced).len() as u64;
+                    files.iter_mut().filter(is_replaced).for_each(|file| file.names = names);
                 }
-                let replaced = self.replaced.as_deref();
-                let second_names = |data: &Path| interim::second_names(&path, data).len() as u64;
-                let data = self.data.into_iter().map(|(path, layout)| {
-                    let (is_new, names) = (replaced != Some(path.as_path()), 1 + second_names(&path));
-                    NewFile { path, layout, mode: None, is_new, names }
-                });
-                let mut files: Vec<NewFile> = data.collect();
                 files.push(NewFile::replacing(path.clone(), self.model));
                 let check = || {
                     self.sources.expect_unchanged()?;
                     self.before.iter().try_for_each(Before::expect_unchanged)?;
+                    let replaced = self.replaced.as_deref();
                     replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
                 };
-                save_together(files, self.interim, check)?;
+                // No other run may begin to use an old data file while it is removed.
+                _locks = save_together(files, self.interim, check)?;
             }
             target => {
                 save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
             }
         }
-        if self.left.is_empty() {
-            return Ok(self.left);
-        }
-        let neighbours = Neighbours::of(&self.folder, self.left.iter().map(PathBuf::as_path));
-        let is_removed = |path: &PathBuf| neighbours.referring(path).next().is_none() && fs::remove_file(path).is_ok();
-        Ok(self.left.into_iter().filter(is_removed).collect())
+        Ok(self.unused.settle(self.prunes, |file| file.remove().map_err(|error| format!("cannot be removed: {error}"))))
     }
 }
 
@@ -312,4 +366,31 @@ fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -
         Some(by) => Err(at(data, io::Error::other(format!("{} keeps tensors in this file now; use another name", by.display())))),
         None => Ok(()),
     }
+}
+
+/// Creates the folders of data files, beneath the output's folder and through no link, in which the files are then created.
+fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
+    if data.is_empty() {
+        return Ok(data);
+    }
+    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    let open = Folder::open(folder).map_err(|error| at(folder, error))?;
+    let beneath = |file: NewFile| {
+        // The data file of a model is beside it, with or without a folder in the path.
+        let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        let created = open.create_folders_to(below).map_err(|error| at(&file.path, error))?;
+        Ok(NewFile { folder: Some(created), ..file })
+    };
+    data.into_iter().map(beneath).collect()
+}
+
+/// Checks that the output is not a file that must not be replaced.
+fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplaceable> {
+    let Some(output) = &place.output else {
+        return Ok(());
+    };
+    if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
+        return Err(Unplaceable::OverData(output.clone()));
+    }
+    check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::graph::Model;
-use crate::tensor::{Reference, is_external};
+use crate::graph::{DataRanges, Model};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
 
@@ -32,11 +31,6 @@ impl Neighbours {
         Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
     }
 
-    /// One model alone.
-    pub(super) fn only(model: &Path) -> Neighbours {
-        Neighbours(Neighbour::read(model.to_owned()).into_iter().collect())
-    }
-
     /// The models that refer to a data file.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
         let data = fs::canonicalize(data).ok();
@@ -47,9 +41,9 @@ impl Neighbours {
 
 impl Neighbour {
     fn read(path: PathBuf) -> Option<Neighbour> {
-        let data = locations(&path).map(|locations| {
+        let data = data_ranges(&path).map(|ranges| {
             let folder = DataFolder::of_model(&path);
-            locations.iter().filter_map(|location| Some(folder.locate(location).ok()?.path())).collect()
+            ranges.keys().filter_map(|location| Some(folder.locate(location).ok()?.path())).collect()
         });
         (data.is_some() || is_called_model(&path)).then_some(Neighbour { path, data })
     }
@@ -61,7 +55,7 @@ impl Neighbour {
 
 /// Whether a file is a model, or called one.
 pub(super) fn is_model(path: &Path) -> bool {
-    is_called_model(path) || locations(path).is_some()
+    is_called_model(path) || data_ranges(path).is_some()
 }
 
 fn is_called_model(path: &Path) -> bool {
@@ -76,11 +70,9 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// The locations that a model names; none if the file is no model.
-fn locations(file: &Path) -> Option<BTreeSet<String>> {
+/// The data that a model refers to; none if the file is not a model.
+pub(super) fn data_ranges(file: &Path) -> Option<DataRanges> {
     let proto = ModelProto::from_bytes(wire::open(file).ok()?.bytes).ok()?;
     proto.graph.as_ref()?;
-    let model = Model::new(proto).ok()?;
-    let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
-    Some(external.filter_map(|(_, tensor)| Reference::read(tensor).ok()).map(|reference| reference.location).collect())
+    Some(Model::new(proto).ok()?.data_ranges())
 }

@@ -7,11 +7,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::neighbours::Neighbours;
-use super::{Unplaceable, name};
+use super::unused::Unused;
+use super::{Unplaceable, data_name, name, neighbours};
+use crate::error::{shortened, shown};
+use crate::files::{FileId, Folder, Kind};
 use crate::graph::Model;
 use crate::tensor::{BadTensor, Reference, Tensor, is_external};
-use crate::wire::{DataFolder, Layout, Piece, Target, folder_of, is_stream};
+use crate::wire::{BadLocation, Before, DataFolder, Layout, NewFile, Piece, Target, folder_of, is_stream};
+
+/// The data files of a model at the same locations of the output's folder.
+#[derive(Default)]
+pub(super) struct Copies {
+    /// Those that are written.
+    pub files: Vec<NewFile>,
+    /// Those that are there already.
+    pub there: Vec<Before>,
+}
 
 /// The input and the output of a rewrite.
 pub(super) struct Place {
@@ -56,63 +67,89 @@ impl Place {
         Ok((self.data.open(&reference.location)?.path, bytes))
     }
 
-    /// The data files of the model, to be written at the same locations of the output's folder. None if there are none, or they
-    /// need not be written, or something else is there.
-    pub fn copies(&self, model: &Model) -> Result<Option<Vec<(PathBuf, Layout)>>, Unplaceable> {
-        if self.output.is_none() || self.is_same_folder {
-            return Ok(None);
-        }
-        let mut files = BTreeMap::new();
+    /// The data files of the model at the same locations of the output's folder: to be written, or there already. None if a location does not lead down, or another file is at one.
+    ///
+    /// # Errors
+    /// Where a data file cannot be read, or has a name under which no file is created.
+    pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
+        let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
             let read = || {
                 let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
                 self.file_of(&tensor, &reference)?;
-                Ok((self.data.open(&reference.location)?, reference.location))
+                Ok(reference.location)
             };
-            let (file, location) = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
-            let Some(location) = name::normal(&location) else {
+            let location = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
+            let Some(below) = name::normal(&location) else {
                 return Ok(None);
             };
-            files.insert(location, file.bytes);
+            locations.insert(below, location);
         }
         let there = DataFolder::of_model(&self.folder.join("model"));
-        let mut copies = Vec::new();
-        for (location, bytes) in &files {
-            let path = self.folder.join(location);
-            let layout = Layout::of_pieces(vec![Piece::Bytes(bytes.clone())]);
-            match there.open(&location.to_string_lossy()) {
-                Ok(found) if layout.is_content_of(&found.bytes) => {}
-                _ if path.symlink_metadata().is_ok() || Some(&path) == self.output.as_ref() => return Ok(None),
-                _ => copies.push((path, layout)),
+        let folder = Folder::open(&self.folder).ok();
+        let mut copies = Copies::default();
+        for (below, location) in locations {
+            let unreadable = |reason: BadLocation| Unplaceable::Tensor { place: "model".to_owned(), reason: reason.into() };
+            let (bytes, from) =
+                (self.data.open(&location).map_err(unreadable)?.bytes, self.data.locate(&location).map_err(unreadable)?);
+            let path = self.folder.join(&below);
+            let layout = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
+            let before = Before::of(&path).ok();
+            let found = folder.as_ref().map_or(Ok(None), |folder| folder.stat(&below));
+            match found {
+                Ok(Some(found))
+                    if found.kind == Kind::File && there.open(&location).is_ok_and(|file| layout.is_content_of(&file.bytes)) =>
+                {
+                    copies.there.extend(before);
+                }
+                Ok(Some(_)) => return Ok(None),
+                Ok(None) if Some(&path) == self.output.as_ref() => return Ok(None),
+                Ok(None) => {
+                    if let Some(why) = data_name::problem(&below) {
+                        return Err(Unplaceable::UnsafeCopy {
+                            location: shown(&shortened(&location)).into_owned(),
+                            why: why.to_owned(),
+                        });
+                    }
+                    let mode = cfg!(unix).then_some(from.stat.mode & 0o777);
+                    copies.files.push(NewFile { mode, ..NewFile::new(path, layout) });
+                }
+                Err(error) => {
+                    let why = format!("the path leads through a link or a file of the output's folder ({error})");
+                    return Err(Unplaceable::UnsafeCopy { location: shown(&shortened(&location)).into_owned(), why });
+                }
             }
         }
-        Ok((!files.is_empty()).then_some(copies))
+        Ok(Some(copies))
     }
 
-    /// Data files that only the model in the output's place needs: none of `kept` and not the one that was `made`. Those of an
-    /// input that is replaced, and those that this program gave to an earlier output. Never the output, which a model may name as
-    /// a data file of its own.
-    pub fn left(&self, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Vec<PathBuf> {
-        let (Some(output), Ok(folder)) = (&self.output, fs::canonicalize(&self.folder)) else {
-            return Vec::new();
-        };
-        let candidates = match self.is_in_place {
-            true => self.data.opened(),
-            false => {
-                let own = name::own_files(output);
-                if own.is_empty() {
-                    return own;
-                }
-                let old = Neighbours::only(output);
-                let files = own.into_iter().filter(|path| old.referring(path).next().is_some());
-                files.filter_map(|path| fs::canonicalize(path).ok()).collect()
-            }
+    /// The data files that the model in the output's place referred to and the new one does not: none of `kept` and not the one that
+    /// was `made`. Those of an input that is replaced, or those that this program gave to an earlier output. Never the output, which a
+    /// model may name as a data file of its own.
+    pub fn unused(&self, model: &Model, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Unused {
+        let Some(output) = &self.output else {
+            return Unused::default();
         };
         let made = made.and_then(|made| fs::canonicalize(made).ok());
-        let is_left = |path: &PathBuf| {
-            path.starts_with(&folder) && !kept.contains(path) && made.as_ref() != Some(path) && !self.is_output(path)
-        };
-        candidates.into_iter().filter(is_left).collect()
+        let is_used = |path: &Path| kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path);
+        if self.is_in_place {
+            return Unused::of(model.original_data_ranges(), &self.data, output, is_used);
+        }
+        let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+        match (own.is_empty(), neighbours::data_ranges(output)) {
+            (false, Some(old)) => {
+                let data = Arc::new(DataFolder::of_model(output));
+                Unused::of(&old, &data, output, |path| is_used(path) || !own.iter().any(|own| own == path))
+            }
+            _ => Unused::default(),
+        }
+    }
+
+    /// The files that the model keeps tensors in.
+    pub fn data_ids(&self, model: &Model) -> BTreeSet<FileId> {
+        let now = model.data_ranges();
+        let locations: BTreeSet<&String> = model.original_data_ranges().keys().chain(now.keys()).collect();
+        locations.into_iter().filter_map(|location| self.data.locate(location).ok()?.stat.id).collect()
     }
 }
 

@@ -152,6 +152,21 @@ impl Folder {
         self.system.create_folder(only(name)?)
     }
 
+    /// Creates the folders on the way to a path beneath this one, as far as they do not exist, and opens the last of them.
+    ///
+    /// # Errors
+    /// Those of the operating system; also if something other than a folder has one of the names.
+    pub fn create_folders_to(&self, path: &Path) -> io::Result<Folder> {
+        let mut folder = self.clone();
+        for name in names(path.parent().unwrap_or(Path::new("")))? {
+            match folder.create_folder(name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => folder = folder.folder(Path::new(name))?,
+            }
+        }
+        Ok(folder)
+    }
+
     /// Creates a file in this folder, with the permissions of a new file.
     ///
     /// # Errors

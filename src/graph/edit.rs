@@ -96,7 +96,7 @@ impl Model {
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
-        let Model { mut proto, index, data } = self;
+        let Model { mut proto, index, data, origin } = self;
         for edit in header {
             match edit {
                 Edit::SetOpset { root, version } => set_opset(&mut proto, index.kinds[root.0 as usize], version),
@@ -105,7 +105,7 @@ impl Model {
             }
         }
         apply_changes(&mut proto, &index.kinds, changes);
-        let changed = Model { data, ..Model::new(proto)? };
+        let changed = Model { data, origin, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),

@@ -36,6 +36,8 @@ pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
 pub use tensors::{AttributePart, SparsePart, TensorPlace};
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Invalid;
@@ -49,7 +51,11 @@ pub struct Model {
     proto: ModelProto,
     index: Index,
     data: Arc<DataFolder>,
+    origin: Arc<DataRanges>,
 }
+
+/// The byte ranges that the tensors of a model take in its data files, by location as the model says it.
+pub type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
 
 impl Model {
     /// Indexes a model.
@@ -58,19 +64,26 @@ impl Model {
     /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let index = build::index(&proto)?;
-        Ok(Model { proto, index, data: Arc::default() })
+        Ok(Model { proto, index, data: Arc::default(), origin: Arc::default() })
     }
 
     /// The model with a folder that the data files it names are looked for in; without one they cannot be read.
     #[must_use]
     pub fn with_data(self, data: DataFolder) -> Model {
-        Model { data: Arc::new(data), ..self }
+        let origin = Arc::new(self.data_ranges());
+        Model { data: Arc::new(data), origin, ..self }
     }
 
     /// The folder that data files are looked for in.
     #[must_use]
     pub fn data(&self) -> &Arc<DataFolder> {
         &self.data
+    }
+
+    /// The data that the model referred to when it was given its folder: before any edit.
+    #[must_use]
+    pub fn original_data_ranges(&self) -> &Arc<DataRanges> {
+        &self.origin
     }
 
     /// The model's messages.

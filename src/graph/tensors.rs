@@ -1,7 +1,8 @@
 //! The places of a model where tensors stand.
 
-use super::Model;
 use super::scope::{Body, NodeId, ScopeId};
+use super::{DataRanges, Model};
+use crate::tensor::{Reference, Tensor, is_external};
 use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto};
 
 /// Where a tensor stands. The order is that of the document within a scope.
@@ -73,6 +74,18 @@ impl Model {
             });
             dense.chain(sparse).chain(attributes).chain(defaults)
         })
+    }
+
+    /// The data that the model refers to.
+    #[must_use]
+    pub fn data_ranges(&self) -> DataRanges {
+        let mut ranges = DataRanges::new();
+        for (_, tensor) in self.tensors().filter(|(_, tensor)| is_external(tensor)) {
+            let Ok(Reference { location, offset, .. }) = Reference::read(tensor) else { continue };
+            let of_location = ranges.entry(location).or_default();
+            of_location.extend(Tensor::read(tensor).map(|tensor| offset..offset.saturating_add(tensor.raw_bytes())));
+        }
+        ranges
     }
 
     /// Where errors and reports say that a tensor is: `graph/weight`, `graph/const_1.value`.

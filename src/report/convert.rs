@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::fold::write_data_files;
+use super::fold::{write_data_file, write_old_files};
 use super::words::{line, plural};
 use crate::convert::{Blocker, Change};
-use crate::external::DataFile;
+use crate::external::{DataFile, UnusedFile};
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -37,9 +37,15 @@ pub struct ConvertedModel {
     /// What the user did not ask for, and should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that nothing refers to any more.
+    /// Data files that were copied along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses, and that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses, and that stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
 }
 
 /// The IR version before and after.
@@ -78,7 +84,8 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> String {
     for note in &model.notes {
         line(&mut text, format_args!("  {note}"));
     }
-    write_data_files(&mut text, model.data_file.as_ref(), &model.removed_files);
+    write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
+    write_old_files(&mut text, model.output.is_none(), &model.removed_files, &model.unused_files);
     text
 }
 

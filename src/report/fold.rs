@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::words::{bytes, line, plural};
-use crate::external::DataFile;
+use crate::external::{DataFile, UnusedFile};
 use crate::passes::{Report, Skipped};
 
 /// One model of a run.
@@ -29,15 +29,22 @@ pub struct FoldedModel {
     /// What the user did not ask for, and should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that nothing refers to any more.
+    /// Data files that were copied along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses, and that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses, and that stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
 }
 
 /// The report for people: sums, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
-    let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, removed_files } = model;
+    let FoldedModel { path, output, report, bytes_in, bytes_out, data_file, notes, .. } = model;
+    let is_dry = output.is_none();
     let mut text = String::new();
     let output = output.as_deref().unwrap_or("nothing written (dry run)");
     line(&mut text, format_args!("{path} -> {output}"));
@@ -68,17 +75,41 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> String {
         line(&mut text, format_args!("  {note}"));
     }
     line(&mut text, format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
-    write_data_files(&mut text, data_file.as_ref(), removed_files);
+    write_data_file(&mut text, data_file.as_ref(), &model.copied_files);
+    write_old_files(&mut text, is_dry, &model.removed_files, &model.unused_files);
     text
 }
 
-/// What a command did to files beside the model.
-pub(super) fn write_data_files(text: &mut String, data_file: Option<&DataFile>, removed_files: &[PathBuf]) {
+/// The data files of the output.
+pub(super) fn write_data_file(text: &mut String, data_file: Option<&DataFile>, copied_files: &[DataFile]) {
     if let Some(DataFile { path, bytes: length }) = data_file {
         line(text, format_args!("  data file {}: {}", path.display(), bytes(*length)));
     }
+    for DataFile { path, bytes: length } in copied_files {
+        line(text, format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
+    }
+}
+
+/// What became of the data files that a model no longer uses, a line for each.
+#[must_use]
+pub fn old_files_text(removed_files: &[PathBuf], unused_files: &[UnusedFile]) -> String {
+    let mut text = String::new();
+    write_old_files(&mut text, false, removed_files, unused_files);
+    text
+}
+
+/// What became of the data files that the model no longer uses.
+pub(super) fn write_old_files(text: &mut String, is_dry: bool, removed_files: &[PathBuf], unused_files: &[UnusedFile]) {
+    let removed = if is_dry { "would remove" } else { "removed" };
     for path in removed_files {
-        line(text, format_args!("  removed data file {}, which nothing refers to any more", path.display()));
+        line(text, format_args!("  {removed} data file {}, which no model uses any more", path.display()));
+    }
+    for UnusedFile { path, bytes: length, reason } in unused_files {
+        let (path, length) = (path.display(), bytes(*length));
+        match reason {
+            Some(reason) => line(text, format_args!("  unused data file {path} ({length}) stays: {reason}")),
+            None => line(text, format_args!("  unused data file {path} ({length}) stays; --prune-data removes such files")),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
-pub use fold::{FoldedModel, fold_text};
+pub use fold::{FoldedModel, fold_text, old_files_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, Unjudged, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
 pub use paint::Paint;

@@ -63,6 +63,22 @@ impl Located {
         self.folder.path().join(&self.below)
     }
 
+    /// Its path beneath a folder; none if it is elsewhere.
+    #[must_use]
+    pub fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
+        self.path().strip_prefix(folder.path()).ok().map(Path::to_owned)
+    }
+
+    /// Removes it, if it is still the file that was looked at.
+    ///
+    /// # Errors
+    /// Those of the operating system; also if it has changed.
+    pub fn remove(&self) -> io::Result<()> {
+        self.expect_unchanged()?;
+        let name = self.below.file_name().ok_or_else(|| io::Error::other("is not a file"))?;
+        self.folder.folder(self.below.parent().unwrap_or(Path::new("")))?.remove(name)
+    }
+
     fn expect_unchanged(&self) -> io::Result<()> {
         self.folder.expect_unchanged(&self.below, &self.stat).map_err(|error| at(&self.path(), error))
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::data_folder::folder_of;
 use crate::files::{Folder, Kind, Stat};
 
-/// Hexadecimal digits of the shortest hash that names a file in a cache (MD5).
-const SHORTEST_HASH: usize = 32;
+/// Hexadecimal digits of the shortest hash that names a file in a cache: MD5, of which two digits may be the name of the folder.
+const SHORTEST_HASH: usize = 30;
 
 /// The place of a new file, with links resolved.
 #[derive(Debug)]
@@ -43,15 +43,23 @@ pub enum NotReplaceable {
 /// # Errors
 /// [`NotReplaceable`], as the source of the error; else those of the operating system.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
-    if super::is_stream(path) { Ok(()) } else { Place::of(path, 1).map(drop) }
+    if super::is_stream(path) {
+        return Ok(());
+    }
+    match Place::of(path, None, 1) {
+        // The folder may be created later.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        place => place.map(drop),
+    }
 }
 
 impl Place {
-    /// The place at a path. A file there may have `names` names.
-    pub(super) fn of(path: &Path, names: u64) -> io::Result<Place> {
-        let resolved = resolved(path)?;
+    /// The place at a path, or at the last name of the path in an open folder, where links are refused. A file there may have `names`
+    /// names.
+    pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
+        let resolved = if folder.is_some() { path.to_owned() } else { resolved(path)? };
         let name = resolved.file_name().ok_or_else(is_folder)?.to_owned();
-        let folder = Folder::open(&folder_of(&resolved))?;
+        let folder = folder.map_or_else(|| Folder::open(&folder_of(&resolved)), Ok)?;
         let old = folder.stat(name.as_ref())?;
         match &old {
             Some(Stat { kind: Kind::Folder, .. }) => Err(is_folder()),
@@ -86,8 +94,8 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
 /// Whether a file seems to be named by its content, as in the caches of model hubs.
 fn is_cached(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_hash = name.len() >= SHORTEST_HASH && name.iter().all(u8::is_ascii_hexdigit);
-    is_hash || file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "blobs")
+    let has_hash = name.split(|byte| !byte.is_ascii_hexdigit()).any(|run| run.len() >= SHORTEST_HASH);
+    has_hash || file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "blobs")
 }
 
 fn is_folder() -> io::Error {

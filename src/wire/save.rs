@@ -35,7 +35,9 @@ pub enum Target {
 /// terminal, and to replace what [`super::check_replaceable`] refuses.
 pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     match target {
-        Target::File(path) if !is_stream(path) => save_together(vec![NewFile::replacing(path.clone(), layout)], None, || Ok(())),
+        Target::File(path) if !is_stream(path) => {
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || Ok(())).map(drop)
+        }
         Target::File(path) => {
             let write = || write_in_order(&layout, &mut File::options().write(true).open(path)?);
             write().map_err(|error| at(path, error))
@@ -71,9 +73,9 @@ impl Written {
     /// # Errors
     /// Those of the operating system, with the path.
     pub(super) fn new(file: NewFile) -> io::Result<Written> {
-        let NewFile { path, layout, mode, is_new, names } = file;
+        let NewFile { path, layout, folder, mode, is_new, names } = file;
         let write = || {
-            let place = Place::of(&path, names)?;
+            let place = Place::of(&path, folder, names)?;
             let file = Temporary::new(&place.folder)?;
             write_anywhere(&layout, file.file().system().ok_or(io::ErrorKind::Unsupported)?)?;
             if let Some(old) = &place.old {

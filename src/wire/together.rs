@@ -27,6 +27,8 @@ pub struct NewFile {
     pub path: PathBuf,
     /// What it will consist of.
     pub layout: Layout,
+    /// The open folder that it is created in; none for the one that the path leads to.
+    pub folder: Option<Folder>,
     /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
     pub mode: Option<u32>,
     /// Whether the name must be free: to find a file there is then an error.
@@ -36,10 +38,16 @@ pub struct NewFile {
 }
 
 impl NewFile {
+    /// A file whose name must be free.
+    #[must_use]
+    pub fn new(path: PathBuf, layout: Layout) -> NewFile {
+        NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
+    }
+
     /// A file that takes the place of what is there, and its permissions.
     #[must_use]
     pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { path, layout, mode: None, is_new: false, names: 1 }
+        NewFile { is_new: false, ..NewFile::new(path, layout) }
     }
 }
 
@@ -106,23 +114,29 @@ fn stat(path: &Path) -> io::Result<Option<Stat>> {
 /// Writes files that belong together, the last of which uses the others. `check` is called when all bytes are written and no name is
 /// given, while no other run gives names in these folders; its error ends the save. A signal waits while names change.
 ///
+/// Returns the locks of the folders: as long as they are held, no other run gives names there.
+///
 /// # Errors
 /// Those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
 /// cannot be flushed in the end, the new files stay.
-pub fn save_together(files: Vec<NewFile>, interim: Option<Interim>, check: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+pub fn save_together(
+    files: Vec<NewFile>,
+    interim: Option<Interim>,
+    check: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Vec<Lock>> {
     // A layout is dropped once it is written: some systems replace no file that is still mapped.
     let mut written = files.into_iter().map(Written::new).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let interim = match interim {
         None => None,
         Some(Interim { second, model }) => {
             let model = NewFile::replacing(last.place.path(), model);
-            Some((Place::of(&second, u64::MAX)?, Written::new(model)?))
+            Some((Place::of(&second, None, u64::MAX)?, Written::new(model)?))
         }
     };
-    let _locks = lock(written.iter().chain([&last]))?;
+    let locks = lock(written.iter().chain([&last]))?;
     check()?;
     let _held = signals::hold();
     let mut steps = Steps::default();
@@ -140,10 +154,10 @@ pub fn save_together(files: Vec<NewFile>, interim: Option<Interim>, check: impl 
     };
     folder.sync().map_err(|error| at(folder.path(), error))?;
     if let Some(second) = second {
-        // Should it stay, the next run reports it as a file that is not used.
+        // If it stays, it is a file that no model uses.
         second.folder.remove(&second.name).ok();
     }
-    Ok(())
+    Ok(locks)
 }
 
 /// The locks of the folders of some files, in an order that is the same for all runs.

@@ -240,6 +240,10 @@ fn in_place_replaces_the_data_that_nobody_needs_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let input = write_external(folder.path(), "m.onnx", &numbered(&all_cast));
     let report = fold(&[text(&input), "--in-place"]);
+    assert_eq!(files(folder.path()), ["m.onnx", "m.onnx.data", "weights.data"], "nothing is deleted unless asked");
+    assert!(report.contains("weights.data (15.6 KiB) stays; --prune-data removes such files"), "{report}");
+    write_external(folder.path(), "m.onnx", &numbered(&all_cast));
+    let report = fold(&[text(&input), "--in-place", "--prune-data"]);
     assert_eq!(files(folder.path()), ["m.onnx", "m.onnx.data"]);
     assert!(report.contains("removed data file"), "{report}");
     assert_eq!(initializers(&input)["b"], ("m.onnx.data".to_owned(), folded_values()["b"].clone()));
@@ -269,16 +273,16 @@ fn data_that_another_model_needs_stays() {
     let first = write_external(folder.path(), "first.onnx", &numbered(&all_cast));
     let second = write_external(folder.path(), "second.onnx", &numbered(&all_cast));
     let before = initializers(&second);
-    fold(&[text(&first), "--in-place"]);
+    fold(&[text(&first), "--in-place", "--prune-data"]);
     assert_eq!(files(folder.path()), ["first.onnx", "first.onnx.data", "second.onnx", "weights.data"]);
     assert_eq!(initializers(&second), before);
-    fold(&[text(&second), "--in-place"]);
+    fold(&[text(&second), "--in-place", "--prune-data"]);
     assert_eq!(files(folder.path()), ["first.onnx", "first.onnx.data", "second.onnx", "second.onnx.data"]);
     // Both in one run, with a file that is called a model and is none: it might need the data.
     let first = write_external(folder.path(), "first.onnx", &numbered(&all_cast));
     let second = write_external(folder.path(), "second.onnx", &numbered(&all_cast));
     fs::write(folder.path().join("torn.onnx"), [0x3a, 0x7f]).unwrap();
-    fold(&[text(&first), text(&second), "--in-place"]);
+    fold(&[text(&first), text(&second), "--in-place", "--prune-data"]);
     assert!(folder.path().join("weights.data").exists());
     assert_eq!(
         initializers(&first),
@@ -293,7 +297,7 @@ fn an_output_that_is_written_again_never_mixes_old_and_new() {
     let output = folder.path().join("out/out.onnx");
     fs::create_dir(folder.path().join("out")).unwrap();
     let out = folder.path().join("out");
-    let run = || fold(&[text(&input), "-o", text(&output)]);
+    let run = || fold(&[text(&input), "-o", text(&output), "--prune-data"]);
     run();
     let first = fs::read(&output).unwrap();
     run();
@@ -337,7 +341,7 @@ fn a_data_file_takes_the_place_of_no_model_and_of_no_other_data() {
     }
     // A name that cannot be is an error whether there is something to move or not.
     let message = refused(&[text(&first), "-o", text(&output), "--external-data", "../w", "--external-threshold", "1G"]);
-    assert!(message.contains("'../w': is no path of a data file"), "{message}");
+    assert!(message.contains("'../w': is not a path of a data file"), "{message}");
     assert_eq!([&first, &second].map(|path| fs::read(path).unwrap()), before);
     assert_eq!(files(folder.path()), ["first.onnx", "second.onnx", "unnamed"]);
 }
@@ -355,11 +359,11 @@ fn data_that_a_model_in_a_folder_above_needs_stays() {
     }
     let above = write_model(folder.path().join("above/above.onnx"), &proto);
     let before = initializers(&above);
-    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
+    fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
     assert_eq!(initializers(&above), before);
     fs::remove_file(&above).unwrap();
     fs::write(inner.join("m.onnx"), fs::read(write_external(&inner, "m.onnx", &numbered(&all_cast))).unwrap()).unwrap();
-    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
+    fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
     assert_eq!(files(&inner), ["m.onnx"]);
 }
 
@@ -386,8 +390,9 @@ fn the_default_of_an_attribute_of_a_function_may_be_in_a_data_file() {
     assert_eq!(fs::read(elsewhere.with_file_name(location)).unwrap()[offset as usize..][..8], expected);
     fold(&[text(&input), "--in-place"]);
     assert!(files(folder.path()).contains(&"weights.data".to_owned()), "the default is still there");
-    fold(&[text(&input), "--in-place", "--external-data", "inline"]);
-    assert!(!files(folder.path()).contains(&"weights.data".to_owned()));
+    // The first fold dropped tensors whose bytes are still in the file: it is not data of this model alone any more.
+    let report = fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
+    assert!(report.contains("weights.data (15.6 KiB) stays: holds bytes that no tensor of the model claims"), "{report}");
     let Values::Raw(raw) = Tensor::read(&default(&mut read_model(&input))).unwrap().values().unwrap() else { panic!("no numbers") };
     assert_eq!(raw, expected);
 }
@@ -547,7 +552,7 @@ fn a_location_leads_to_a_regular_file_in_the_models_folder_or_nowhere() {
         let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         let input = write_model(inside.join("m.onnx"), &with_keys(&keys));
         let output = folder.path().join("out.onnx");
-        for arguments in [&["fold"][..], &["convert", "--opset", "22"]] {
+        for arguments in [&["fold"][..], &["convert", "--opset", "22", "--external-data", "inline"]] {
             let run = recast(&[arguments, &[text(&input), "-o", text(&output)]].concat());
             let message = String::from_utf8_lossy(&run.stderr);
             match (expected, run.status.code(), output.exists()) {
@@ -651,9 +656,10 @@ fn names_of_data_files_that_cannot_be_are_refused() {
         }
     };
     let absolute = folder.path().join("d").display().to_string();
-    for name in ["../d", "/d", "sub", ".", "sub/../d", "out.onnx", &absolute] {
-        expect(&[text(&input), "-o", text(&output), "--external-data", name], "is no path of a data file inside");
+    for name in ["../d", "/d", "sub", ".", "sub/../d", &absolute] {
+        expect(&[text(&input), "-o", text(&output), "--external-data", name], "is not a path of a data file inside");
     }
+    expect(&[text(&input), "-o", text(&output), "--external-data", "out.onnx"], "is the output file");
     expect(&[text(&input), "-o", text(&output), "--external-data", "weights.data"], "in.onnx keeps tensors in this file");
     expect(&[text(&input), "-o", text(&folder.path().join("weights.data"))], "the model keeps tensors in this file");
     let other = write_model(folder.path().join("other.onnx"), &read_model(&input));

@@ -105,6 +105,18 @@ fn cases() -> Vec<Case> {
             &["fold", "m.onnx", "--in-place"],
             "m.onnx",
         ),
+        case(
+            "pair in place, old data removed",
+            vec![("m.onnx", external.clone()), ("w.bin", data.clone())],
+            &["fold", "m.onnx", "--in-place", "--prune-data"],
+            "m.onnx",
+        ),
+        case(
+            "new pair with copied data",
+            vec![("in/m.onnx", external), ("in/w.bin", data), ("out/keep", Vec::new())],
+            &["convert", "in/m.onnx", "--opset", "22", "-o", "out/m.onnx"],
+            "out/m.onnx",
+        ),
     ]
 }
 
@@ -127,8 +139,10 @@ impl Fault {
 impl Case {
     fn set_up(&self, folder: &Path) {
         fs::remove_dir_all(folder).ok();
-        fs::create_dir(folder).unwrap();
-        self.files.iter().for_each(|(name, bytes)| fs::write(folder.join(name), bytes).unwrap());
+        for (name, bytes) in &self.files {
+            fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+            fs::write(folder.join(name), bytes).unwrap();
+        }
     }
 
     fn command(&self, folder: &Path) -> Command {
@@ -150,6 +164,8 @@ impl Case {
         assert!(ended.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&ended.stderr));
         let after = self.content(folder);
         assert!(after.is_ok() && before != after, "{}: {after:?}", self.name);
+        let is_removed = self.arguments.contains(&"--prune-data");
+        assert!(!is_removed || !folder.join("w.bin").exists(), "{}: the old data file stays", self.name);
         for point in 0.. {
             self.set_up(folder);
             let Some((call, ended)) = self.run_with_fault(folder, fault, point) else {
@@ -257,15 +273,24 @@ impl Case {
     }
 }
 
+/// The paths of all files beneath a folder.
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        match path.is_dir() {
+            true => names.extend(self::names(&path).into_iter().map(|below| format!("{name}/{below}"))),
+            false => names.push(name.to_owned()),
+        }
+    }
     names.sort();
     names
 }
 
 fn hidden(folder: &Path) -> Vec<String> {
-    names(folder).into_iter().filter(|name| name.starts_with('.')).collect()
+    let is_hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+    names(folder).into_iter().filter(is_hidden).collect()
 }
 
 #[test]
@@ -302,13 +327,16 @@ fn a_fault_at_any_system_call_of_a_save_leaves_the_old_model_or_the_new_one() {
 /// Files that are there, and two runs.
 struct Race {
     name: &'static str,
+    /// A run before these.
+    earlier: Option<&'static [&'static str]>,
     runs: [&'static [&'static str]; 2],
     outputs: [&'static str; 2],
 }
 
-const RACES: [Race; 4] = [
+const RACES: [Race; 5] = [
     Race {
         name: "one data file for two models",
+        earlier: None,
         runs: [
             &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
             &["fold", "b.onnx", "-o", "y.onnx", "--external-data", "w.bin"],
@@ -317,6 +345,7 @@ const RACES: [Race; 4] = [
     },
     Race {
         name: "one data file that is there, for two models",
+        earlier: None,
         runs: [
             &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "old.bin"],
             &["fold", "b.onnx", "-o", "y.onnx", "--external-data", "old.bin"],
@@ -325,6 +354,7 @@ const RACES: [Race; 4] = [
     },
     Race {
         name: "one model and one data file",
+        earlier: None,
         runs: [
             &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
             &["fold", "b.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
@@ -333,33 +363,49 @@ const RACES: [Race; 4] = [
     },
     Race {
         name: "one model in place",
+        earlier: None,
         runs: [
             &["fold", "a.onnx", "--in-place", "--external-data", "w.bin"],
             &["convert", "a.onnx", "--opset", "22", "--in-place", "--external-data", "w.bin"],
         ],
         outputs: ["a.onnx", "a.onnx"],
     },
+    Race {
+        name: "a data file that one run uses again and the other removes",
+        earlier: Some(&["fold", "c.onnx", "-o", "x.onnx"]),
+        runs: [
+            &["fold", "c.onnx", "-o", "x.onnx"],
+            &["fold", "c.onnx", "-o", "x.onnx", "--external-data", "inline", "--prune-data"],
+        ],
+        outputs: ["x.onnx", "x.onnx"],
+    },
 ];
 
 impl Race {
-    fn set_up(folder: &Path) {
+    fn set_up(&self, folder: &Path) {
         fs::remove_dir_all(folder).ok();
         fs::create_dir(folder).unwrap();
         fs::write(folder.join("a.onnx"), weights(1, None).0).unwrap();
         fs::write(folder.join("b.onnx"), weights(2, None).0).unwrap();
         fs::write(folder.join("old.bin"), "unused").unwrap();
+        let (model, data) = weights(3, Some("c.bin"));
+        fs::write(folder.join("c.onnx"), model).unwrap();
+        fs::write(folder.join("c.bin"), data).unwrap();
+        if let Some(earlier) = self.earlier {
+            assert!(Race::command(earlier, folder).output().unwrap().status.success());
+        }
     }
 
-    fn command(&self, run: usize, folder: &Path) -> Command {
+    fn command(arguments: &[&str], folder: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-        command.args(self.runs[run]).current_dir(folder).env("RAYON_NUM_THREADS", "1");
+        command.args(arguments).current_dir(folder).env("RAYON_NUM_THREADS", "1");
         command
     }
 
     /// Stops the first run at a call of its save, lets the second run do all that it can, and then lets both end. None if the first
     /// run has fewer calls.
     fn run(&self, folder: &Path, point: usize) -> Option<[Ended; 2]> {
-        let first = Traced::spawn(self.command(0, folder));
+        let first = Traced::spawn(Race::command(self.runs[0], folder));
         let (mut calls, mut is_locked) = (None, false);
         let stopped = loop {
             let call = first.next()?;
@@ -373,7 +419,7 @@ impl Race {
             is_locked |= call.name == "flock";
             first.allow(call);
         };
-        let second = Traced::spawn(self.command(1, folder));
+        let second = Traced::spawn(Race::command(self.runs[1], folder));
         while let Some(call) = second.next() {
             if call.name == "flock" && is_locked {
                 // It has to wait until the first run ends.
@@ -398,12 +444,12 @@ fn two_runs_at_once_leave_models_with_their_own_values() {
     for race in RACES {
         let folder = place.path().join("race");
         let alone = [0, 1].map(|run| {
-            Race::set_up(&folder);
-            assert!(race.command(run, &folder).output().unwrap().status.success());
+            race.set_up(&folder);
+            assert!(Race::command(race.runs[run], &folder).output().unwrap().status.success());
             content(&folder.join(race.outputs[run])).unwrap()
         });
         for point in 0.. {
-            Race::set_up(&folder);
+            race.set_up(&folder);
             let Some(ended) = race.run(&folder, point) else { break };
             points += 1;
             let codes = [0, 1].map(|run| ended[run].status.code());

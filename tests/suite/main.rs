@@ -14,6 +14,8 @@ mod external_data;
 mod faults;
 mod fold;
 mod fuzz;
+#[cfg(unix)]
+mod hostile_files;
 mod kept;
 mod limits;
 mod lint;

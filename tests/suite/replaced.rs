@@ -152,3 +152,26 @@ fn a_report_is_not_written_after_a_model_on_standard_output() {
     }
     expect_no_failures(failures);
 }
+
+#[test]
+fn temporary_files_of_interrupted_runs_are_removed_by_the_next_run_that_writes() {
+    let runs: [(&[&str], bool); 4] = [
+        (&["fold", "m.onnx", "--in-place"], true),
+        (&["lint", "m.onnx", "--isolated", "--fix"], true),
+        (&["lint", "m.onnx", "--isolated"], false),
+        (&["fold", "m.onnx", "--in-place", "--dry-run"], false),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, is_removed) in runs {
+        let folder = folder();
+        let left = folder.path().join(".recast-1-0.tmp");
+        fs::write(&left, "a part of a file").unwrap();
+        let output = recast(folder.path(), arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        let is_told = message.contains(".recast-1-0.tmp: removed a temporary file of an interrupted run");
+        if output.status.code() != Some(0) || left.exists() == is_removed || is_told != is_removed {
+            failures.push(format!("{arguments:?}: {:?} {message}", output.status.code()));
+        }
+    }
+    expect_no_failures(failures);
+}

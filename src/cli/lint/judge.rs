@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::files::{self, DataFolders};
-use crate::external::{self, Plan};
+use crate::external::{self, OldFiles, Plan};
 use crate::graph::Model;
 use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Safety, Selection, Severity};
 use crate::report::{Paint, Unjudged, model_diff};
@@ -32,7 +32,10 @@ pub(super) struct Mode<'m> {
 pub(super) enum Action {
     Report,
     /// Applies fixes and writes the file.
-    Fix,
+    Fix {
+        /// Whether data files that only the old model used are removed.
+        prune_data: bool,
+    },
     /// Shows what fixes would change.
     Diff(Paint),
 }
@@ -44,6 +47,7 @@ pub(super) struct Judged {
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub diff: String,
+    pub old_files: OldFiles,
 }
 
 /// Judges a file.
@@ -69,17 +73,20 @@ fn try_judge(Task { path, selection, .. }: &Task, mode: Mode, folders: &DataFold
             let diff = if fixed.is_empty() { String::new() } else { model_diff(&input.name, &before, model.proto(), paint) };
             Ok(Judged { path: input.name, fixed, diff, ..Judged::default() })
         }
-        Action::Fix => {
+        Action::Fix { prune_data } => {
             let Fixed { model, fixed } = lint::fix(model, &job, mode.allowed, mode.known)?;
-            let model = if fixed.is_empty() { model } else { write_and_reopen(path, model, folders)? };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, ..Judged::default() })
+            let (model, old_files) = match fixed.is_empty() {
+                true => (model, OldFiles::default()),
+                false => write_and_reopen(path, model, prune_data, folders)?,
+            };
+            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, old_files, ..Judged::default() })
         }
     }
 }
 
 /// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model, folders: &DataFolders) -> anyhow::Result<Model> {
-    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &external::Options::default())?;
-    plan.write()?;
-    Ok(files::open_model(path, folders)?.1)
+fn write_and_reopen(path: &Path, model: Model, prune_data: bool, folders: &DataFolders) -> anyhow::Result<(Model, OldFiles)> {
+    let options = external::Options { prune_data, ..external::Options::default() };
+    let old_files = Plan::new(model, path, &Target::File(path.to_owned()), &options)?.write()?;
+    Ok((files::open_model(path, folders)?.1, old_files))
 }

@@ -14,8 +14,9 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::{Messages, files, print, progress, say};
+use crate::external::OldFiles;
 use crate::lint::{Baseline, FilePattern, Noqa, Safety, Selector, Severity};
-use crate::report::{LintFormat, LintRun, Paint, lint_summary, plural};
+use crate::report::{LintFormat, LintRun, Paint, lint_summary, old_files_text, plural};
 use crate::wire::{Layout, Piece, Target, save};
 use judge::{Action, Judged, Mode, Task, judge, unjudged};
 use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, parse_severity};
@@ -101,6 +102,8 @@ pub struct Lint {
     #[arg(long)]
     unsafe_fixes: bool,
     #[command(flatten)]
+    prune: files::PruneData,
+    #[command(flatten)]
     folders: files::DataFolders,
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "full")]
@@ -129,6 +132,9 @@ impl Lint {
         let mut run = LintRun::default();
         let known = self.known()?;
         let tasks = self.tasks(&mut run)?;
+        if self.fix {
+            files::tidy(tasks.iter().map(|task| task.path.as_path()))?;
+        }
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             tasks.par_iter().map(|task| judge(task, mode, &self.folders)).inspect(|_| done.count()).collect()
@@ -136,7 +142,8 @@ impl Lint {
         let mut diff = String::new();
         for (task, one) in tasks.iter().zip(judged) {
             match one {
-                Ok(Judged { path, findings, fixed, diff: change }) => {
+                Ok(Judged { path, findings, fixed, diff: change, old_files }) => {
+                    self.report_old_files(&path, &old_files, messages);
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
                     run.findings.extend(findings);
@@ -149,6 +156,14 @@ impl Lint {
         self.apply_baseline(&known, &mut run, messages)?;
         self.print(&run, &diff, messages)?;
         Ok(self.exit_code(&run))
+    }
+
+    /// Says on standard error what became of data files that a fixed model no longer uses.
+    fn report_old_files(&self, path: &str, old: &OldFiles, messages: Messages) {
+        let text = old_files_text(&old.removed, &old.unused);
+        if !messages.quiet {
+            text.lines().for_each(|line| say(format!("recast: {path}: {}", line.trim_start())));
+        }
     }
 
     /// The files to be judged; those that cannot be are noted in the run.
@@ -194,7 +209,7 @@ impl Lint {
             known,
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
             action: match (self.fix, self.diff) {
-                (true, _) => Action::Fix,
+                (true, _) => Action::Fix { prune_data: self.prune.prune_data },
                 (_, true) => Action::Diff(self.paint()),
                 _ => Action::Report,
             },

@@ -1,0 +1,132 @@
+//! Which names that a model chose are those of data files, and nothing else.
+//!
+//! A model chooses the names of its data files. A file of such a name is created beside an output, or removed, only if the name has no
+//! other meaning: to a shell, a build tool, a test runner, a version control system. The rule is a list of what is accepted:
+//!
+//! 1. each component is printable, not hidden, and a plain name on every system: no leading or trailing dot or blank, none of
+//!    `< > : " / \ | ? *`, not a device of Windows such as `NUL`;
+//! 2. the last one ends as the data files of exporters do ([`ENDINGS`], perhaps with a number behind them), or has no ending, but a
+//!    digit, as the files of exporters that write one for each tensor (`onnx__MatMul_123`).
+
+use std::path::Path;
+
+/// Endings of data files, and of the names of parameters, after which exporters call files: `layers.0.weight`.
+const ENDINGS: [&str; 24] = [
+    "data",
+    "onnx_data",
+    "bin",
+    "pb",
+    "dat",
+    "raw",
+    "ext",
+    "tensor",
+    "weights",
+    "params",
+    "weight",
+    "bias",
+    "gamma",
+    "beta",
+    "kernel",
+    "scale",
+    "zero_point",
+    "running_mean",
+    "running_var",
+    "embedding",
+    "embeddings",
+    "weight_hh_l",
+    "weight_ih_l",
+    "inv_freq",
+];
+
+/// Names that are devices on Windows, whatever their ending; some with a digit behind.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+
+/// Why a path is not that of a data file; none if it is.
+pub(super) fn problem(path: &Path) -> Option<&'static str> {
+    let Some(path) = path.to_str() else {
+        return Some("is not a name in UTF-8");
+    };
+    let parts: Vec<&str> = path.split(std::path::is_separator).collect();
+    let last = parts.last().copied().unwrap_or("");
+    parts
+        .iter()
+        .find_map(|part| component_problem(part))
+        .or_else(|| (!is_data_name(last)).then_some("does not have the name of a data file"))
+}
+
+fn component_problem(part: &str) -> Option<&'static str> {
+    let is_reserved = |c: char| {
+        c.is_control()
+            || "<>:\"/\\|?*".contains(c)
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+    };
+    let stem = part.split('.').next().unwrap_or("").trim_end().to_ascii_lowercase();
+    let is_device = DEVICES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+    match part {
+        "" => Some("has an empty component"),
+        _ if part.starts_with('.') => Some("is hidden"),
+        _ if part.starts_with([' ', '-', '~']) || part.ends_with([' ', '.']) || part.contains(is_reserved) || part.len() > 255 => {
+            Some("is not a plain name on every system")
+        }
+        _ if is_device => Some("is the name of a device on Windows"),
+        _ => None,
+    }
+}
+
+fn is_data_name(name: &str) -> bool {
+    match name.rsplit_once('.') {
+        Some((_, ending)) => {
+            let ending = ending.to_ascii_lowercase();
+            let bare = ending.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
+            ENDINGS.contains(&ending.as_str()) || ENDINGS.contains(&bare)
+        }
+        None => name.contains(|c: char| c.is_ascii_digit()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_exporters_give_are_accepted_and_names_with_a_meaning_are_not() {
+        let cases = [
+            ("model.onnx.data", ""),
+            ("model.onnx_data", ""),
+            ("model.onnx_data_1", ""),
+            ("weights.bin", ""),
+            ("weights.pb", ""),
+            ("sub/weights.data", ""),
+            ("onnx__MatMul_123", ""),
+            ("_model_layers_0_Constant_5_attr__value", ""),
+            ("layers.0.weight", ""),
+            ("transformer.h.0.attn.weight", ""),
+            ("lstm.weight_hh_l0", ""),
+            ("bn1.running_var", ""),
+            ("out.onnx.1.data", ""),
+            (".git/config", "is hidden"),
+            (".git/hooks/pre-commit", "is hidden"),
+            ("sub/.data", "is hidden"),
+            ("thesis.txt", "does not have the name of a data file"),
+            ("conftest.py", "does not have the name of a data file"),
+            ("other.onnx", "does not have the name of a data file"),
+            ("model.safetensors", "does not have the name of a data file"),
+            ("hooks/pre-commit", "does not have the name of a data file"),
+            ("Makefile", "does not have the name of a data file"),
+            ("sub/", "has an empty component"),
+            ("NUL.data", "is the name of a device on Windows"),
+            ("com1.bin", "is the name of a device on Windows"),
+            ("w\n.bin", "is not a plain name on every system"),
+            ("w\u{202e}.bin", "is not a plain name on every system"),
+            ("-rf.bin", "is not a plain name on every system"),
+            ("w.bin ", "is not a plain name on every system"),
+            ("a:b.bin", "is not a plain name on every system"),
+        ];
+        let wrong: Vec<_> = cases
+            .iter()
+            .filter(|(name, expected)| problem(Path::new(name)).unwrap_or("") != *expected)
+            .map(|(name, _)| name)
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}

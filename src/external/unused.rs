@@ -1,0 +1,193 @@
+//! Data files that the model in the output's place referred to, and that the new one does not.
+//!
+//! They stay, and are reported. If the user asks for it, those go that can be shown to be data of the old model alone:
+//!
+//! 1. a regular file beneath the output's folder, reached without a link, with one name only;
+//! 2. it has the name of a data file, see [`super::data_name`];
+//! 3. every byte of it is claimed by a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
+//! 4. it is not a model, no model around refers to it, and no other file beside it names it.
+
+use std::fs;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::data_name;
+use super::neighbours::{self, Neighbours};
+use crate::files::Folder;
+use crate::graph::DataRanges;
+use crate::wire::{DataFolder, Located};
+
+/// Zeros between tensors: exporters align them to pages, or to 64 KiB, which Windows demands of maps.
+const LONGEST_PADDING: usize = 1 << 16;
+
+/// Files beside a data file are searched for its name if they are not larger than this: an index is text.
+const LARGEST_INDEX: u64 = 4 << 20;
+
+/// A data file that a model no longer uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnusedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Why it was not removed, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What becomes of the data files that the old model referred to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OldFiles {
+    /// Those that are removed.
+    pub removed: Vec<PathBuf>,
+    /// Those that stay.
+    pub unused: Vec<UnusedFile>,
+}
+
+/// The data files that are not used any more.
+#[derive(Debug, Default)]
+pub(super) struct Unused {
+    files: Vec<File>,
+    /// Where they are looked up.
+    data: Arc<DataFolder>,
+    /// The model that replaces the one that referred to them.
+    output: PathBuf,
+}
+
+#[derive(Debug)]
+struct File {
+    at: Located,
+    location: String,
+    ranges: Vec<Range<u64>>,
+}
+
+impl Unused {
+    /// Those of `old`, except where `is_used`.
+    pub(super) fn of(old: &DataRanges, data: &Arc<DataFolder>, output: &Path, is_used: impl Fn(&Path) -> bool) -> Unused {
+        let mut files: Vec<File> = Vec::new();
+        for (location, ranges) in old {
+            let Ok(at) = data.locate(location) else { continue };
+            match files.iter_mut().find(|file| file.at.path() == at.path()) {
+                Some(file) => file.ranges.extend(ranges.iter().cloned()),
+                None if is_used(&at.path()) => {}
+                None => files.push(File { at, location: location.clone(), ranges: ranges.clone() }),
+            }
+        }
+        Unused { files, data: Arc::clone(data), output: output.to_owned() }
+    }
+
+    /// What becomes of them: all stay, or with `prune` those go that may, of which `remove` says whether it went.
+    pub(super) fn settle(self, prune: bool, remove: impl Fn(&Located) -> Result<(), String>) -> OldFiles {
+        let mut old = OldFiles::default();
+        for file in &self.files {
+            let settled = if prune { self.may_go(file).and_then(|()| remove(&file.at)).map_err(Some) } else { Err(None) };
+            match settled {
+                Ok(()) => old.removed.push(file.at.path()),
+                Err(reason) => old.unused.push(UnusedFile { path: file.at.path(), bytes: file.at.stat.bytes, reason }),
+            }
+        }
+        old
+    }
+
+    fn may_go(&self, file: &File) -> Result<(), String> {
+        let path = file.at.path();
+        let folder = Folder::open(&crate::wire::folder_of(&self.output)).map_err(|error| error.to_string())?;
+        let Some(below) = file.at.beneath(&folder) else {
+            return Err("is outside the output's folder".to_owned());
+        };
+        if super::name::normal(&file.location).as_ref() != Some(&below) {
+            return Err("is reached through a link".to_owned());
+        }
+        if let Some(problem) = data_name::problem(&below) {
+            return Err(problem.to_owned());
+        }
+        // As it is now: a second name may have come or gone since the plan was made.
+        let now = self.data.locate(&file.location).map_err(|error| error.to_string())?;
+        if now.stat.links > 1 {
+            return Err("has other names (hard links)".to_owned());
+        }
+        let content = self.data.open(&file.location).map_err(|error| error.to_string())?;
+        if !is_all_claimed(&content.bytes, file.ranges.clone()) {
+            return Err("holds bytes that no tensor of the model claims".to_owned());
+        }
+        if neighbours::is_model(&path) {
+            return Err("is a model".to_owned());
+        }
+        let neighbours = Neighbours::of(folder.path(), [path.as_path()]);
+        if let Some(by) = neighbours.referring(&path).find(|by| !self.is_output(by)) {
+            return Err(format!("{} may refer to it", by.display()));
+        }
+        match naming_file(&path, |other| self.is_output(other)) {
+            Some(other) => Err(format!("{} names it", other.display())),
+            None => Ok(()),
+        }
+    }
+
+    fn is_output(&self, path: &Path) -> bool {
+        matches!((fs::canonicalize(path), fs::canonicalize(&self.output)), (Ok(path), Ok(output)) if path == output)
+    }
+}
+
+/// Whether the ranges cover all bytes, except for short runs of zeros.
+fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
+    let length = bytes.len() as u64;
+    ranges.push(length..length);
+    ranges.sort_by_key(|range| range.start);
+    let mut end = 0;
+    ranges.into_iter().all(|range| {
+        let gap = &bytes[end.min(length) as usize..range.start.clamp(end, length.max(end)).min(length) as usize];
+        end = end.max(range.end);
+        gap.len() < LONGEST_PADDING && gap.iter().all(|&byte| byte == 0)
+    })
+}
+
+/// A small file beside a data file that contains its name: an index, a configuration, a checksum.
+fn naming_file(data: &Path, is_output: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let name = data.file_name()?.as_encoded_bytes();
+    let folder = crate::wire::folder_of(data);
+    // A file in a folder that cannot be read may name it.
+    let Ok(entries) = fs::read_dir(&folder) else { return Some(folder) };
+    let mut others: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    others.sort();
+    others.into_iter().find(|other| {
+        let is_small = fs::symlink_metadata(other).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_INDEX);
+        let names = || {
+            let mut bytes = Vec::new();
+            let read = fs::File::open(other).and_then(|file| file.take(LARGEST_INDEX).read_to_end(&mut bytes));
+            // A file that cannot be read may name it.
+            read.is_err() || bytes.windows(name.len()).any(|part| part == name)
+        };
+        other != data && is_small && !is_output(other) && !neighbours::is_model(other) && names()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::single_range_in_vec_init)] // One tensor is a case too.
+    fn a_file_is_claimed_if_only_short_runs_of_zeros_are_not() {
+        let mut bytes = vec![1; 100];
+        bytes[40..50].fill(0);
+        let cases: [(&[Range<u64>], bool); 8] = [
+            (&[0..100], true),
+            (&[0..40, 50..100], true),
+            (&[50..100, 0..45], true),
+            (&[0..40, 51..100], false),
+            (&[0..99], false),
+            (&[1..100], false),
+            (&[], false),
+            (&[0..u64::MAX, u64::MAX..u64::MAX], true),
+        ];
+        for (ranges, expected) in cases {
+            assert_eq!(is_all_claimed(&bytes, ranges.to_vec()), expected, "{ranges:?}");
+        }
+        assert!(!is_all_claimed(&vec![0; LONGEST_PADDING], Vec::new()));
+        assert!(is_all_claimed(&[], Vec::new()));
+    }
+}
