@@ -16,7 +16,7 @@
 //! assert_eq!(report.folded().len(), 3);
 //!
 //! let folder = tempfile::tempdir()?;
-//! wire::save(&Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
+//! wire::save(Layout::of(&model.into_proto()), &Target::File(folder.path().join("folded.onnx")))?;
 //! # Ok(())
 //! # }
 //! ```

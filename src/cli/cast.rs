@@ -18,7 +18,7 @@ use crate::dtype::DType;
 use crate::formats;
 use crate::report::{bytes, plural};
 use crate::shown::Shown;
-use crate::wire::{DataFolder, Layout, NewFile, Target, is_stream, save, save_together};
+use crate::wire::{DataFolder, Layout, NewFile, Target, is_standard_output, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -97,10 +97,11 @@ impl CastFile {
         }
         let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
-        let target = if self.output == Path::new("-") { Target::Stdout } else { Target::File(self.output.clone()) };
-        if target != Target::Stdout && data.holds(&self.output) {
+        let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
+        if !is_stdout && data.holds(&self.output) {
             bail!("{}: the input keeps its values in this file; use another output", self.output.display());
         }
+        let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
         written.map_err(|error| files::not_written(&files::target_name(&target), &error))?;
@@ -160,10 +161,10 @@ impl CastFile {
 fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
     match target {
         Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile { path: path.clone(), layout, mode: None }], &|| data.expect_unchanged())
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || data.expect_unchanged()).map(drop)
         }
         _ => {
-            save(&layout, target)?;
+            save(layout, target)?;
             data.expect_unchanged()
         }
     }

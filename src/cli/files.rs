@@ -1,6 +1,6 @@
 //! Which files a command reads, and where it writes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub struct Output {
 impl Output {
     /// Whether models go to standard output, which leaves no room there for a report.
     pub fn is_stdout(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
+        self.output.as_deref().is_some_and(|output| output == Path::new("-") || wire::is_standard_output(output))
     }
 
     fn is_given(&self) -> bool {
@@ -49,12 +49,12 @@ impl Output {
     pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
         match (dry_run, self.is_given()) {
             (true, false) => Ok(vec![None; inputs.len()]),
-            (true, true) => Ok(self.targets(inputs)?.into_iter().map(Some).collect()),
+            (true, true) => Ok(self.targets(true, inputs)?.into_iter().map(Some).collect()),
             (false, _) => {
                 if let Some(folder) = &self.out_dir {
                     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
                 }
-                Ok(self.targets(inputs)?.into_iter().map(Some).collect())
+                Ok(self.targets(false, inputs)?.into_iter().map(Some).collect())
             }
         }
     }
@@ -63,7 +63,7 @@ impl Output {
     ///
     /// # Errors
     /// Where an input has none, or two inputs have the same.
-    fn targets(&self, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
         if !self.is_given() {
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }
@@ -71,15 +71,21 @@ impl Output {
             bail!("-o takes one model, but {} were given; use --out-dir DIR or --in-place", inputs.len());
         }
         let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
+        let files =
+            || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
+        if !dry_run {
+            // First, since a temporary file may be a second name of a target.
+            tidy(files())?;
+        }
         let mut seen = HashSet::new();
-        for target in &targets {
-            let Target::File(path) = target else { continue };
+        for path in files() {
             if !seen.insert(wire::identity(path)) {
                 bail!("two models would be written to {}; write them to different folders", path.display());
             }
-            if !self.in_place {
+            if self.output.is_some() {
                 check_target(path)?;
             }
+            wire::check_replaceable(path).with_context(|| path.display().to_string())?;
         }
         Ok(targets)
     }
@@ -87,7 +93,7 @@ impl Output {
     fn target(&self, input: &Path) -> anyhow::Result<Target> {
         let is_text = not_a_model::is_text_model(input);
         match (&self.output, &self.out_dir) {
-            (Some(output), _) if output == Path::new("-") => Ok(Target::Stdout),
+            _ if self.is_stdout() => Ok(Target::Stdout),
             (Some(output), _) => Ok(Target::File(output.clone())),
             _ if is_stdin(input) => bail!("a model from standard input has no file name; use -o FILE"),
             (None, Some(folder)) => {
@@ -122,6 +128,17 @@ pub fn check_target(path: &Path) -> anyhow::Result<()> {
     }
     if not_a_model::is_text_model(path) {
         bail!("{name}: models are written in binary form; use a name that ends in .onnx");
+    }
+    Ok(())
+}
+
+/// Removes the temporary files of interrupted runs from the folders of some outputs, and names them on standard error.
+pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
+    let folders: BTreeSet<PathBuf> = outputs.map(wire::folder_of).collect();
+    for folder in folders {
+        for path in wire::tidy(&folder).with_context(|| folder.display().to_string())? {
+            streams::say(streams::message(format_args!("{}: removed a temporary file of an interrupted run", path.display())));
+        }
     }
     Ok(())
 }

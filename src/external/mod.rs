@@ -14,6 +14,7 @@
 
 mod arrange;
 mod data_name;
+mod interim;
 mod name;
 mod neighbours;
 mod place;
@@ -31,8 +32,12 @@ use crate::files::{FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
-use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, is_stream, save, save_together};
+use crate::wire::{
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, check_replaceable, is_stream,
+    is_temporary, save, save_together,
+};
 use arrange::arrange;
+use neighbours::Neighbours;
 use place::Place;
 use unused::Unused;
 pub use unused::{OldFiles, UnusedFile};
@@ -101,17 +106,6 @@ pub enum Unplaceable {
         /// What is wrong with it.
         why: String,
     },
-    /// The output is a link that leads to nothing.
-    #[error("{}: is a link to a file that does not exist; remove the link, or give the path of the file", .0.display())]
-    Dangling(PathBuf),
-    /// The output is a link to a file that is named by a hash of its content.
-    #[error("{}: is a link to {}, which is named by the hash of its content and may be shared; use another output", link.display(), target.display())]
-    Hashed {
-        /// The output.
-        link: PathBuf,
-        /// Where it leads.
-        target: PathBuf,
-    },
     /// The new data file would take the place of a model.
     #[error("--external-data '{0}': is a model; use another name")]
     OverModel(String),
@@ -126,6 +120,9 @@ pub enum Unplaceable {
     /// The output would take the place of a data file of the model.
     #[error("{}: the model keeps tensors in this file; use another output", .0.display())]
     OverData(PathBuf),
+    /// The output cannot be replaced, see [`check_replaceable`], or cannot be looked at.
+    #[error("{0}")]
+    Output(String),
     /// The model cannot be changed.
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -175,6 +172,13 @@ pub struct Plan {
     unused: Unused,
     prunes: bool,
     is_there: bool,
+    is_in_place: bool,
+    /// What was there when the plan was made, and must be there still when it is carried out.
+    before: Vec<Before>,
+    /// The data file of a name that the user chose, if there is a file of this name.
+    replaced: Option<PathBuf>,
+    /// The old model while its data file is replaced.
+    interim: Option<Interim>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -199,7 +203,7 @@ impl Plan {
         }
         let place = Place::of(&model, input, target);
         let data_ids = place.data_ids(&model);
-        let notes = check_output(&place, &data_ids)?;
+        check_output(&place, &data_ids)?;
         let is_unchanged = model.proto().source().is_some();
         let mut plan = Plan {
             target: target.clone(),
@@ -213,8 +217,22 @@ impl Plan {
             unused: Unused::default(),
             prunes: options.prune_data,
             is_there: false,
-            notes,
+            is_in_place: place.is_in_place,
+            before: Vec::new(),
+            replaced: None,
+            interim: None,
+            notes: Vec::new(),
         };
+        if let Some(output) = place.output.as_ref().filter(|_| place.is_in_place) {
+            plan.before.push(before(output)?);
+        }
+        if let (Some(output), Placement::File(name)) = (&place.output, &options.placement) {
+            let data = before(&place.folder.join(name::location(name)?))?;
+            if data.exists() && !place.is_in_place {
+                plan.before.push(before(output)?);
+            }
+            plan.before.push(data);
+        }
         let sorted = sort::sort(&model, &place, options)?;
         // The same tensors at the same places: their files are copied, and the model stays as it is.
         if options.placement == Placement::Keep
@@ -224,7 +242,8 @@ impl Plan {
             && (is_unchanged || model.data_ranges() == **model.original_data_ranges())
             && let Some(copies) = place.copies(&model)?
         {
-            (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.len(), copies);
+            plan.before.extend(copies.there);
+            (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
             return Ok(plan);
         }
         plan.is_there = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
@@ -242,8 +261,20 @@ impl Plan {
             tensors.extend(to_file);
             plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
             plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
-            if !chosen.is_there {
-                plan.data.push(NewFile { path: chosen.path, layout, mode: None });
+            let is_there = chosen.there.is_some();
+            plan.before.extend(chosen.there);
+            if !is_there {
+                if let (Some(output), Placement::File(name), true) = (&place.output, &options.placement, chosen.path.exists()) {
+                    plan.interim = interim::of(output, &chosen.path, name)?;
+                    let left = plan.interim.as_ref().filter(|interim| interim.second.exists());
+                    let note =
+                        |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
+                    plan.notes.extend(left.map(note));
+                    plan.replaced = Some(chosen.path.clone());
+                    plan.data.push(NewFile::replacing(chosen.path, layout));
+                } else {
+                    plan.data.push(NewFile::new(chosen.path, layout));
+                }
             }
         }
         plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
@@ -314,17 +345,28 @@ impl Plan {
     /// Those of the operating system, with the path; also if an input changed while it was read. The model that was there, if any, is
     /// then as it was.
     pub fn write(self) -> io::Result<OldFiles> {
+        let _locks;
         match self.target {
             _ if self.is_there => return Ok(OldFiles::default()),
             Target::File(path) if !is_stream(&path) => {
-                create_folders(&self.folder, &self.data)?;
-                let mut files = self.data;
-                files.push(NewFile { path, layout: self.model, mode: None });
-                save_together(files, &|| self.sources.expect_unchanged())?;
+                let mut files = in_folders(&self.folder, self.data)?;
+                if let Some(replaced) = &self.replaced {
+                    let is_replaced = |file: &&mut NewFile| file.path == *replaced;
+                    let names = 1 + interim::second_names(&path, replaced).len() as u64;
+                    files.iter_mut().filter(is_replaced).for_each(|file| file.names = names);
+                }
+                files.push(NewFile::replacing(path.clone(), self.model));
+                let check = || {
+                    self.sources.expect_unchanged()?;
+                    self.before.iter().try_for_each(Before::expect_unchanged)?;
+                    let replaced = self.replaced.as_deref();
+                    replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
+                };
+                // No other run may begin to use an old data file while it is removed.
+                _locks = save_together(files, self.interim, check)?;
             }
             target => {
-                let path = if let Target::File(path) = &target { path } else { Path::new("-") };
-                save(&self.model, &target).map_err(|error| at(path, error))?;
+                save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
             }
         }
@@ -332,55 +374,48 @@ impl Plan {
     }
 }
 
-/// Creates the folders of data files, beneath the output's folder and through no link.
-fn create_folders(folder: &Path, data: &[NewFile]) -> io::Result<()> {
+/// What is at a path now.
+fn before(path: &Path) -> Result<Before, Unplaceable> {
+    Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
+}
+
+/// Checks that no model but the output uses a data file that is about to be replaced: another run may have written one.
+fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -> io::Result<()> {
+    let neighbours = Neighbours::of(folder, [data]);
+    let is_other = |by: &&Path| {
+        // The new files of this run do not have their names yet.
+        let is_temporary = by.file_name().is_some_and(is_temporary);
+        !is_temporary && (is_in_place || !place::is_same(by, output))
+    };
+    match neighbours.referring(data).find(is_other) {
+        Some(by) => Err(at(data, io::Error::other(format!("{} keeps tensors in this file now; use another name", by.display())))),
+        None => Ok(()),
+    }
+}
+
+/// Creates the folders of data files, beneath the output's folder and through no link, in which the files are then created.
+fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     if data.is_empty() {
-        return Ok(());
+        return Ok(data);
     }
     fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
     let open = Folder::open(folder).map_err(|error| at(folder, error))?;
-    for path in data.iter().map(|file| &file.path) {
+    let beneath = |file: NewFile| {
         // The data file of a model is beside it, with or without a folder in the path.
-        let below = path.strip_prefix(folder).unwrap_or(path);
-        open.create_folders_to(below).map_err(|error| at(path, error))?;
-    }
-    Ok(())
+        let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        let created = open.create_folders_to(below).map_err(|error| at(&file.path, error))?;
+        Ok(NewFile { folder: Some(created), ..file })
+    };
+    data.into_iter().map(beneath).collect()
 }
 
-/// Checks that the output is not a file that must not be replaced. Returns what the user should know of it.
-fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<Vec<String>, Unplaceable> {
+/// Checks that the output is not a file that must not be replaced.
+fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplaceable> {
     let Some(output) = &place.output else {
-        return Ok(Vec::new());
+        return Ok(());
     };
-    if output.is_symlink() {
-        let target = fs::canonicalize(output).map_err(|_| Unplaceable::Dangling(output.clone()))?;
-        if is_named_by_hash(&target) {
-            return Err(Unplaceable::Hashed { link: output.clone(), target });
-        }
-    }
     if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
         return Err(Unplaceable::OverData(output.clone()));
     }
-    let has_other_names = fs::metadata(output).is_ok_and(|found| links(&found) > 1);
-    let note = || format!("{} has other names (hard links), which keep the old content", output.display());
-    Ok(has_other_names.then(note).into_iter().collect())
-}
-
-/// Whether a file belongs to a store that names files by their content: such names hold a long run of hexadecimal digits.
-fn is_named_by_hash(path: &Path) -> bool {
-    let is_hash = |name: &str| name.split(|c: char| !c.is_ascii_hexdigit()).any(|run| run.len() >= SHORTEST_HASH);
-    path.file_name().is_some_and(|name| is_hash(&name.to_string_lossy()))
-}
-
-/// Hexadecimal digits of MD5, but for two that may be a folder's name.
-const SHORTEST_HASH: usize = 30;
-
-#[cfg(unix)]
-fn links(found: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(found).max(1)
-}
-
-#[cfg(not(unix))]
-fn links(_found: &fs::Metadata) -> u64 {
-    1
+    check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -6,15 +6,15 @@ use std::path::{Component, Path, PathBuf};
 use super::neighbours::{self, Neighbours};
 use super::place::Place;
 use super::{Options, Placement, Unplaceable};
-use crate::wire::{DataFolder, Layout, folder_of, identity};
+use crate::wire::{Before, DataFolder, Layout, folder_of, identity};
 
 /// A path for a new data file.
 pub(super) struct Chosen {
     pub path: PathBuf,
     /// The path as the model says it.
     pub location: String,
-    /// Whether a file of just this content is there.
-    pub is_there: bool,
+    /// The file of this path, if its content is the same.
+    pub there: Option<Before>,
 }
 
 /// The name that the user wants, or else the output's name with `.data`. A file of other content is not replaced if a model may refer
@@ -22,7 +22,11 @@ pub(super) struct Chosen {
 pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Result<Chosen, Unplaceable> {
     let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
     let found = DataFolder::of_model(output);
-    let is_there = |location: &str| found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes));
+    let there = |path: &Path, location: &str| {
+        // First, so that a later change is found.
+        let before = Before::of(path).ok()?;
+        found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes)).then_some(before)
+    };
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
@@ -32,8 +36,8 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
         if path.is_dir() || path.is_symlink() || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
-        let is_there = is_there(&location);
-        if !is_there && path.exists() {
+        let there = there(&path, &location);
+        if there.is_none() && path.exists() {
             if neighbours::is_model(&path) {
                 return Err(Unplaceable::OverModel(name.clone()));
             }
@@ -42,13 +46,15 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
                 return Err(Unplaceable::InUse { name: name.clone(), by: by.to_owned() });
             }
         }
-        return Ok(Chosen { path, location, is_there });
+        return Ok(Chosen { path, location, there });
     }
     // One that an earlier run left serves again if it holds the same.
-    let same = own_files(output).into_iter().find(|path| name_of(path).is_some_and(&is_there));
-    let is_there = same.is_some();
-    let path = same.or_else(|| own_names(output).find(|path| path.symlink_metadata().is_err()));
-    path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, is_there }))
+    let same = own_files(output).into_iter().find_map(|path| Some((there(&path, name_of(&path)?)?, path)));
+    let (there, path) = same.map_or_else(
+        || (None, own_names(output).find(|path| path.symlink_metadata().is_err())),
+        |(there, path)| (Some(there), Some(path)),
+    );
+    path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, there }))
         .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
 }
 
@@ -59,7 +65,7 @@ pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
 }
 
 /// The names that this program gives to the data file of an output, in order.
-fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
     let with = |ending: String| {
         let mut name = output.as_os_str().to_owned();
         name.push(ending);
@@ -83,7 +89,7 @@ pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn name_of(path: &Path) -> Option<&str> {
+pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 

@@ -25,8 +25,9 @@ impl Neighbours {
             data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| fs::canonicalize(folder).ok()).collect();
         let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
         let around =
-            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(files).filter(|path| is_called_model(path));
-        let files: BTreeSet<PathBuf> = near.iter().flat_map(|folder| files(folder)).chain(around).collect();
+            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| is_called_model(path));
+        let files: BTreeSet<PathBuf> =
+            near.iter().flat_map(|folder| files(folder)).chain(around.filter(|path| path.is_file())).collect();
         Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
     }
 
@@ -62,8 +63,11 @@ fn is_called_model(path: &Path) -> bool {
 }
 
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.is_file())
+    entries(folder).filter(|path| path.is_file())
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 /// The data that a model refers to; none if the file is not a model.

@@ -13,7 +13,16 @@ use crate::error::shortened;
 use crate::files::{FileId, Folder, Kind};
 use crate::graph::Model;
 use crate::tensor::{BadTensor, Reference, Tensor, is_external};
-use crate::wire::{BadLocation, DataFolder, Layout, NewFile, Piece, Target, folder_of, is_stream};
+use crate::wire::{BadLocation, Before, DataFolder, Layout, NewFile, Piece, Target, folder_of, is_stream};
+
+/// The data files of a model at the same locations of the output's folder.
+#[derive(Default)]
+pub(super) struct Copies {
+    /// Those that are written.
+    pub files: Vec<NewFile>,
+    /// Those that are there already.
+    pub there: Vec<Before>,
+}
 
 /// The input and the output of a rewrite.
 pub(super) struct Place {
@@ -58,12 +67,11 @@ impl Place {
         Ok((self.data.open(&reference.location)?.path, bytes))
     }
 
-    /// The data files of the model, to be written at the same locations of the output's folder; none where the same file is there
-    /// already. None at all if a location does not lead down, or another file is at one.
+    /// The data files of the model at the same locations of the output's folder: to be written, or there already. None if a location does not lead down, or another file is at one.
     ///
     /// # Errors
     /// Where a data file cannot be read, or has a name under which no file is created.
-    pub fn copies(&self, model: &Model) -> Result<Option<Vec<NewFile>>, Unplaceable> {
+    pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
             let read = || {
@@ -79,17 +87,21 @@ impl Place {
         }
         let there = DataFolder::of_model(&self.folder.join("model"));
         let folder = Folder::open(&self.folder).ok();
-        let mut copies = Vec::new();
+        let mut copies = Copies::default();
         for (below, location) in locations {
             let unreadable = |reason: BadLocation| Unplaceable::Tensor { place: "model".to_owned(), reason: reason.into() };
             let (bytes, from) =
                 (self.data.open(&location).map_err(unreadable)?.bytes, self.data.locate(&location).map_err(unreadable)?);
             let path = self.folder.join(&below);
             let layout = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
+            let before = Before::of(&path).ok();
             let found = folder.as_ref().map_or(Ok(None), |folder| folder.stat(&below));
             match found {
                 Ok(Some(found))
-                    if found.kind == Kind::File && there.open(&location).is_ok_and(|file| layout.is_content_of(&file.bytes)) => {}
+                    if found.kind == Kind::File && there.open(&location).is_ok_and(|file| layout.is_content_of(&file.bytes)) =>
+                {
+                    copies.there.extend(before);
+                }
                 Ok(Some(_)) => return Ok(None),
                 Ok(None) if Some(&path) == self.output.as_ref() => return Ok(None),
                 Ok(None) => {
@@ -97,7 +109,7 @@ impl Place {
                         return Err(Unplaceable::UnsafeCopy { location: shortened(&location).into_owned(), why: why.to_owned() });
                     }
                     let mode = cfg!(unix).then_some(from.stat.mode & 0o777);
-                    copies.push(NewFile { path, layout, mode });
+                    copies.files.push(NewFile { mode, ..NewFile::new(path, layout) });
                 }
                 Err(error) => {
                     let why = format!("the path leads through a link or a file of the output's folder ({error})");
@@ -138,6 +150,6 @@ impl Place {
     }
 }
 
-fn is_same(left: &Path, right: &Path) -> bool {
+pub(super) fn is_same(left: &Path, right: &Path) -> bool {
     matches!((fs::canonicalize(left), fs::canonicalize(right)), (Ok(left), Ok(right)) if left == right)
 }

@@ -43,6 +43,10 @@ pub struct NewFile {
     file: File,
 }
 
+/// The lock of a folder, see [`Folder::lock`].
+#[derive(Debug)]
+pub struct Lock(#[allow(dead_code)] system::Lock);
+
 /// Which file a path leads to, with links followed; none if there is nothing.
 #[must_use]
 pub fn id_of(path: &Path) -> Option<FileId> {
@@ -148,11 +152,11 @@ impl Folder {
         self.system.create_folder(only(name)?)
     }
 
-    /// Creates the folders on the way to a path beneath this one, as far as they do not exist.
+    /// Creates the folders on the way to a path beneath this one, as far as they do not exist, and opens the last of them.
     ///
     /// # Errors
     /// Those of the operating system; also if something other than a folder has one of the names.
-    pub fn create_folders_to(&self, path: &Path) -> io::Result<()> {
+    pub fn create_folders_to(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path.parent().unwrap_or(Path::new("")))? {
             match folder.create_folder(name) {
@@ -160,7 +164,7 @@ impl Folder {
                 _ => folder = folder.folder(Path::new(name))?,
             }
         }
-        Ok(())
+        Ok(folder)
     }
 
     /// Creates a file in this folder, with the permissions of a new file.
@@ -192,6 +196,31 @@ impl Folder {
     /// Those of the operating system.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.system.rename(only(from)?, only(to)?)
+    }
+
+    /// Renames a file of this folder, in one step. Nothing is replaced.
+    ///
+    /// # Errors
+    /// Those of the operating system; also if the new name is in use.
+    pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.system.rename_new(only(from)?, only(to)?)
+    }
+
+    /// Gives a second name, in another folder or this one, to a file of this folder (a hard link).
+    ///
+    /// # Errors
+    /// Those of the operating system; also if the new name is in use, or the file system has no hard links.
+    pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
+        self.system.link_again(only(from)?, &into.system, only(to)?)
+    }
+
+    /// Waits until no other process holds the lock of this folder, and holds it until the value is dropped. None where the system, the
+    /// file system or the permissions of the folder do not allow it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn lock(&self) -> io::Result<Option<Lock>> {
+        Ok(self.system.lock()?.map(Lock))
     }
 
     /// Removes a file of this folder.
@@ -241,6 +270,12 @@ impl OpenFile {
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
+
+    /// Whether it is certain that no running process has marked it, see [`NewFile::claim`].
+    #[must_use]
+    pub fn is_unclaimed(&self) -> bool {
+        system::is_unclaimed(&self.file)
+    }
 }
 
 impl NewFile {
@@ -256,6 +291,34 @@ impl NewFile {
     /// Those of the operating system.
     pub fn stat(&self) -> io::Result<Stat> {
         Stat::of_file(&self.file)
+    }
+
+    /// Gives it the owner, the group and the permissions of an older file, as far as this user may. Where the group cannot be kept, the
+    /// new group may do no more than everybody.
+    ///
+    /// # Errors
+    /// Those of the operating system when the permissions are set.
+    pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
+        system::take_permissions(&self.file, old)
+    }
+
+    /// Gives it the attributes that users and access control lists attached to an older file, as far as the system allows.
+    pub fn take_attributes_of(&self, old: &OpenFile) {
+        system::take_attributes(&self.file, &old.file);
+    }
+
+    /// Gives it permissions, as in Unix; elsewhere it has those that its folder gives.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        system::set_mode(&self.file, mode)
+    }
+
+    /// Marks it as in use by this process, which ends with the process. False if another process has marked it.
+    #[must_use]
+    pub fn claim(&self) -> bool {
+        system::claim(&self.file)
     }
 
     /// Brings its bytes to the disk.

@@ -11,6 +11,31 @@ use super::stat::{FileId, Kind, Stat};
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
+/// Folders have no locks here.
+pub(super) type Lock = ();
+
+/// Without locks, no other process has one.
+pub(super) fn claim(_file: &File) -> bool {
+    true
+}
+
+/// Without locks, no file is known to be unused.
+pub(super) fn is_unclaimed(_file: &File) -> bool {
+    false
+}
+
+pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Attributes are not copied here.
+pub(super) fn take_attributes(_file: &File, _old: &File) {}
+
+/// A new file has the permissions that its folder gives.
+pub(super) fn take_permissions(_file: &File, _old: &Stat) -> io::Result<()> {
+    Ok(())
+}
+
 impl Folder {
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
         let path = fs::canonicalize(path)?;
@@ -63,6 +88,22 @@ impl Folder {
 
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match fs::symlink_metadata(self.0.join(to)) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.rename(from, to),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
+        fs::hard_link(self.0.join(from), into.0.join(to))
+    }
+
+    pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
+        Ok(None)
     }
 
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {

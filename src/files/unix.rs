@@ -10,7 +10,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Uid, fchmod, fchown, flock, fstat, mkdirat, openat, renameat,
+    statat, unlinkat,
+};
+use rustix::io::Errno;
 
 use super::stat::{FileId, Kind, Stat};
 
@@ -26,6 +30,37 @@ const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
+
+/// A handle of the locked folder; closing it releases the lock, as does the end of the process.
+pub(super) type Lock = OwnedFd;
+
+/// Locks a file. False if another process has the lock; a file system without locks has none to refuse.
+pub(super) fn claim(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
+}
+
+/// Whether a file's lock is known to be free: this process has it now.
+pub(super) fn is_unclaimed(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
+    let now = Stat::of_file(file)?;
+    let mut mode = old.mode;
+    if now.owner != old.owner && fchown(file, Some(Uid::from_raw(old.owner)), None).is_err() {
+        // Rights that come with the owner are not for another one.
+        mode &= 0o1777;
+    }
+    if now.group != old.group && fchown(file, None, Some(Gid::from_raw(old.group))).is_err() {
+        mode = mode & 0o1707 | (mode & (mode << 3) & 0o070);
+    }
+    if now.mode != mode { set_mode(file, mode) } else { Ok(()) }
+}
+
+#[allow(clippy::unnecessary_cast)] // The types of the mode differ between systems.
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    Ok(fchmod(file, Mode::from_raw_mode(mode as _))?)
+}
 
 impl Folder {
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
@@ -121,6 +156,49 @@ impl Folder {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match rustix::fs::renameat_with(&self.0, from, &self.0, to, rustix::fs::RenameFlags::NOREPLACE) {
+            // The file system or the kernel does not have it.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.look_and_rename(from, to),
+            result => Ok(result?),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.look_and_rename(from, to)
+    }
+
+    /// Other processes that hold the folder's lock do not come between.
+    fn look_and_rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match self.stat(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.rename(from, to),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::linkat(&self.0, from, &into.0, to, AtFlags::empty())?)
+    }
+
+    pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
+        let folder = match self.readable() {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        loop {
+            match flock(&folder, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Some(folder)),
+                Err(Errno::INTR) => {}
+                Err(Errno::NOLCK | Errno::NOSYS | Errno::NOTSUP | Errno::INVAL | Errno::BADF) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
@@ -139,6 +217,27 @@ impl Folder {
         Ok(openat(&self.0, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
 }
+
+/// The access control list and the attributes of users; those of the system are for the system to set.
+#[cfg(target_os = "linux")]
+pub(super) fn take_attributes(file: &File, old: &File) {
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+
+    /// The most that Linux allows for the names together, and for a value.
+    const MOST: usize = 1 << 16;
+    let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
+    let Ok(bytes) = flistxattr(old, &mut names[..]) else { return };
+    for name in names[..bytes].split(|&byte| byte == 0) {
+        let is_taken = name.starts_with(b"user.") || name == b"system.posix_acl_access";
+        if let (true, Ok(bytes)) = (is_taken, fgetxattr(old, name, &mut value[..])) {
+            // A file system that cannot keep it has other means, or none.
+            fsetxattr(file, name, &value[..bytes], XattrFlags::empty()).ok();
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn take_attributes(_file: &File, _old: &File) {}
 
 pub(super) fn id_of(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().and_then(|found| Stat::of(&found).id)

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 
-/// What the address of the bytes has to be a multiple of: the block size of disks, or a multiple.
+/// The alignment of the bytes in memory: the block size of disks, or a multiple of it.
 const BLOCK: usize = 4096;
 
 /// Fewer bytes are not worth a request of their own to the disk.
@@ -27,12 +27,12 @@ fn page() -> usize {
     BLOCK
 }
 
-/// Whether bytes can go to a place in a file this way, but for a last part of a page.
+/// Whether bytes can be written to a place in a file this way, except a last part of a page.
 pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
     bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(page() as u64)
 }
 
-/// A second handle of a file, for such writes; none if there cannot be any.
+/// A second handle of a file, for such writes; none if the file system has none.
 #[derive(Debug)]
 pub(super) struct Direct(Option<File>);
 
@@ -65,7 +65,7 @@ impl Direct {
         let pages = &bytes[..bytes.len() / page() * page()];
         match file.write_all_at(pages, place) {
             Ok(()) => Ok(pages.len()),
-            // Not an error of the file, but an answer: these bytes cannot go this way.
+            // The file system refuses direct writes of these bytes; ordinary ones work.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(0),
             Err(error) => Err(error),
         }

@@ -33,7 +33,7 @@ struct Run {
 /// One run of the file's bytes.
 #[derive(Clone, Debug)]
 pub enum Piece {
-    /// Bytes that are there.
+    /// Bytes in memory or in a mapped file.
     Bytes(Bytes),
     /// Bytes that are computed while they are written.
     Made(Arc<dyn Recipe>),
@@ -49,7 +49,7 @@ impl Piece {
         }
     }
 
-    /// The bytes that a part of the run consists of or is computed from, nearly.
+    /// The bytes, approximately, that a part of the run consists of or is computed from.
     #[must_use]
     pub fn source(&self, range: Range<usize>) -> &[u8] {
         match self {
@@ -132,7 +132,7 @@ struct Drawing {
 }
 
 thread_local! {
-    /// prost's encoding has no room for context: while [`Layout::of`] encodes on this thread, long runs are noted here with their
+    /// prost's encoding takes no context: while [`Layout::of`] encodes on this thread, long runs are noted here with their
     /// place instead of being copied into the buffer.
     static DRAWING: RefCell<Option<Drawing>> = const { RefCell::new(None) };
 }

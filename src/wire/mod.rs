@@ -16,6 +16,7 @@ mod open;
 pub mod outline;
 mod progress;
 mod recipe;
+mod replaceable;
 mod save;
 mod signals;
 mod spans;
@@ -33,10 +34,12 @@ pub use limit::{Limited, name_input, set_memory_limit};
 pub use open::{Input, open, open_with_data, read_stdin};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
+pub use replaceable::{NotReplaceable, check_replaceable, is_standard_output};
 pub use save::{Target, is_stream, save};
 pub use signals::install_signal_handlers;
 pub use spans::{Span, Spans};
-pub use together::{NewFile, at, save_together};
+pub use temporary::{is_temporary, tidy};
+pub use together::{Before, Interim, NewFile, at, save_together};
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

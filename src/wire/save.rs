@@ -1,4 +1,4 @@
-//! Writing a file so that there is the old one or the new one, and nothing between.
+//! Writing a file so that there is the old one or the new one at any moment.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::data_folder::folder_of;
 use super::direct::{self, Direct};
 use super::layout::{Layout, Piece};
 use super::memory;
 use super::recipe::GRAIN;
-use super::temporary::{Temporary, sync_folder};
+use super::replaceable::Place;
+use super::temporary::Temporary;
+use super::together::{NewFile, at, save_together};
 
 /// Bytes that one thread computes or copies, and writes, at a time.
 const CHUNK: usize = 2730 * GRAIN;
@@ -19,31 +20,35 @@ const CHUNK: usize = 2730 * GRAIN;
 /// Where a file goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To this path, in one step, over what may be there.
+    /// To this path, in one step. A file there is replaced.
     File(PathBuf),
     /// To standard output.
     Stdout,
 }
 
-/// Writes a file. Until all of it is written and flushed, the bytes stand in a temporary file beside the target, which takes the
-/// target's permissions and then its name.
+/// Writes a file. Until all of it is written and flushed, the bytes are in a temporary file of the target's folder, which gets the
+/// target's owner and permissions, as far as this user may set them, and then its name. A link stays a link: what it leads to is
+/// replaced.
 ///
 /// # Errors
-/// Those of the operating system; the target is then as it was, unless it is the folder that cannot be flushed. Refuses to write to a
-/// terminal.
+/// Those of the operating system, with the path; the target is then as it was, unless it is the folder that cannot be flushed. Refuses
+/// to write to a terminal, and to replace what [`super::check_replaceable`] refuses.
 #[expect(clippy::disallowed_methods, reason = "a model is not text")]
-pub fn save(layout: &Layout, target: &Target) -> io::Result<()> {
+pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     match target {
-        Target::Stdout if io::stdout().is_terminal() => {
-            Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE"))
+        Target::File(path) if !is_stream(path) => {
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || Ok(())).map(drop)
         }
-        Target::Stdout => write_in_order(layout, &mut io::stdout().lock()),
-        Target::File(path) if is_stream(path) => write_in_order(layout, &mut File::options().write(true).open(path)?),
         Target::File(path) => {
-            let written = Written::beside(layout, path)?;
-            let folder = folder_of(written.path());
-            written.name()?;
-            sync_folder(&folder)
+            let write = || write_in_order(&layout, &mut File::options().write(true).open(path)?);
+            write().map_err(|error| at(path, error))
+        }
+        Target::Stdout => {
+            let write = || match io::stdout().is_terminal() {
+                true => Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE")),
+                false => write_in_order(&layout, &mut io::stdout().lock()),
+            };
+            write().map_err(|error| at(Path::new("-"), error))
         }
     }
 }
@@ -54,54 +59,49 @@ pub fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// A file that is complete and flushed, but does not have its name yet. Without [`Written::name`] nothing is left of it.
+/// A file that is complete and flushed, but does not have its name yet. Without a name nothing is left of it.
 #[derive(Debug)]
 pub(super) struct Written {
     file: Temporary,
-    path: PathBuf,
+    pub(super) place: Place,
+    /// Whether it must not replace a file.
+    pub(super) is_new: bool,
 }
 
 impl Written {
-    /// Writes a file in the folder where it will stand.
-    pub(super) fn beside(layout: &Layout, path: &Path) -> io::Result<Written> {
-        // A link stays a link: what it points to is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let permissions = match fs::metadata(&path) {
-            Ok(old) if old.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file")),
-            Ok(old) => Some(old.permissions()),
-            Err(_) => None,
+    /// Writes a file in the folder in which it gets its name.
+    ///
+    /// # Errors
+    /// Those of the operating system, with the path.
+    pub(super) fn new(file: NewFile) -> io::Result<Written> {
+        let NewFile { path, layout, folder, mode, is_new, names } = file;
+        let write = || {
+            let place = Place::of(&path, folder, names)?;
+            let file = Temporary::new(&place.folder)?;
+            write_anywhere(&layout, file.file().system().ok_or(io::ErrorKind::Unsupported)?)?;
+            if let Some(old) = &place.old {
+                if let Ok(old) = place.folder.read(place.name.as_ref()) {
+                    file.file().take_attributes_of(&old);
+                }
+                file.file().take_permissions_of(old)?;
+            }
+            if let Some(mode) = mode {
+                file.file().set_mode(mode)?;
+            }
+            file.file().sync()?;
+            Ok(Written { file, place, is_new })
         };
-        let file = Temporary::beside(&path)?;
-        write_anywhere(layout, file.file())?;
-        if let Some(permissions) = permissions {
-            file.file().set_permissions(permissions)?;
-        }
-        file.file().sync_all()?;
-        Ok(Written { file, path })
+        write().map_err(|error| at(&path, error))
     }
 
-    /// The file with these permissions.
-    #[cfg(unix)]
-    pub(super) fn with_mode(self, mode: Option<u32>) -> io::Result<Written> {
-        use std::os::unix::fs::PermissionsExt;
-
-        mode.map_or(Ok(()), |mode| self.file.file().set_permissions(fs::Permissions::from_mode(mode)))?;
-        Ok(self)
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn with_mode(self, _mode: Option<u32>) -> io::Result<Written> {
-        Ok(self)
-    }
-
-    /// Where it will stand: the path that was given, with links resolved.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Gives the file its name, in one step, over what may be there.
+    /// Gives the file its name, in one step. A file of this name is replaced.
     pub(super) fn name(self) -> io::Result<()> {
-        self.file.name(&self.path)
+        self.file.name(&self.place.folder, &self.place.name)
+    }
+
+    /// Gives the file its name, in one step. Nothing is replaced.
+    pub(super) fn name_new(self) -> io::Result<()> {
+        self.file.name_new(&self.place.folder, &self.place.name)
     }
 }
 
@@ -121,7 +121,7 @@ fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes each chunk at its place, on all cores.
+/// Writes each chunk at its offset, on all cores.
 #[cfg(unix)]
 fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
@@ -154,7 +154,7 @@ fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()> {
     write_in_order(layout, &mut file)
 }
 
-/// What the system calls a bad address is here a map that lost its file.
+/// A bad address in a write means a mapped file that became shorter.
 fn explained(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         #[cfg(unix)]
@@ -171,7 +171,7 @@ struct Chunk<'p> {
     bytes: usize,
     /// Where it begins in the file.
     place: u64,
-    /// Whether its bytes may go to the disk as they are.
+    /// Whether its bytes can be written directly.
     straight: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What a signal leaves behind: no temporary file, no names half changed, and a message where the cause is a file that became shorter
-//! while it was read.
+//! Signals that end the process: temporary files are removed, changes of names are completed, and a file that became shorter while it
+//! was read is named in a message.
 #![allow(unsafe_code)]
 
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Temporary files that exist at the same time; one a model that is being written.
+/// Temporary files that exist at the same time: one per file that is being written.
 const SLOTS: usize = 64;
 
 /// The paths of the files to be removed, as C strings; null where there is none.
@@ -16,7 +16,7 @@ static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::pt
 pub(super) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
 
 impl RemovedOnSignal {
-    /// Should there be too many files at once, or a path that no C string holds, the file is not removed.
+    /// If there are too many files at once, or the path contains a null byte, the file is not removed.
     pub(super) fn new(path: &Path) -> RemovedOnSignal {
         let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else {
             return RemovedOnSignal(None);
@@ -38,36 +38,80 @@ impl Drop for RemovedOnSignal {
     }
 }
 
-/// How many [`Hold`]s there are.
-static HOLDS: AtomicUsize = AtomicUsize::new(0);
-/// The signal that came meanwhile; 0 if none did.
-static WAITING: AtomicI32 = AtomicI32::new(0);
+/// What signals that end the process do at the moment.
+static GATE: Gate = Gate::new();
+
+/// How many [`Hold`]s there are, and the signal that waits for the last of them to end. Both are in one number: in two, a signal
+/// between a look at the one and a change of the other would be lost.
+struct Gate(AtomicU32);
+
+/// The bits of [`Gate`] that are the number of the signal, or 0.
+const SIGNAL: u32 = 0xff;
+/// One hold.
+const HOLD: u32 = SIGNAL + 1;
+
+impl Gate {
+    const fn new() -> Gate {
+        Gate(AtomicU32::new(0))
+    }
+
+    /// One hold more.
+    fn enter(&self) {
+        self.0.fetch_add(HOLD, Ordering::SeqCst);
+    }
+
+    /// One hold less. Returns the signal that waited, if this was the last.
+    fn leave(&self) -> Option<i32> {
+        let after = |state: u32| if state - HOLD < HOLD { 0 } else { state - HOLD };
+        let before = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| Some(after(state)));
+        let (Ok(before) | Err(before)) = before;
+        let signal = before & SIGNAL;
+        (before - HOLD < HOLD && signal != 0).then_some(signal as i32)
+    }
+
+    /// Whether a signal that comes now has to wait. It is then remembered. Async-signal-safe.
+    fn arrive(&self, signal: i32) -> bool {
+        self.arrive_while(signal, || ())
+    }
+
+    /// The same, while something else happens between the look at the holds and the change.
+    fn arrive_while(&self, signal: i32, mut between: impl FnMut()) -> bool {
+        let wait = |state: u32| {
+            between();
+            (state >= HOLD).then_some(state & !SIGNAL | signal as u32)
+        };
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, wait).is_ok()
+    }
+}
 
 /// While it lives, a signal that would end the process waits.
 pub(super) struct Hold(());
 
-/// For a few quick steps between which nothing may end.
+/// For a few quick steps that must not be interrupted.
 pub(super) fn hold() -> Hold {
-    HOLDS.fetch_add(1, Ordering::SeqCst);
+    GATE.enter();
     Hold(())
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if HOLDS.fetch_sub(1, Ordering::SeqCst) == 1 {
-            let signal = WAITING.swap(0, Ordering::SeqCst);
-            if signal != 0 {
-                // SAFETY: the call takes no pointer; the signal is one that came.
-                #[cfg(unix)]
-                unsafe {
-                    libc::raise(signal);
-                }
-            }
+        if let Some(signal) = GATE.leave() {
+            raise(signal);
         }
     }
 }
 
-/// Sets the handlers. For a program, not a library: they end the process.
+#[cfg(unix)]
+fn raise(signal: i32) {
+    // SAFETY: The call takes no pointer; the signal is one that came.
+    unsafe { libc::raise(signal) };
+}
+
+/// No handler is set here, so no signal waits.
+#[cfg(not(unix))]
+fn raise(_signal: i32) {}
+
+/// Installs the signal handlers. They are for a program, not for a library: they end the process.
 ///
 /// - SIGINT, SIGTERM, SIGHUP remove temporary files and then do what they do by default; where the program was started with one of
 ///   them ignored, it stays so.
@@ -89,7 +133,7 @@ pub fn install_signal_handlers() {
     }
 }
 
-/// Sets the handlers, where there are signals: not on this system.
+/// Installs nothing: this system has no such signals.
 #[cfg(not(unix))]
 pub fn install_signal_handlers() {}
 
@@ -108,8 +152,7 @@ unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: l
 
 #[cfg(unix)]
 extern "C" fn on_end(signal: libc::c_int) {
-    if HOLDS.load(Ordering::SeqCst) > 0 {
-        WAITING.store(signal, Ordering::SeqCst);
+    if GATE.arrive(signal) {
         return;
     }
     remove_files();
@@ -125,7 +168,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
     // SAFETY: With SA_SIGINFO the system passes a valid `info`, which holds an address for SIGBUS.
     let address = unsafe { (*info).si_addr() } as usize;
     let Some(name) = super::map::name_at(address) else {
-        // Not ours: the instruction is tried again, and the process ends as it would have without a handler.
+        // Not a mapped file: the instruction is executed again, and the process ends as without a handler.
         // SAFETY: `signal` is async-signal-safe.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
@@ -135,7 +178,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
 
 /// Whether a [`Hold`] lives.
 pub(super) fn is_held() -> bool {
-    HOLDS.load(Ordering::SeqCst) > 0
+    GATE.0.load(Ordering::SeqCst) >= HOLD
 }
 
 /// Removes the temporary files, prints a message in parts, and exits with code 2. Allocates nothing, and takes no lock.
@@ -210,6 +253,29 @@ mod tests {
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["done"]);
+    }
+
+    #[test]
+    fn a_signal_that_comes_while_a_hold_ends_is_never_lost() {
+        for holds in 1..4 {
+            let gate = Gate::new();
+            (0..holds).for_each(|_| gate.enter());
+            // The last hold ends after the handler has seen it, and before the handler could note the signal.
+            let mut raised = None;
+            let mut left = 0;
+            let waits = gate.arrive_while(libc::SIGTERM, || {
+                while left < holds {
+                    raised = raised.or(gate.leave());
+                    left += 1;
+                }
+            });
+            assert_eq!((waits, raised), (false, None), "the signal ends the process now");
+            // It ends before the handler looks, or after it has noted the signal.
+            gate.enter();
+            assert!(gate.arrive(libc::SIGTERM));
+            assert_eq!(gate.leave(), Some(libc::SIGTERM));
+            assert!(!gate.arrive(libc::SIGTERM));
+        }
     }
 
     #[test]

@@ -1,122 +1,151 @@
-//! A file that nobody sees until it is complete.
+//! A file that has no name, or a hidden one, until it is complete.
 
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use tempfile::NamedTempFile;
-
-use super::data_folder::folder_of;
 use super::signals::RemovedOnSignal;
+use crate::files::{Folder, Kind, NewFile};
 
-/// A file in the folder where it will stand. Where the system can do so it has no name, so that nothing is left of it should the
-/// process be killed; else it has one that a signal handler knows.
+const PREFIX: &str = ".recast-";
+const SUFFIX: &str = ".tmp";
+
+/// Attempts to find a name that is free.
+const ATTEMPTS: usize = 1000;
+
+/// A new file in the folder in which it gets its name. Where the system allows it, it has no name at first, so that nothing is left of
+/// it if the process is killed; else it has a hidden one that the signal handler knows.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    file: File,
-    folder: PathBuf,
-    name: Option<Named>,
+    file: NewFile,
+    name: Option<Hidden>,
 }
 
+/// A hidden name of a file, which is removed when this is dropped.
 #[derive(Debug)]
-struct Named {
-    path: NamedTempFile<()>,
+pub(super) struct Hidden {
+    folder: Folder,
+    name: OsString,
+    is_used: bool,
     _removed: RemovedOnSignal,
 }
 
 impl Temporary {
-    /// An empty file in the folder of `path`.
-    pub(super) fn beside(path: &Path) -> io::Result<Temporary> {
-        let folder = folder_of(path);
-        if let Some(file) = unnamed(&folder) {
-            return Ok(Temporary { file, folder, name: None });
+    /// An empty file.
+    pub(super) fn new(folder: &Folder) -> io::Result<Temporary> {
+        if let Some(file) = folder.create_unnamed() {
+            return Ok(Temporary { file, name: None });
         }
-        let (file, name) = named(&folder, |path| {
-            let removed = RemovedOnSignal::new(path);
-            let mut options = File::options();
-            options.read(true).write(true).create_new(true);
-            Ok((options.open(path)?, removed))
+        let (file, name) = Hidden::with(folder, |name| {
+            let file = folder.create(name)?;
+            // Another run that tidies the folder may have found the file before it was claimed.
+            let is_claimed = file.claim();
+            match folder.stat(name.as_ref()) {
+                Ok(Some(_)) if is_claimed => Ok(file),
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(error) => {
+                    folder.remove(name).ok();
+                    Err(error)
+                }
+            }
         })?;
-        let ((file, removed), path) = (file, name);
-        Ok(Temporary { file, folder, name: Some(Named { path, _removed: removed }) })
+        Ok(Temporary { file, name: Some(name) })
     }
 
-    pub(super) fn file(&self) -> &File {
+    pub(super) fn file(&self) -> &NewFile {
         &self.file
     }
 
-    /// Gives the file its name, in one step, over what may be there.
-    pub(super) fn name(self, path: &Path) -> io::Result<()> {
-        let name = match self.name {
-            Some(named) => named.path,
-            None if link(&self.file, path).is_ok() => return Ok(()),
-            None => named(&self.folder, |path| link(&self.file, path))?.1,
+    /// Gives the file its name, in one step. Nothing is replaced.
+    pub(super) fn name_new(self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        match self.name {
+            None => folder.link(&self.file, name),
+            Some(hidden) => hidden.use_for(|hidden| folder.rename_new(hidden, name)),
+        }
+    }
+
+    /// Gives the file its name, in one step. A file of this name is replaced.
+    pub(super) fn name(self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        let hidden = match self.name {
+            Some(hidden) => hidden,
+            None if folder.link(&self.file, name).is_ok() => return Ok(()),
+            None => Hidden::with(folder, |hidden| folder.link(&self.file, hidden))?.1,
         };
-        name.persist(path).map_err(|error| error.error)
+        hidden.use_for(|hidden| folder.rename(hidden, name))
     }
 }
 
-/// A name in a folder that no file has.
-pub(super) fn free_name(folder: &Path) -> io::Result<PathBuf> {
-    let is_free = |path: &Path| match path.symlink_metadata() {
-        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => Ok(()),
-    };
-    Ok(named(folder, is_free)?.1.keep().map_err(|error| error.error)?.1)
-}
+impl Hidden {
+    /// Makes something under a hidden name that is free.
+    pub(super) fn with<T>(folder: &Folder, mut make: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, Hidden)> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        for _ in 0..ATTEMPTS {
+            let name = format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let removed = RemovedOnSignal::new(&folder.path().join(&name));
+            match make(name.as_ref()) {
+                Ok(made) => {
+                    let hidden = Hidden { folder: folder.clone(), name: name.into(), is_used: false, _removed: removed };
+                    return Ok((made, hidden));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("no free name for a temporary file"))
+    }
 
-/// Makes something under a name that is free.
-fn named<T>(folder: &Path, mut make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(T, NamedTempFile<()>)> {
-    let mut made = None;
-    let name = tempfile::Builder::new().prefix(".recast-").suffix(".tmp").make_in(folder, |path| {
-        made = Some(make(path)?);
+    /// Does what takes the name away.
+    pub(super) fn use_for(mut self, act: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
+        act(&self.name)?;
+        self.is_used = true;
         Ok(())
-    })?;
-    made.map(|made| (made, name)).ok_or_else(|| io::Error::other("no temporary file was made"))
-}
-
-/// A file without a name, if it can get one later.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    let file = File::options().read(true).write(true).mode(0o666).custom_flags(libc::O_TMPFILE).open(folder).ok()?;
-    fs::symlink_metadata(path_of(&file)).is_ok().then_some(file)
-}
-
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-
-    Ok(linkat(CWD, path_of(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(target_os = "linux")]
-fn path_of(file: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)).into()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_folder: &Path) -> Option<File> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_file: &File, _path: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Makes new names in a folder last through a power failure, if this user may read it.
-#[cfg(unix)]
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match File::open(folder) {
-        Ok(folder) => folder.sync_all(),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        Err(error) => Err(error),
     }
 }
 
-#[cfg(not(unix))]
-pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if !self.is_used {
+            // If it stays, the next run removes it.
+            self.folder.remove(&self.name).ok();
+        }
+    }
+}
+
+/// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
+///
+/// Such a file holds nothing that is needed: a part of a new file, or a second copy of an old one. A running process holds a lock of its
+/// unfinished files, and the lock of the folder while it changes names. Where there are no such locks, nothing is removed.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn tidy(folder: &std::path::Path) -> io::Result<Vec<PathBuf>> {
+    let folder = match Folder::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        folder => folder?,
+    };
+    let names = match folder.list() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Vec::new()),
+        names => names?,
+    };
+    let names: Vec<_> = names.into_iter().filter(|name| is_temporary(name)).collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(_lock) = folder.lock()? else {
+        return Ok(Vec::new());
+    };
+    let is_removed = |name: &OsString| {
+        let is_file = folder.stat(name.as_ref()).is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
+        is_file && folder.read(name.as_ref()).is_ok_and(|file| file.is_unclaimed() && folder.remove(name).is_ok())
+    };
+    Ok(names.into_iter().filter(is_removed).map(|name| folder.path().join(name)).collect())
+}
+
+/// Whether this program gives such names to temporary files. No model refers to them.
+#[must_use]
+pub fn is_temporary(name: &OsStr) -> bool {
+    let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(process, count)| is_number(process) && is_number(count))
 }

@@ -1,14 +1,24 @@
 //! Files that belong together, of which the last refers to the others: all get their names, or none does.
+//!
+//! All are complete and flushed before the first gets its name. The last one gets its name last, by one rename, so that at any moment
+//! there is the old model or the new one. Two cases need more:
+//!
+//! - A data file replaces one that the old model uses. No system renames two files at once. So the old data file first gets a second
+//!   name, and the old model is replaced by an [`Interim`], which is the same except that it uses this second name.
+//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it comes back.
+//!
+//! A process that is killed leaves a whole model with its data at every point, and hidden names that [`super::tidy`] removes.
 
-use std::fs;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::data_folder::folder_of;
 use super::layout::Layout;
+use super::replaceable::Place;
 use super::save::Written;
 use super::signals;
-use super::temporary::{free_name, sync_folder};
+use super::temporary::{Hidden, Temporary};
+use crate::files::{Folder, Lock, Stat};
 
 /// A file to be written.
 #[derive(Debug)]
@@ -17,40 +27,152 @@ pub struct NewFile {
     pub path: PathBuf,
     /// What it will consist of.
     pub layout: Layout,
+    /// The open folder that it is created in; none for the one that the path leads to.
+    pub folder: Option<Folder>,
     /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
     pub mode: Option<u32>,
+    /// Whether the name must be free: to find a file there is then an error.
+    pub is_new: bool,
+    /// How many names the old file may have: 1, and the names that are known.
+    pub names: u64,
 }
 
-/// Writes files that belong together. All are complete and flushed before the first gets its name, and the last gets its name last.
-/// Should another than the last take an old file's place, then the old version of the last, which may refer to it, goes before: there
-/// is no moment at which a file refers to what was not meant for it. A signal waits while names change.
+impl NewFile {
+    /// A file whose name must be free.
+    #[must_use]
+    pub fn new(path: PathBuf, layout: Layout) -> NewFile {
+        NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
+    }
+
+    /// A file that takes the place of what is there, and its permissions.
+    #[must_use]
+    pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
+        NewFile { is_new: false, ..NewFile::new(path, layout) }
+    }
+}
+
+/// The old model, changed to use its data file by a second name, while that file is replaced.
+#[derive(Debug)]
+pub struct Interim {
+    /// The second name of the first file that is saved. It is removed in the end.
+    pub second: PathBuf,
+    /// The old model.
+    pub model: Layout,
+}
+
+/// What was at a path at some time.
+#[derive(Clone, Debug)]
+pub struct Before {
+    path: PathBuf,
+    stat: Option<Stat>,
+}
+
+impl Before {
+    /// What is at a path now.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn of(path: &Path) -> io::Result<Before> {
+        Ok(Before { path: path.to_owned(), stat: stat(path)? })
+    }
+
+    /// Whether there was something.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.stat.is_some()
+    }
+
+    /// Whether both were one file, under whatever names.
+    #[must_use]
+    pub fn is_same_file(&self, other: &Before) -> bool {
+        let id = |before: &Before| before.stat.as_ref().and_then(|stat| stat.id.clone());
+        id(self).is_some() && id(self) == id(other)
+    }
+
+    /// Checks that there is still the same.
+    ///
+    /// # Errors
+    /// If not; else those of the operating system.
+    pub fn expect_unchanged(&self) -> io::Result<()> {
+        let is_same = match (&stat(&self.path)?, &self.stat) {
+            (Some(now), Some(before)) => now.has_content_of(before),
+            (now, before) => now.is_none() && before.is_none(),
+        };
+        if is_same { Ok(()) } else { Err(at(&self.path, io::Error::other("was changed by another program; run again"))) }
+    }
+}
+
+fn stat(path: &Path) -> io::Result<Option<Stat>> {
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match (Folder::open(&super::folder_of(&path)), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.stat(name.as_ref()),
+        (Err(error), _) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// Writes files that belong together, the last of which uses the others. `check` is called when all bytes are written and no name is
+/// given, while no other run gives names in these folders; its error ends the save. A signal waits while names change.
 ///
-/// `before_naming` is called after the last byte is written and before the first file gets its name: the last moment to find out that
-/// a file that the bytes came from has changed meanwhile.
+/// Returns the locks of the folders: as long as they are held, no other run gives names there.
 ///
 /// # Errors
-/// That of `before_naming`; those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
-/// cannot be flushed, the new files stand.
-pub fn save_together(files: Vec<NewFile>, before_naming: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
-    let write = |NewFile { path, layout, mode }: NewFile| {
-        Written::beside(&layout, &path).and_then(|file| file.with_mode(mode)).map_err(|error| at(&path, error))
-    };
-    let mut written = files.into_iter().map(write).collect::<io::Result<Vec<Written>>>()?;
+/// Those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
+/// cannot be flushed in the end, the new files stay.
+pub fn save_together(
+    files: Vec<NewFile>,
+    interim: Option<Interim>,
+    check: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Vec<Lock>> {
+    // A layout is dropped once it is written: some systems replace no file that is still mapped.
+    let mut written = files.into_iter().map(Written::new).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    before_naming()?;
+    let interim = match interim {
+        None => None,
+        Some(Interim { second, model }) => {
+            let model = NewFile::replacing(last.place.path(), model);
+            Some((Place::of(&second, None, u64::MAX)?, Written::new(model)?))
+        }
+    };
+    let locks = lock(written.iter().chain([&last]))?;
+    check()?;
     let _held = signals::hold();
-    let folder = folder_of(last.path());
     let mut steps = Steps::default();
-    match steps.rename(written, last) {
-        Ok(()) => steps.keep(),
+    let (folder, path) = (last.place.folder.clone(), last.place.path());
+    let done = steps.name_others(written, interim, &last.place).and_then(|second| {
+        last.name().map_err(|error| at(&path, error))?;
+        Ok(second)
+    });
+    let second = match done {
+        Ok(second) => second,
         Err(error) => {
             steps.undo();
             return Err(error);
         }
+    };
+    folder.sync().map_err(|error| at(folder.path(), error))?;
+    if let Some(second) = second {
+        // If it stays, it is a file that no model uses.
+        second.folder.remove(&second.name).ok();
     }
-    sync_folder(&folder).map_err(|error| at(&folder, error))
+    Ok(locks)
+}
+
+/// The locks of the folders of some files, in an order that is the same for all runs.
+fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
+    let mut folders = Vec::new();
+    for file in files {
+        folders.push((file.place.folder.id()?, &file.place.folder));
+    }
+    folders.sort_by(|left, right| left.0.cmp(&right.0));
+    folders.dedup_by(|left, right| left.0 == right.0);
+    let mut locks = Vec::new();
+    for (_, folder) in folders {
+        locks.extend(folder.lock().map_err(|error| at(folder.path(), error))?);
+    }
+    Ok(locks)
 }
 
 /// An error that says where it happened.
@@ -63,55 +185,88 @@ pub fn at(path: &Path, error: io::Error) -> io::Error {
 struct Steps(Vec<Step>);
 
 enum Step {
-    /// A file got this name.
-    Named(PathBuf),
-    /// The file of this name waits under another one.
-    SetAside(PathBuf, PathBuf),
+    /// A file got this name, which was free.
+    Named(Folder, OsString),
+    /// A file took this name from another, which still has a hidden one.
+    Replaced(Folder, OsString, Hidden),
 }
 
 impl Steps {
-    fn rename(&mut self, others: Vec<Written>, last: Written) -> io::Result<()> {
-        if others.iter().any(|file| file.path().exists()) {
-            self.set_aside(last.path())?;
-        }
+    /// Gives their names to all files but the last. Returns the second name of the old data file.
+    fn name_others(&mut self, others: Vec<Written>, interim: Option<(Place, Written)>, last: &Place) -> io::Result<Option<Place>> {
+        let second = match (interim, others.first()) {
+            (Some((second, model)), Some(data)) => {
+                if second.old.is_none() {
+                    copy_name(&data.place.folder, &data.place.name, &second.folder, &second.name)
+                        .map_err(|error| at(&second.path(), error))?;
+                    self.0.push(Step::Named(second.folder.clone(), second.name.clone()));
+                    sync(&second.folder)?;
+                }
+                self.replace(model)?;
+                sync(&last.folder)?;
+                Some(second)
+            }
+            _ => None,
+        };
         for file in others {
-            let path = file.path().to_owned();
-            self.set_aside(&path)?;
-            file.name().map_err(|error| at(&path, error))?;
-            let folder = folder_of(&path);
-            self.0.push(Step::Named(path));
-            sync_folder(&folder).map_err(|error| at(&folder, error))?;
+            let folder = file.place.folder.clone();
+            if file.is_new {
+                let (path, name) = (file.place.path(), file.place.name.clone());
+                file.name_new().map_err(|error| at(&path, in_use(error)))?;
+                self.0.push(Step::Named(folder.clone(), name));
+            } else {
+                self.replace(file)?;
+            }
+            sync(&folder)?;
         }
-        let path = last.path().to_owned();
-        last.name().map_err(|error| at(&path, error))
+        Ok(second)
     }
 
-    fn set_aside(&mut self, path: &Path) -> io::Result<()> {
-        if path.symlink_metadata().is_ok() {
-            let aside = free_name(&folder_of(path)).map_err(|error| at(path, error))?;
-            fs::rename(path, &aside).map_err(|error| at(path, error))?;
-            self.0.push(Step::SetAside(path.to_owned(), aside));
-        }
+    /// Gives a file its name, and what had it a hidden one.
+    fn replace(&mut self, file: Written) -> io::Result<()> {
+        let (folder, name, path) = (file.place.folder.clone(), file.place.name.clone(), file.place.path());
+        let hidden = Hidden::with(&folder, |hidden| copy_name(&folder, &name, &folder, hidden));
+        let ((), hidden) = hidden.map_err(|error| at(&path, error))?;
+        file.name().map_err(|error| at(&path, error))?;
+        self.0.push(Step::Replaced(folder, name, hidden));
         Ok(())
     }
 
-    /// Removes the old files.
-    fn keep(self) {
-        for step in self.0 {
-            if let Step::SetAside(_, aside) = step {
-                // Should it stay, then as a hidden file that nobody refers to: not worth an error once the new files stand.
-                fs::remove_file(aside).ok();
-            }
-        }
-    }
-
-    /// Goes back, as far as the system lets it: what it refuses here, it has just allowed in the other direction.
+    /// Goes back, as far as the system allows it: what it refuses here, it has just allowed in the other direction.
     fn undo(self) {
         for step in self.0.into_iter().rev() {
             match step {
-                Step::Named(path) => fs::remove_file(path).ok(),
-                Step::SetAside(path, aside) => fs::rename(aside, path).ok(),
+                Step::Named(folder, name) => folder.remove(&name).ok(),
+                Step::Replaced(folder, name, hidden) => hidden.use_for(|hidden| folder.rename(hidden, &name)).ok(),
             };
         }
     }
+}
+
+fn sync(folder: &Folder) -> io::Result<()> {
+    folder.sync().map_err(|error| at(folder.path(), error))
+}
+
+/// Another run has taken the name.
+fn in_use(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "was created by another program meanwhile; run again"),
+        _ => error,
+    }
+}
+
+/// Gives a file a second name; where the file system has no such names, a copy of the file gets it.
+fn copy_name(from: &Folder, name: &std::ffi::OsStr, to: &Folder, second: &std::ffi::OsStr) -> io::Result<()> {
+    match from.link_again(name, to, second) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
+        result => return result,
+    }
+    let (old, copy) = (from.read(name.as_ref())?, Temporary::new(to)?);
+    let (Some(mut source), Some(mut target)) = (old.system(), copy.file().system()) else {
+        return Err(io::ErrorKind::Unsupported.into());
+    };
+    io::copy(&mut source, &mut target)?;
+    copy.file().take_permissions_of(old.stat())?;
+    copy.file().sync()?;
+    copy.name_new(to, second)
 }

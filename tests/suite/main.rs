@@ -11,6 +11,8 @@ mod crash;
 mod decisions;
 mod diff;
 mod external_data;
+#[cfg(target_os = "linux")]
+mod faults;
 mod fold;
 mod fuzz;
 #[cfg(unix)]
@@ -26,8 +28,12 @@ mod moved;
 #[cfg(target_os = "linux")]
 mod progress;
 mod properties;
+#[cfg(unix)]
+mod replaced;
 mod storage;
 mod support;
+#[cfg(target_os = "linux")]
+mod traced;
 mod valid;
 mod wire_tree;
 mod words;

@@ -40,16 +40,14 @@ fn moved_bytes_arrive_whatever_they_and_their_place_begin_with() {
         let moved = source.slice(first..first + bytes);
         let pieces = [&before, &moved, &after].map(|piece| Piece::Bytes(piece.clone())).to_vec();
         let layout = Layout::of_pieces(pieces);
-        save(&layout, &Target::File(target.clone())).unwrap();
+        let progress = layout.progress();
+        save(layout, &Target::File(target.clone())).unwrap();
         let found = fs::read(&target).unwrap();
         if found != [&before[..], &data[first..first + bytes], &after[..]].concat() {
             failures.push(format!("{bytes} bytes from {first} to {place} are not the same there"));
         }
-        if layout.progress().written() != found.len() as u64 {
-            failures.push(format!(
-                "{bytes} bytes from {first} to {place}: {} bytes are said to be written",
-                layout.progress().written()
-            ));
+        if progress.written() != found.len() as u64 {
+            failures.push(format!("{bytes} bytes from {first} to {place}: {} bytes are said to be written", progress.written()));
         }
     }
     expect_no_failures(failures);

@@ -162,6 +162,9 @@ impl Lint {
     fn judge_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
         let tasks = self.tasks(run)?;
+        if self.fix {
+            files::tidy(tasks.iter().map(|task| task.path.as_path()))?;
+        }
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             tasks.par_iter().map(|task| judge(task, mode, &self.folders, self.freeze)).inspect(|_| done.count()).collect()
@@ -280,7 +283,7 @@ impl Lint {
                 bail!("{}: not written, because of the error in {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            save(&Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone())).with_context(name)?;
+            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
             if !messages.quiet {
                 say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
             }

@@ -1,0 +1,127 @@
+//! Whether a file may take the place of what is at a path.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::data_folder::folder_of;
+use crate::files::{Folder, Kind, Stat};
+
+/// Hexadecimal digits of the shortest hash that names a file in a cache: MD5, of which two digits may be the name of the folder.
+const SHORTEST_HASH: usize = 30;
+
+/// The place of a new file, with links resolved.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub folder: Folder,
+    pub name: OsString,
+    /// The file that is there.
+    pub old: Option<Stat>,
+}
+
+/// Why the file at a path is not replaced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotReplaceable {
+    /// A link to nothing.
+    #[error("is a link to {}, which does not exist; use that path, or remove the link", .0.display())]
+    DanglingLink(PathBuf),
+    /// A link into a store of files that are named by their content.
+    #[error("is a link to {}, a file of a cache, which other links share; write to another file", .0.display())]
+    Cached(PathBuf),
+    /// The file has other names.
+    #[error(
+        "has {0} names (hard links), and the others would keep the old content; write to another file, or replace this name by a copy"
+    )]
+    HardLinks(u64),
+}
+
+/// Checks that a file can take the place of what is at a path without harm to other names: a new path, a file with one name, or a link
+/// to such a file. A device or a pipe is written to, and not replaced.
+///
+/// # Errors
+/// [`NotReplaceable`], as the source of the error; else those of the operating system.
+pub fn check_replaceable(path: &Path) -> io::Result<()> {
+    if super::is_stream(path) {
+        return Ok(());
+    }
+    match Place::of(path, None, 1) {
+        // The folder may be created later.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        place => place.map(drop),
+    }
+}
+
+impl Place {
+    /// The place at a path, or at the last name of the path in an open folder, where links are refused. A file there may have `names`
+    /// names.
+    pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
+        let resolved = if folder.is_some() { path.to_owned() } else { resolved(path)? };
+        let name = resolved.file_name().ok_or_else(is_folder)?.to_owned();
+        let folder = folder.map_or_else(|| Folder::open(&folder_of(&resolved)), Ok)?;
+        let old = folder.stat(name.as_ref())?;
+        match &old {
+            Some(Stat { kind: Kind::Folder, .. }) => Err(is_folder()),
+            Some(Stat { kind: Kind::Link | Kind::Other, .. }) => Err(io::Error::other("is not a regular file")),
+            Some(Stat { links, .. }) if *links > names => Err(io::Error::other(NotReplaceable::HardLinks(*links))),
+            _ => Ok(Place { folder, name, old }),
+        }
+    }
+
+    /// The path, with links resolved.
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+}
+
+/// What a link leads to; any other path as it is.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if !is_link {
+        return Ok(path.to_owned());
+    }
+    match fs::canonicalize(path) {
+        Ok(target) if is_cached(&target) => Err(io::Error::other(NotReplaceable::Cached(target))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let target = fs::read_link(path)?;
+            Err(io::Error::other(NotReplaceable::DanglingLink(folder_of(path).join(target))))
+        }
+        target => target,
+    }
+}
+
+/// Whether a file seems to be named by its content, as in the caches of model hubs.
+fn is_cached(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    let has_hash = name.split(|byte| !byte.is_ascii_hexdigit()).any(|run| run.len() >= SHORTEST_HASH);
+    has_hash || file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "blobs")
+}
+
+fn is_folder() -> io::Error {
+    io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file")
+}
+
+/// Whether a path means what standard output is: a report must not be written after a model there.
+#[must_use]
+#[cfg(unix)]
+pub fn is_standard_output(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let id = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+    let (Ok(path), Ok(stdout)) = (fs::metadata(path), rustix::fs::fstat(rustix::stdio::stdout())) else {
+        return false;
+    };
+    // What goes to the null device is not mixed there.
+    let is_null = fs::metadata("/dev/null").is_ok_and(|null| id(&null) == id(&path));
+    #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
+    let stdout = (stdout.st_dev as u64, stdout.st_ino as u64);
+    id(&path) == stdout && !is_null
+}
+
+/// Whether a path means what standard output is. Such paths do not exist on this system.
+#[must_use]
+#[cfg(not(unix))]
+pub fn is_standard_output(_path: &Path) -> bool {
+    false
+}
