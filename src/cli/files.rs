@@ -73,17 +73,17 @@ impl Output {
         let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
         let files =
             || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
+        if self.output.is_some() {
+            files().try_for_each(check_target)?;
+        }
         if !dry_run {
-            // First, since a temporary file may be a second name of a target.
+            // Before the targets are looked at, since a temporary file may be a second name of a target.
             tidy(files())?;
         }
         let mut seen = HashSet::new();
         for path in files() {
             if !seen.insert(wire::identity(path)) {
                 bail!("two models would be written to {}; write them to different folders", path.display());
-            }
-            if self.output.is_some() {
-                check_target(path)?;
             }
             wire::check_replaceable(path).with_context(|| path.display().to_string())?;
         }

@@ -198,10 +198,10 @@ impl Plan {
     /// # Errors
     /// Where a data file cannot be read or may not be written, or the model would be too large for the file it should be in.
     pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
-        if let Placement::File(name) = &options.placement {
-            name::location(name)?;
-        }
         let place = Place::of(&model, input, target);
+        if let Placement::File(name) = &options.placement {
+            name::check(name, &place)?;
+        }
         let data_ids = place.data_ids(&model);
         check_output(&place, &data_ids)?;
         let is_unchanged = model.proto().source().is_some();

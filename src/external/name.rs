@@ -30,9 +30,6 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
-        if place.is_output(&path) || identity(&path) == identity(output) {
-            return Err(Unplaceable::SameFile(name.clone()));
-        }
         if path.is_dir() || path.is_symlink() || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
@@ -56,6 +53,15 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     );
     path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, there }))
         .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
+}
+
+/// Checks that a name is the name of a data file in the folder of the output, and not the output itself.
+pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
+    let path = place.folder.join(location(name)?);
+    match &place.output {
+        Some(output) if place.is_output(&path) || identity(&path) == identity(output) => Err(Unplaceable::SameFile(name.to_owned())),
+        _ => Ok(()),
+    }
 }
 
 /// The path that a user gave, as a model says it.

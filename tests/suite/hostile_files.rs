@@ -19,10 +19,11 @@ const BYTES: usize = 2048;
 
 const LINT_FIX: [&str; 6] = ["lint", "--isolated", "--select", "ALL", "--fix", "--unsafe-fixes"];
 
-/// A model with one initializer, which is cast: the first `bytes` of the file `location`.
+/// A model with one initializer, which is cast: the first `bytes` of the file `location`. Another cast gets a safe fix from the lint.
 fn cast_of(location: &str, bytes: usize) -> Vec<u8> {
     let mut proto = model(&format!(
-        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[{bytes}] h) <uint8[{bytes}] w = {{0}}> {{ h = Cast <to = 1> (w) }}"#
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float[{bytes}] h, float8e5m2 q)
+           <uint8[{bytes}] w = {{0}}> {{ h = Cast <to = 1> (w) q = Cast <to = 19> (x) }}"#
     ));
     let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
     *tensor = moved_to_file(tensor, &Reference { location: location.to_owned(), offset: 0, length: Some(bytes as u64) });

@@ -124,7 +124,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
     (
         "Models",
         &[
-            ("an operator that an older opset lacks", "convert norm.onnx --opset 16 -o out.onnx"),
+            ("an operator that an older opset lacks", "convert norm.onnx --opset 16 --no-expand -o out.onnx"),
             ("a newer opset than recast knows", "convert future.onnx --opset 21 -o out.onnx"),
             ("a cycle", "fold cycle.onnx -o out.onnx"),
             ("a name that is defined twice", "fold twice.onnx -o out.onnx"),
