@@ -42,7 +42,7 @@ impl Decisions<'_> {
     }
 
     fn removals(&self) -> Vec<Edit> {
-        let edit = |value: ValueId| match self.model.maker(value) {
+        let edit = |value: ValueId| match self.model.producer(value) {
             Some(node) => Edit::ReplaceNode { node, with: Vec::new() },
             None => Edit::RemoveInitializer(value),
         };

@@ -58,7 +58,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         storage: Storage::default(),
         inferred: OnceCell::new(),
     };
-    for &node in model.nodes_in_order_of_use() {
+    for &node in model.topological_order() {
         if model.is_cast(node) {
             decisions.visit(node);
         }

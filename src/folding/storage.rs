@@ -128,8 +128,8 @@ impl Decisions<'_> {
 
     /// The scope in which equal results of casts of a constant may share one.
     pub(super) fn shared_in(&self, constant: ValueId, cast: NodeId) -> ScopeId {
-        let home = self.model.home(constant);
-        if self.becomes_node(home) { cast.scope } else { home }
+        let scope = self.model.scope_of(constant);
+        if self.becomes_node(scope) { cast.scope } else { scope }
     }
 
     /// Whether something but folded casts uses the value.

@@ -201,7 +201,7 @@ impl<'m> Builder<'m> {
     }
 
     fn bind(&mut self, used: Use<'m>, value: ValueId) {
-        let ValueData { vertex, scope: home, .. } = *self.index.value(value);
+        let ValueData { vertex, scope, .. } = *self.index.value(value);
         match used.by {
             User::Node(node, input) => {
                 let user = self.index.vertex(node);
@@ -209,7 +209,7 @@ impl<'m> Builder<'m> {
             }
             User::Output(scope) => self.index.output_of.entry(value).or_default().push(scope),
         }
-        if let Some(holder) = self.holder_in(home, used.scope) {
+        if let Some(holder) = self.holder_in(scope, used.scope) {
             self.index.graph.add_edge(vertex, holder, Link::Capture);
         }
     }

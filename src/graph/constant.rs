@@ -70,7 +70,7 @@ impl Model {
     /// node around them in any IR.
     #[must_use]
     pub fn is_overridable(&self, value: ValueId) -> bool {
-        let must_list = match self.scope_kind(self.home(value)) {
+        let must_list = match self.scope_kind(self.scope_of(value)) {
             ScopeKind::Main | ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => true,
             ScopeKind::Subgraph { owner, .. } => self.node(owner).op_type() == "If",
             ScopeKind::Function(_) => false,

@@ -60,7 +60,7 @@ impl Model {
             return;
         };
         let name = self.name(value);
-        if let Some(id) = self.index.local(self.home(value), name) {
+        if let Some(id) = self.index.local(self.scope_of(value), name) {
             let label = quoted(name);
             dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node)));
         }
@@ -70,7 +70,7 @@ impl Model {
     fn source(&self, value: ValueId) -> String {
         match self.origin(value) {
             Origin::Node { node, .. } => self.vertex_name(node),
-            _ => quoted(&format!("value {}/{}", self.scope_path(self.home(value)), self.name(value))),
+            _ => quoted(&format!("value {}/{}", self.scope_path(self.scope_of(value)), self.name(value))),
         }
     }
 

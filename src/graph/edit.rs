@@ -180,7 +180,7 @@ impl Model {
             }
         }
         for value in removed_values {
-            if defined.contains(&(self.home(value), self.name(value))) {
+            if defined.contains(&(self.scope_of(value), self.name(value))) {
                 continue;
             }
             let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));
@@ -231,7 +231,7 @@ impl Model {
                     return Err(self.refuse(value, "is an input whose value a caller may set"));
                 }
                 Origin::Initializer { .. } => {
-                    changes.entry(self.home(value)).or_default().removed.insert(self.name(value).to_owned());
+                    changes.entry(self.scope_of(value)).or_default().removed.insert(self.name(value).to_owned());
                 }
                 _ => return Err(self.refuse(value, "is no initializer")),
             },
@@ -239,7 +239,7 @@ impl Model {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
             Edit::Declare { value, dtype } => match self.index.value(value).declared {
-                Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
+                Some(place) => changes.entry(self.scope_of(value)).or_default().declared.push((place, dtype)),
                 None => return Err(self.refuse(value, "is declared nowhere")),
             },
             Edit::Rewire { from, to } => {
@@ -273,13 +273,13 @@ impl Model {
     }
 
     fn refuse(&self, value: ValueId, reason: &str) -> Refused {
-        let place = format!("{} value '{}'", self.scope_path(self.home(value)), self.name(value));
+        let place = format!("{} value '{}'", self.scope_path(self.scope_of(value)), self.name(value));
         Refused(Invalid::at(place, reason))
     }
 
     fn missing(&self) -> HashSet<(String, String)> {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
-        missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
+        missing.map(|value| (self.scope_path(self.scope_of(value)), self.name(value).to_owned())).collect()
     }
 }
 

@@ -31,7 +31,7 @@ impl Model {
 
     /// The nodes of all scopes, each after those whose values it uses.
     #[must_use]
-    pub fn nodes_in_order_of_use(&self) -> &[NodeId] {
+    pub fn topological_order(&self) -> &[NodeId] {
         &self.index.order
     }
 
@@ -107,7 +107,7 @@ impl Model {
 
     /// The scope that defines a value.
     #[must_use]
-    pub fn home(&self, value: ValueId) -> ScopeId {
+    pub fn scope_of(&self, value: ValueId) -> ScopeId {
         self.index.value(value).scope
     }
 
@@ -119,7 +119,7 @@ impl Model {
 
     /// The node that makes a value.
     #[must_use]
-    pub fn maker(&self, value: ValueId) -> Option<NodeId> {
+    pub fn producer(&self, value: ValueId) -> Option<NodeId> {
         match self.origin(value) {
             Origin::Node { node, .. } => Some(node),
             _ => None,
@@ -140,7 +140,7 @@ impl Model {
     /// The initializer behind a value, overridable or not.
     #[must_use]
     pub fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
-        match (self.origin(value), self.body(self.home(value))) {
+        match (self.origin(value), self.body(self.scope_of(value))) {
             (Origin::Initializer { index, .. }, Body::Graph(graph)) => graph.initializer.get(index as usize),
             _ => None,
         }
@@ -176,7 +176,7 @@ impl Model {
     /// Whether a scope around a value's own defines its name too. ONNX forbids that; runtimes differ in which of the two they take.
     #[must_use]
     pub fn shadows(&self, value: ValueId) -> bool {
-        self.enclosing(self.home(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
+        self.enclosing(self.scope_of(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
     }
 
     /// What a name means at the end of a scope.
@@ -197,7 +197,7 @@ impl Model {
     /// The message that states a value's type.
     #[must_use]
     pub fn declared(&self, value: ValueId) -> Option<&ValueInfoProto> {
-        let body = self.body(self.home(value));
+        let body = self.body(self.scope_of(value));
         let (list, index): (&[ValueInfoProto], u32) = match (self.index.value(value).declared?, body) {
             (Declared::ValueInfo(index), _) => (body.value_info(), index),
             (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),

@@ -28,7 +28,7 @@ impl Subject<'_> {
             if let Some(constant) = self.constant(at) {
                 break constant;
             }
-            let cast = self.cast_that_makes(at)?;
+            let cast = self.producing_cast(at)?;
             if kernels.len() == CASTS_OF_EACH {
                 return None;
             }

@@ -56,7 +56,7 @@ impl Finding {
 
     /// A finding about a value that no node makes.
     pub fn at_value(model: &Model, value: ValueId, message: impl Into<String>) -> Finding {
-        Finding { at: Place::Value(model.home(value), value), message: message.into(), fix: None }
+        Finding { at: Place::Value(model.scope_of(value), value), message: message.into(), fix: None }
     }
 
     /// A finding about the model as a whole.

@@ -121,12 +121,12 @@ impl Claims {
                     }
                     let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
                     let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
-                    claims.needed.extend(new.filter_map(|name| model.maker(model.lookup(node.scope, name)?)));
+                    claims.needed.extend(new.filter_map(|name| model.producer(model.lookup(node.scope, name)?)));
                 }
                 Edit::Rewire { from, to } => {
                     claims.rewired.extend(model.uses(*from).map(|(user, _)| user));
                     claims.inputs.extend(model.uses(*from));
-                    claims.needed.extend(model.maker(*to));
+                    claims.needed.extend(model.producer(*to));
                 }
                 Edit::Declare { value, .. } => {
                     claims.values.insert(*value);

@@ -13,13 +13,13 @@ pub(super) const KEY: &str = "recast.noqa";
 pub enum Noqa {
     /// It is.
     #[default]
-    Heard,
+    Respected,
     /// It is not.
     Ignored,
 }
 
 /// Whether the model asks not to be told of a rule's finding at a place.
-pub(super) fn is_silenced(model: &Model, at: Place, rule: &Rule) -> bool {
+pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
     let silences = |entries: &[StringStringEntryProto]| entries_name(entries, rule);
     if silences(&model.proto().metadata_props) {
         return true;

@@ -18,17 +18,17 @@ pub struct Subject<'m> {
     /// The model.
     pub model: &'m Model,
     inferred: OnceCell<Inferred>,
-    casts: Vec<CastSite<'m>>,
+    casts: Vec<ResolvedCast<'m>>,
     /// By result: the index of the cast.
-    makers: HashMap<ValueId, usize>,
+    casts_by_output: HashMap<ValueId, usize>,
     /// What may still be computed to know what casts make of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
-    quantizers: Vec<QuantizeSite>,
+    quantizers: Vec<ResolvedQuantize>,
 }
 
 /// A `Cast` or `CastLike` that can be read and whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
-pub struct CastSite<'m> {
+pub struct ResolvedCast<'m> {
     /// The node.
     pub node: NodeId,
     /// Its message.
@@ -51,7 +51,7 @@ pub struct CastSite<'m> {
 
 /// A `QuantizeLinear` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
-pub struct QuantizeSite {
+pub struct ResolvedQuantize {
     /// The node.
     pub node: NodeId,
     /// The opset of ai.onnx that it is written in.
@@ -68,9 +68,9 @@ pub struct Chain<'s, 'm> {
     /// The type that the first cast casts.
     pub from: DType,
     /// The first cast.
-    pub first: &'s CastSite<'m>,
+    pub first: &'s ResolvedCast<'m>,
     /// The cast of its result.
-    pub second: &'s CastSite<'m>,
+    pub second: &'s ResolvedCast<'m>,
 }
 
 impl<'m> Subject<'m> {
@@ -81,12 +81,12 @@ impl<'m> Subject<'m> {
             model,
             inferred: OnceCell::new(),
             casts: Vec::new(),
-            makers: HashMap::new(),
+            casts_by_output: HashMap::new(),
             allowance: RefCell::default(),
             quantizers: Vec::new(),
         };
         subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
-        subject.makers = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
+        subject.casts_by_output = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
         subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
         subject
     }
@@ -99,43 +99,43 @@ impl<'m> Subject<'m> {
     }
 
     /// The casts that can be read, in the order of the document.
-    pub fn casts(&self) -> impl Iterator<Item = &CastSite<'m>> {
+    pub fn casts(&self) -> impl Iterator<Item = &ResolvedCast<'m>> {
         self.casts.iter()
     }
 
     /// The cast whose result a value is.
     #[must_use]
-    pub fn cast_that_makes(&self, value: ValueId) -> Option<&CastSite<'m>> {
-        self.makers.get(&value).map(|&index| &self.casts[index])
+    pub fn producing_cast(&self, value: ValueId) -> Option<&ResolvedCast<'m>> {
+        self.casts_by_output.get(&value).map(|&index| &self.casts[index])
     }
 
     /// The `QuantizeLinear` nodes whose result's type is known, in the order of the document.
-    pub fn quantizers(&self) -> impl Iterator<Item = &QuantizeSite> {
+    pub fn quantizers(&self) -> impl Iterator<Item = &ResolvedQuantize> {
         self.quantizers.iter()
     }
 
     /// The casts of what another cast made, in the order of the document.
     pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
         self.casts().filter_map(|second| {
-            let first = self.cast_that_makes(second.input)?;
+            let first = self.producing_cast(second.input)?;
             Some(Chain { from: first.from?, first, second })
         })
     }
 
-    /// A finding at each of the casts of which `judge` says something. Casts that do the same with one value are judged once: however
+    /// A finding at each of the casts of which `describe` says something. Casts that do the same with one value are messages once: however
     /// many there are, its elements are looked at once.
-    pub fn judge_casts<'s>(
+    pub fn check_casts<'s>(
         &self,
-        casts: impl Iterator<Item = &'s CastSite<'m>>,
-        judge: impl Fn(&CastSite<'m>) -> Option<String>,
+        casts: impl Iterator<Item = &'s ResolvedCast<'m>>,
+        describe: impl Fn(&ResolvedCast<'m>) -> Option<String>,
     ) -> Vec<Finding>
     where
         'm: 's,
     {
-        let mut judged: HashMap<_, Option<String>> = HashMap::new();
+        let mut messages: HashMap<_, Option<String>> = HashMap::new();
         let findings = casts.filter_map(|cast| {
             let same = (cast.input, cast.from, cast.to, cast.saturate, cast.round_mode, cast.opset);
-            let message = judged.entry(same).or_insert_with(|| judge(cast)).clone()?;
+            let message = messages.entry(same).or_insert_with(|| describe(cast)).clone()?;
             Some(Finding::at_node(cast.node, message))
         });
         findings.collect()
@@ -154,7 +154,7 @@ impl<'m> Subject<'m> {
     }
 }
 
-impl CastSite<'_> {
+impl ResolvedCast<'_> {
     /// Whether the cast is another one in each call of its function, as far as the function is concerned.
     #[must_use]
     pub fn is_generic(&self) -> bool {
@@ -181,14 +181,14 @@ impl CastSite<'_> {
     }
 }
 
-fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<CastSite<'m>> {
+fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<ResolvedCast<'m>> {
     let model = subject.model;
     let cast = model.cast_node(node).ok()?;
     let to = match cast.to {
         TypeSource::Attribute(to) => to,
         TypeSource::Like(like) => subject.dtype(like)?,
     };
-    Some(CastSite {
+    Some(ResolvedCast {
         node,
         proto: model.node(node),
         opset: model.opset(node.scope, "")?,
@@ -202,7 +202,7 @@ fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<CastSite<'m>> {
 }
 
 /// The result has the type of the zero point, or that of `output_dtype`, or UINT8.
-fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
+fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     let model = subject.model;
     let proto = model.node(node);
     if proto.op_type() != "QuantizeLinear" || !is_onnx_domain(proto.domain()) || model.callee(node).is_some() {
@@ -220,5 +220,5 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
         Attribute::Unclear => return None,
     };
     let to = stated.or_else(of_zero_point).or_else(of_result)?;
-    Some(QuantizeSite { node, opset: model.opset(node.scope, "")?, to, saturate })
+    Some(ResolvedQuantize { node, opset: model.opset(node.scope, "")?, to, saturate })
 }

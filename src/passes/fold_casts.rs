@@ -37,7 +37,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         .iter()
         .map(|(node, reason)| Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Cast(reason.clone()) }));
     let removed = decisions.removed_constants().into_iter().map(|value| {
-        Event::RemovedConstant(Removed { scope: model.scope_path(model.home(value)), name: model.name(value).to_owned() })
+        Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
     });
     let events = folded.chain(kept).chain(removed).collect();
     Ok(Plan { edits: decisions.into_edits(), events })
@@ -48,7 +48,7 @@ fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
     let scopes: std::collections::HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
     let defined = |scope: &str, name: &str| {
         let scope = *scopes.get(scope)?;
-        model.lookup(scope, name).filter(|&value| model.home(value) == scope)
+        model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
     };
     for event in events {
         match event {

@@ -14,7 +14,7 @@
 //!     requires: |_| Ok(()),
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();
-//!         for &node in model.nodes_in_order_of_use() {
+//!         for &node in model.topological_order() {
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });

@@ -98,15 +98,15 @@ impl<'m> Bodies<'m> {
             functions: HashMap::default(),
             values: HashMap::default(),
         };
-        for &node in model.nodes_in_order_of_use() {
+        for &node in model.topological_order() {
             bodies.order.entry(node.scope).or_default().push(node);
         }
         for value in model.values() {
-            let home = model.home(value);
+            let scope = model.scope_of(value);
             if !matches!(model.origin(value), Origin::Node { .. }) {
-                bodies.given.entry(home).or_default().push(value);
+                bodies.given.entry(scope).or_default().push(value);
             }
-            let root = model.root(home);
+            let root = model.root(scope);
             if let ScopeKind::Function(_) = model.scope_kind(root) {
                 bodies.values.entry(root).or_default().push(value);
             }
@@ -131,7 +131,7 @@ impl<'m> Bodies<'m> {
             }
         };
         for info in interface.into_iter().chain([body.value_info()]).flatten() {
-            let value = model.lookup(scope, info.name()).filter(|&value| model.home(value) == scope);
+            let value = model.lookup(scope, info.name()).filter(|&value| model.scope_of(value) == scope);
             if let (Some(proto), Some(value)) = (&info.r#type, value) {
                 let known = &mut self.declared[value.index()];
                 *known = std::mem::take(known).and(&Known::of_type(proto));

@@ -46,10 +46,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.nodes().flat_map(|node| judge(subject, node)).collect()
+    subject.nodes().flat_map(|node| check_node(subject, node)).collect()
 }
 
-fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
+fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let model = subject.model;
     let proto = model.node(node);
     let Some(opset) = model.opset(node.scope, proto.domain()).filter(|_| !proto.attribute.is_empty()) else {

@@ -23,8 +23,12 @@ pub(super) struct Saturating {
 /// Every node that may state `saturate`, casts first.
 pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = Saturating> {
     let casts = subject.casts().map(|cast| Saturating { node: cast.node, opset: cast.opset, to: cast.to, saturate: cast.saturate });
-    let quantizers =
-        subject.quantizers().map(|site| Saturating { node: site.node, opset: site.opset, to: site.to, saturate: site.saturate });
+    let quantizers = subject.quantizers().map(|quantize| Saturating {
+        node: quantize.node,
+        opset: quantize.opset,
+        to: quantize.to,
+        saturate: quantize.saturate,
+    });
     casts.chain(quantizers)
 }
 

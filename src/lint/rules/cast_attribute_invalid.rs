@@ -5,7 +5,7 @@
 //! `nearest`.
 //!
 //! ## Why is this bad?
-//! The model is not valid. A runtime refuses it, or takes the default without a word. The other rules cannot judge the cast.
+//! The model is not valid. A runtime refuses it, or takes the default without a word. The other rules cannot check_node the cast.
 //!
 //! ## Example
 //! ```onnx
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let judge = |node: NodeId| {
+    let check_node = |node: NodeId| {
         ["saturate", "round_mode"].into_iter().filter_map(move |name| {
             let attribute = match subject.model.attribute(node, name) {
                 Attribute::Is(attribute) => attribute,
@@ -48,5 +48,5 @@ fn check(subject: &Subject) -> Vec<Finding> {
             (!is_valid).then(|| Finding::at_node(node, format!("`{name}` must be {may_be}")))
         })
     };
-    subject.cast_nodes().flat_map(judge).collect()
+    subject.cast_nodes().flat_map(check_node).collect()
 }

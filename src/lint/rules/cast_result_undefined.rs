@@ -28,7 +28,7 @@
 use super::words::tally_of;
 use crate::cast::Tally;
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC301",
@@ -40,10 +40,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.judge_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| judge(subject, cast))
+    subject.check_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let kernel = cast.kernel()?;
     if kernel.is_always_defined() {
         return None;
@@ -65,7 +65,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
 }
 
 /// Casts whose form alone is the finding of another rule.
-fn is_never_portable(cast: &CastSite) -> bool {
+fn is_never_portable(cast: &ResolvedCast) -> bool {
     cast.to == DType::String || (cast.from == Some(DType::String) && cast.to == DType::Bool)
 }
 

@@ -26,7 +26,7 @@
 use crate::dtype::DType;
 use crate::facts::{self, ValueType};
 use crate::graph::{Attribute, Model, NodeId, read_type};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use crate::wire::raw::attribute_proto::AttributeType;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,11 +39,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let numbers = subject.cast_nodes().filter_map(|node| judge_number(subject.model, node));
-    subject.casts().filter_map(judge_types).chain(numbers).collect()
+    let numbers = subject.cast_nodes().filter_map(|node| check_to(subject.model, node));
+    subject.casts().filter_map(check_types).chain(numbers).collect()
 }
 
-fn judge_types(cast: &CastSite) -> Option<Finding> {
+fn check_types(cast: &ResolvedCast) -> Option<Finding> {
     let (op, opset) = (cast.proto.op_type(), cast.opset);
     let Some(schema) = facts::schema("", op, opset) else {
         let since = facts::versions("", op).first()?.since_version;
@@ -65,7 +65,7 @@ fn first_opset(op: &str, dtype: DType) -> Option<i64> {
     facts::versions("", op).iter().find(admits).map(|schema| schema.since_version)
 }
 
-fn judge_number(model: &Model, node: NodeId) -> Option<Finding> {
+fn check_to(model: &Model, node: NodeId) -> Option<Finding> {
     let attribute = match model.attribute(node, "to") {
         Attribute::Is(attribute) if model.node(node).op_type() == "Cast" => attribute,
         _ => return None,

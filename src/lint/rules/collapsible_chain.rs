@@ -32,7 +32,7 @@ use crate::dtype::{Class, DType};
 use crate::facts::{self, ValueType};
 use crate::graph::Edit;
 use crate::lint::embedding::embeds;
-use crate::lint::{CastSite, Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Chain, Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC403",
@@ -102,7 +102,7 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
 }
 
 /// Whether the cast's operator casts this type too: `CastLike` stops where `Cast` goes on.
-fn admits(cast: &CastSite, from: DType) -> bool {
+fn admits(cast: &ResolvedCast, from: DType) -> bool {
     let schema = facts::schema("", cast.proto.op_type(), cast.opset);
     schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
 }

@@ -25,7 +25,7 @@
 //! Unsafe: declares the type of the cast. It may be the cast that is wrong.
 
 use crate::graph::{Edit, tensor_type};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC205",
@@ -37,10 +37,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter_map(|cast| judge(subject, cast)).collect()
+    subject.casts().filter_map(|cast| check_cast(subject, cast)).collect()
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
     let output = cast.output?;
     let declared = tensor_type(subject.model.declared(output)?.r#type.as_ref()?)?;
     if declared == cast.to {

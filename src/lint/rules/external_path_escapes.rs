@@ -57,7 +57,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
 
 /// The value that an initializer defines; the indices of a sparse one define none.
 fn value(model: &Model, scope: ScopeId, tensor: &TensorProto) -> Option<ValueId> {
-    model.lookup(scope, tensor.name()).filter(|&value| model.home(value) == scope)
+    model.lookup(scope, tensor.name()).filter(|&value| model.scope_of(value) == scope)
 }
 
 fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
@@ -66,7 +66,7 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     if model.data().path().is_none() {
-        return leads_out(&reference.location)
+        return escapes(&reference.location)
             .then(|| format!("data file '{}': leads out of the model's folder", reference.location));
     }
     let found = match model.data().locate(&reference.location) {
@@ -78,7 +78,7 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
 }
 
 /// Judges a path by its letters alone. Both separators count on every system, for the model may come from another one.
-fn leads_out(location: &str) -> bool {
+fn escapes(location: &str) -> bool {
     let climbs = location.split(['/', '\\']).any(|part| part == "..");
     climbs || location.starts_with(['/', '\\']) || location.as_bytes().get(1) == Some(&b':')
 }

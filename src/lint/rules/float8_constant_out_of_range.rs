@@ -28,7 +28,7 @@
 use super::words::{largest, overflow_becomes, tally_of};
 use crate::cast::{Cast, Rules, Tally};
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
 use crate::tensor::Content;
 
@@ -42,10 +42,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.judge_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| judge(subject, cast))
+    subject.check_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let constant = subject.known_values(cast.input)?;
     let tally = out_of_range(&constant, cast)?;
     let (to, largest) = (cast.to, largest(cast.to));
@@ -55,7 +55,7 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
 }
 
 /// Without saturation, overflow is what becomes NaN or infinity and was not NaN before.
-fn out_of_range(constant: &Content, cast: &CastSite) -> Option<Tally> {
+fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
     let from = cast.from?;
     let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(from, cast.to, rules).ok()?;

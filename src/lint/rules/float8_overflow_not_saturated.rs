@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unsaturated = attributes::saturating(subject).filter(|site| site.obeys() && site.saturate == Some(false));
+    let unsaturated = attributes::saturating(subject).filter(|quantize| quantize.obeys() && quantize.saturate == Some(false));
     let findings = unsaturated.map(|Saturating { node, to, .. }| {
         let (largest, becomes) = (largest(to), overflow_becomes(to));
         Finding::at_node(node, format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"))

@@ -41,10 +41,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let silent = subject.quantizers().filter(|site| site.to.is_float8() && site.saturate.is_none() && site.opset >= SATURATE_SINCE);
-    let findings = silent.map(|site| {
-        Finding::at_node(site.node, format!("the quantization to {} does not state `saturate`", site.to))
-            .with_safe_fix("write `saturate = 1`", vec![write_int(subject.model, site.node, "saturate", 1)])
+    let silent = subject
+        .quantizers()
+        .filter(|quantize| quantize.to.is_float8() && quantize.saturate.is_none() && quantize.opset >= SATURATE_SINCE);
+    let findings = silent.map(|quantize| {
+        Finding::at_node(quantize.node, format!("the quantization to {} does not state `saturate`", quantize.to))
+            .with_safe_fix("write `saturate = 1`", vec![write_int(subject.model, quantize.node, "saturate", 1)])
     });
     findings.collect()
 }

@@ -47,10 +47,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
     let mut demanded = Demanded { subject, by_variable: HashMap::new() };
-    model.values().filter(is_uint8).filter_map(|value| judge(&mut demanded, value)).collect()
+    model.values().filter(is_uint8).filter_map(|value| check_initializer(&mut demanded, value)).collect()
 }
 
-fn judge(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
+fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
     let subject = demanded.subject;
     let model = subject.model;
     let name = model.name(value);
@@ -70,7 +70,7 @@ fn judge(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
     };
     let mut with = model.initializer(value)?.clone();
     with.data_type = Some(dtype.number());
-    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.home(value), index), with };
+    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.scope_of(value), index), with };
     Some(finding.with_unsafe_fix(format!("store it as {dtype}, with the same bytes"), vec![edit]))
 }
 

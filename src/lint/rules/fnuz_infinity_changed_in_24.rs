@@ -26,7 +26,7 @@
 use super::words::tally_of;
 use crate::cast::{Cast, FNUZ_SETTLED, Rules};
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC109",
@@ -44,10 +44,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
             && cast.saturate != Some(false)
             && cast.from.is_none_or(has_infinity)
     });
-    subject.judge_casts(unsettled, |cast| judge(subject, cast))
+    subject.check_casts(unsettled, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let (to, opset) = (cast.to, cast.opset);
     let changes = format!(
         "an infinity becomes NaN in {to} by the text of opset {opset}, but the largest number from opset 24 on and in runtimes"

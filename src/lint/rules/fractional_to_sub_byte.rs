@@ -27,7 +27,7 @@
 use super::words::tally_of;
 use crate::dtype::{Class, DType};
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC302",
@@ -42,10 +42,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     let has_fractions = |from: DType| from.class() == Class::Float && from != DType::Float8E8M0;
     let casts = subject.casts().filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
-    subject.judge_casts(casts, |cast| judge(subject, cast))
+    subject.check_casts(casts, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let differ = format!("runtimes round fractions to {} in different ways", cast.to);
     let Some(constant) = subject.constant(cast.input) else {
         return (!is_integral(subject.model, cast.input)).then_some(differ);

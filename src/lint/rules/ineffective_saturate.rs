@@ -39,11 +39,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let idle =
-        attributes::saturating(subject).filter(|site| !site.obeys() && site.saturate.is_some() && site.opset >= SATURATE_SINCE);
-    let findings = idle.map(|site| {
-        Finding::at_node(site.node, format!("`saturate` has no effect on a result of type {}", site.to))
-            .with_safe_fix("drop `saturate`", vec![drop_attribute(subject.model, site.node, "saturate")])
+    let idle = attributes::saturating(subject)
+        .filter(|quantize| !quantize.obeys() && quantize.saturate.is_some() && quantize.opset >= SATURATE_SINCE);
+    let findings = idle.map(|quantize| {
+        Finding::at_node(quantize.node, format!("`saturate` has no effect on a result of type {}", quantize.to))
+            .with_safe_fix("drop `saturate`", vec![drop_attribute(subject.model, quantize.node, "saturate")])
     });
     findings.collect()
 }

@@ -27,7 +27,7 @@
 
 use super::words::{largest, tally_of};
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
 
 pub(super) const RULE: Rule = Rule {
@@ -41,10 +41,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
-    subject.judge_casts(narrowing, |cast| judge(subject, cast))
+    subject.check_casts(narrowing, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let kernel = cast.kernel().filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;

@@ -46,7 +46,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let mut messages = BTreeMap::new();
     let findings = subject.nodes().filter_map(|node| {
         let (domain, op, opset) = operator(subject, node)?;
-        let message = messages.entry((domain, op, opset)).or_insert_with(|| judge(domain, op, opset));
+        let message = messages.entry((domain, op, opset)).or_insert_with(|| check_operator(domain, op, opset));
         Some(Finding::at_node(node, message.clone()?))
     });
     findings.collect()
@@ -60,7 +60,7 @@ fn operator<'m>(subject: &Subject<'m>, node: NodeId) -> Option<(&'m str, &'m str
     Some((canonical_domain(proto.domain()), proto.op_type(), opset))
 }
 
-fn judge(domain: &str, op: &str, opset: i64) -> Option<String> {
+fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
     let place = domain_name(domain);
     match facts::schema(domain, op, opset) {
         Some(schema) if schema.deprecated => {

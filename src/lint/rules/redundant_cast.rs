@@ -29,7 +29,7 @@
 
 use super::rewrite::bypass;
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC402",
@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let copies = |cast: &&CastSite| {
+    let copies = |cast: &&ResolvedCast| {
         let saturates = cast.to == DType::Float8E5M2 && cast.saturate != Some(false);
         cast.from == Some(cast.to) && !saturates && !cast.is_generic()
     };

@@ -35,7 +35,7 @@ use super::rewrite::bypass;
 use crate::cast::{RoundMode, Rules};
 use crate::dtype::DType;
 use crate::graph::{ScopeId, ValueId};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC404",
@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let mut first: HashMap<_, &CastSite> = HashMap::new();
+    let mut first: HashMap<_, &ResolvedCast> = HashMap::new();
     let mut findings = Vec::new();
     for cast in subject.casts().filter(|cast| !cast.is_generic()) {
         let earlier = *first.entry(result(cast)).or_insert(cast);
@@ -67,7 +67,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
 }
 
 /// What decides a cast's result.
-fn result(cast: &CastSite) -> (ScopeId, ValueId, DType, bool, RoundMode) {
+fn result(cast: &ResolvedCast) -> (ScopeId, ValueId, DType, bool, RoundMode) {
     let (rules, defaults) = (cast.rules(), Rules::default());
     let saturate = if cast.to.obeys_saturate() { rules.saturate } else { defaults.saturate };
     let round_mode = if cast.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };

@@ -54,8 +54,8 @@ fn check(subject: &Subject) -> Vec<Finding> {
         if !changes || !keeps {
             return None;
         }
-        let victim = if from.class() == Class::Signed { mask(from.bits()) } else { 1 << (middle.bits() - 1) };
-        let (before, after) = (number(from, victim), number(to, cast(middle, to, cast(from, middle, victim)?)?));
+        let sample = if from.class() == Class::Signed { mask(from.bits()) } else { 1 << (middle.bits() - 1) };
+        let (before, after) = (number(from, sample), number(to, cast(middle, to, cast(from, middle, sample)?)?));
         let first_path = subject.model.node_path(first.node);
         let message = format!("{from} became {middle} at {first_path} and now becomes {to}: {before} turns into {after}");
         Some(Finding::at_node(second.node, message))

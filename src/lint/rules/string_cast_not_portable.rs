@@ -25,7 +25,7 @@
 //! ```
 
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC303",
@@ -41,7 +41,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-fn why(cast: &CastSite) -> Option<String> {
+fn why(cast: &ResolvedCast) -> Option<String> {
     match (cast.from?, cast.to) {
         (DType::Bool, DType::String) => Some("ONNX does not say what BOOL becomes as a string".to_owned()),
         (DType::String, DType::Bool) => Some("ONNX does not say which strings are true".to_owned()),

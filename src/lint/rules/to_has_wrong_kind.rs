@@ -43,10 +43,10 @@ const NUMBER_SINCE: i64 = 6;
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let casts = subject.cast_nodes().filter(|&node| subject.model.node(node).op_type() == "Cast");
-    casts.filter_map(|node| judge(subject, node)).collect()
+    casts.filter_map(|node| check_cast(subject, node)).collect()
 }
 
-fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
+fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
     let model = subject.model;
     let proto = model.node(node);
     let position = proto.attribute.iter().position(|attribute| attribute.name() == "to")?;
