@@ -79,7 +79,7 @@ pub enum Edit {
 
 /// A batch of edits that would break the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("refused to change the model: {0}")]
+#[error("the edits are refused: {0}")]
 pub struct Refused(#[from] pub Invalid);
 
 impl Classified for Refused {
@@ -92,7 +92,7 @@ impl Classified for Refused {
     }
 
     fn message(&self) -> String {
-        format!("refused to change the model: {}", self.0.message())
+        format!("the edits are refused: {}", self.0.message())
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Fixed {
 #[derive(Debug, thiserror::Error)]
 pub enum FixError {
     /// A rule proposed what would break the model: an error of the rule.
-    #[error("a fix of {code} was {reason}; please report this")]
+    #[error("the fix of {code} failed: {reason}; this is a bug, please report it")]
     Refused {
         /// The rule, or several.
         code: String,
@@ -27,7 +27,7 @@ pub enum FixError {
         reason: Refused,
     },
     /// Rules undo each other's work: an error of the rules.
-    #[error("the fixes of {0} undo each other; please report this")]
+    #[error("the fixes of {0} undo each other; this is a bug, please report it")]
     Endless(String),
 }
 

@@ -260,8 +260,8 @@ pub const FIXTURES: &[Fixture] = &[
                 [number] v = Cast <to = 99> (x)
             }"#,
         findings: &[
-            ("graph/result", "Cast of opset 12 does not admit FLOAT8E4M3FN as its result; opset 19 is the first"),
-            ("graph/input", "does not admit BFLOAT16 as its input; opset 13"),
+            ("graph/result", "Cast of opset 12 does not support FLOAT8E4M3FN as its result; opset 19 is the first"),
+            ("graph/input", "does not support BFLOAT16 as its input; opset 13"),
             ("graph/like", "CastLike came with opset 15; this is opset 12"),
             ("graph/number", "`to` = 99 is no element type"),
         ],
