@@ -1,4 +1,4 @@
-//! The house as ARCHITECTURE.md describes it: floors, no stairs upwards, no doors between rooms of a floor.
+//! The layers of ARCHITECTURE.md: a module depends on lower layers only, not on other modules of its own layer.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::support::expect_no_failures;
 
-/// From the ground up: the rooms of each floor. A file uses its own room and the floors below.
-const FLOORS: [&[&str]; 12] = [
+/// The modules of each layer, lowest layer first. A file uses its own module and the layers below.
+const LAYERS: [&[&str]; 12] = [
     &["dtype", "error", "hash", "ir_version", "shown"],
     &["files", "minifloat", "packed"],
     &["wire"],
@@ -22,8 +22,8 @@ const FLOORS: [&[&str]; 12] = [
     &["cli"],
 ];
 
-fn floors() -> BTreeMap<&'static str, usize> {
-    FLOORS.iter().enumerate().flat_map(|(floor, rooms)| rooms.iter().map(move |&room| (room, floor))).collect()
+fn layers() -> BTreeMap<&'static str, usize> {
+    LAYERS.iter().enumerate().flat_map(|(layer, modules)| modules.iter().map(move |&module| (module, layer))).collect()
 }
 
 fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -38,41 +38,41 @@ fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_file_uses_a_higher_floor_or_another_room_of_its_own() {
-    let floors = floors();
+fn no_module_depends_on_a_higher_layer_or_on_another_module_of_its_layer() {
+    let layers = layers();
     let mut files = Vec::new();
     source_files(Path::new("src"), &mut files);
     let mut failures = Vec::new();
     for file in files {
-        let room = file.components().nth(1).unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        if matches!(room.as_str(), "lib" | "main") {
+        let module = file.components().nth(1).unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        if matches!(module.as_str(), "lib" | "main") {
             continue;
         }
-        let Some(&floor) = floors.get(room.as_str()) else {
-            failures.push(format!("{}: the room '{room}' is on no floor", file.display()));
+        let Some(&layer) = layers.get(module.as_str()) else {
+            failures.push(format!("{}: the module '{module}' is not in a layer", file.display()));
             continue;
         };
         let text = fs::read_to_string(&file).unwrap();
-        for (line, used) in text.lines().enumerate().flat_map(|(line, text)| rooms_used(text).map(move |used| (line, used))) {
-            match floors.get(used) {
-                _ if used == room => {}
-                Some(&below) if below < floor => {}
-                Some(_) => failures.push(format!("{}:{}: uses {used}, which is not below {room}", file.display(), line + 1)),
-                None => failures.push(format!("{}:{}: uses {used}, which is on no floor", file.display(), line + 1)),
+        for (line, used) in text.lines().enumerate().flat_map(|(line, text)| modules_used(text).map(move |used| (line, used))) {
+            match layers.get(used) {
+                _ if used == module => {}
+                Some(&below) if below < layer => {}
+                Some(_) => failures.push(format!("{}:{}: uses {used}, which is not below {module}", file.display(), line + 1)),
+                None => failures.push(format!("{}:{}: uses {used}, which is not in a layer", file.display(), line + 1)),
             }
         }
     }
     expect_no_failures(failures);
 }
 
-/// The rooms that a line names as `crate::room`.
-fn rooms_used(line: &str) -> impl Iterator<Item = &str> {
+/// The modules that a line refers to as `crate::module`.
+fn modules_used(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or("");
     code.split("crate::").skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""))
 }
 
 #[test]
-fn unsafe_code_stands_only_where_files_are_mapped_or_vectors_used() {
+fn only_the_cast_and_wire_modules_allow_unsafe_code() {
     let mut files = Vec::new();
     source_files(Path::new("src"), &mut files);
     let allowed = |file: &Path| file.starts_with("src/cast") || file.starts_with("src/wire");

@@ -1,11 +1,11 @@
-//! `saturate` or `round_mode` of a cast has a value that it cannot have.
+//! `saturate` or `round_mode` of a cast has an invalid value.
 //!
 //! ## What it checks
-//! The attributes of `Cast` and `CastLike`: `saturate` is the integer 0 or 1, `round_mode` is the string `up`, `down` or
-//! `nearest`.
+//! The attributes of `Cast` and `CastLike`: `saturate` must be the integer 0 or 1, `round_mode` must be the string `up`, `down`
+//! or `nearest`.
 //!
 //! ## Why is this bad?
-//! The model is not valid. A runtime refuses it, or takes the default without a word. The other rules cannot check_node the cast.
+//! The model is not valid. A runtime rejects it, or silently uses the default. The other rules cannot check the cast.
 //!
 //! ## Example
 //! ```onnx

@@ -1,10 +1,11 @@
-//! The type that is declared for a cast's result is not the type that it is cast to.
+//! The declared type of a cast's result is not the type that it is cast to.
 //!
 //! ## What it checks
-//! The result of every `Cast` and `CastLike` against its `value_info` or its entry among the outputs of its graph.
+//! The result of every `Cast` and `CastLike` against its `value_info` or its declaration as an output of the graph.
 //!
 //! ## Why is this bad?
-//! The model contradicts itself. Type inference fails in strict mode, and without it some tools believe the one, some the other.
+//! The model contradicts itself. Strict type inference fails; otherwise some tools use the declared type and others the type of
+//! the cast.
 //!
 //! ## Example
 //! ```onnx
@@ -22,7 +23,7 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: declares the type of the cast. It may be the cast that is wrong.
+//! Unsafe: declares the type of the cast. The cast may be the error instead.
 
 use crate::graph::{Edit, tensor_type};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
@@ -47,6 +48,6 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
         return None;
     }
     let name = subject.model.name(output);
-    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {}, but declared as {declared}", cast.to));
+    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {} but declared as {declared}", cast.to));
     Some(finding.with_unsafe_fix(format!("declare '{name}' as {}", cast.to), vec![Edit::Declare { value: output, dtype: cast.to }]))
 }

@@ -1,12 +1,12 @@
-//! A constant holds finite values that become infinite in the type it is cast to.
+//! A constant has finite values that become infinite in the type that it is cast to.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type. The
-//! constant's values are read for this.
+//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type.
+//! The rule reads the constant's values.
 //!
 //! ## Why is this bad?
-//! Infinity spreads: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax. The
-//! largest FLOAT16 is 65504.
+//! Infinity propagates: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax.
+//! The largest FLOAT16 is 65504.
 //!
 //! ## Example
 //! ```onnx
@@ -16,7 +16,7 @@
 //!     y = Add (scores, half)
 //! }
 //! ```
-//! Use instead a number that the type has:
+//! Use instead a number that the type can represent:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
 //! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
