@@ -159,7 +159,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a cast with two outputs",
             graph("() => (float16 h, k) <float w = {1}> { h, k = Cast <to = 10> (w) }"),
-            "graph/#0:Cast: the cast has 2 outputs; it defines one",
+            "graph/#0:Cast: the cast has 2 outputs; Cast defines one",
         ),
         (
             "many names defined twice",

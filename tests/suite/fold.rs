@@ -436,7 +436,7 @@ fn what_stays_is_reported_with_its_reason() {
             "a Constant whose value is the caller's",
             r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g () => (float16 y) { y = my.Fn <v = 1.5> () }
             <domain: "my", opset_import: ["": 21]> Fn <v> () => (y) { c = Constant <value_float: float = @v> () y = Cast <to = 10> (c) }"#,
-            "the constant is an attribute of the function's caller",
+            "the value of the Constant is an attribute of the function",
         ),
         (
             "a string that is no number",
@@ -648,7 +648,7 @@ fn a_cast_or_constant_that_holds_a_graph_is_none() {
     let cast = format!(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) <float w = {{2}}> {{ [c] y = Cast <to = 10, {graph}> (w) }}"#
     );
-    assert_eq!(fold(&cast).unwrap_err().to_string(), "graph/c: the cast holds a graph");
+    assert_eq!(fold(&cast).unwrap_err().to_string(), "graph/c: the cast has a subgraph");
     let constant = format!(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float16 x) => (float16 y) {{ w = Constant <value_float = 1.5, {graph}> () y = Cast <to = 10> (w) }}"#
     );
