@@ -118,7 +118,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
     let mut folded: HashSet<ValueId> = HashSet::new();
     let inferred = infer(model);
     let element_type = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
-    for &node in model.nodes_in_order_of_use().iter().filter(|&&node| model.is_cast(node)) {
+    for &node in model.topological_order().iter().filter(|&&node| model.is_cast(node)) {
         let path = model.node_path(node);
         let read = match model.cast_node(node) {
             Ok(cast) => Some(cast),

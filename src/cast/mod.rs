@@ -82,14 +82,14 @@ impl Default for Rules {
     }
 }
 
-/// The opset's `Cast` does not admit a type.
+/// The opset's `Cast` does not support a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Cast of opset {opset} does not admit {dtype}: {}", match .since {
+#[error("Cast of opset {opset} does not support {dtype}: {}", match .since {
     Some(since) => format!("opset {since} is the first that does"),
     None => "no opset does".to_owned(),
 })]
 pub struct Unsupported {
-    /// The type that is not admitted.
+    /// The type that is not supported.
     pub dtype: DType,
     /// The opset asked for.
     pub opset: u32,
@@ -109,7 +109,7 @@ impl Cast {
     /// A cast that the opset admits.
     ///
     /// # Errors
-    /// When the opset's `Cast` does not admit one of the types.
+    /// When the opset's `Cast` does not support one of the types.
     pub fn new(from: DType, to: DType, rules: Rules) -> Result<Cast, Unsupported> {
         for dtype in [from, to] {
             let since = dtype.cast_since();

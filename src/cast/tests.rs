@@ -10,9 +10,9 @@ fn an_opset_admits_a_type_from_its_first_version_on() {
     let rules = |opset| Rules { opset, ..Rules::default() };
     assert!(Cast::new(DType::Float, DType::Float8E5M2, rules(19)).is_ok());
     let refused = Cast::new(DType::Float, DType::Float8E5M2, rules(18)).unwrap_err();
-    assert_eq!(refused.to_string(), "Cast of opset 18 does not admit FLOAT8E5M2: opset 19 is the first that does");
+    assert_eq!(refused.to_string(), "Cast of opset 18 does not support FLOAT8E5M2: opset 19 is the first that does");
     let never = Cast::new(DType::Complex64, DType::Float, rules(28)).unwrap_err();
-    assert_eq!(never.to_string(), "Cast of opset 28 does not admit COMPLEX64: no opset does");
+    assert_eq!(never.to_string(), "Cast of opset 28 does not support COMPLEX64: no opset does");
 }
 
 #[test]

@@ -59,7 +59,9 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
 pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
     let path = place.folder.join(location(name)?);
     match &place.output {
-        Some(output) if place.is_output(&path) || identity(&path) == identity(output) => Err(Unplaceable::SameFile(name.to_owned())),
+        Some(output) if place.is_output(&path) || identity(&path) == identity(output) => {
+            Err(Unplaceable::SameFile(name.to_owned()))
+        }
         _ => Ok(()),
     }
 }

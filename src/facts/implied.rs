@@ -1,19 +1,19 @@
-//! What an operator did before it had an attribute.
+//! The behaviour of operators before they had an attribute.
 
 use super::{Default, Schema, versions};
 
-/// How the versions of an operator that do not have an attribute yet behave, as a value of that attribute: that is the default that
-/// came with it, with few exceptions. None where no value of it says what they do.
+/// The behaviour of the versions of an operator without this attribute, as a value of the attribute: the default of the later
+/// version, with few exceptions. `None` if no value of the attribute describes it.
 #[must_use]
 pub fn implied(schema: &Schema, attribute: &str, outputs: usize) -> Option<Default> {
     match (schema.name, attribute) {
-        // Versions 7 to 13 train where the node has more than one output.
+        // In versions 7 to 13, more than one output means training.
         ("BatchNormalization", "training_mode") if outputs > 1 => None,
         // Version 10 has one scale for the whole tensor.
         ("DequantizeLinear" | "QuantizeLinear", "axis") => None,
         // Version 18 computes in the type of its input.
         ("GroupNormalization", "stash_type") => None,
-        // Version 10 takes the neighbour below, or the one above where an axis shrinks.
+        // Version 10 takes the lower neighbour, or the upper one if an axis shrinks.
         ("Resize", "nearest_mode") => None,
         ("Resize", "coordinate_transformation_mode") => Some(Default::String("asymmetric")),
         ("RoiAlign", "coordinate_transformation_mode") => Some(Default::String("output_half_pixel")),

@@ -1,7 +1,7 @@
-//! What ONNX says of its operators: every version of every schema, as static tables.
+//! ONNX's operators: every version of every schema, as static tables.
 //!
-//! The data is `facts/operators.txt`, written from the `onnx` package by `facts/generate.py` and turned into tables when the
-//! crate is built; nothing is parsed at run time.
+//! The data is `facts/operators.txt`, generated from the `onnx` package by `facts/generate.py` and compiled into tables by the
+//! build script; nothing is parsed at run time.
 //!
 //! ```
 //! use onnx_recast::dtype::DType;
@@ -33,18 +33,18 @@ pub use needs::{Need, contents};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
 
-/// The newest opset of ai.onnx that the tables know.
+/// The latest opset of ai.onnx in the tables.
 pub const LATEST_OPSET: i64 = table::IR_OF_OPSET.len() as i64;
 
-/// The schema that a model importing `opset` of `domain` means by `name`: the newest one that is no newer than the opset.
-/// A deprecated schema is found too, and says so. `ai.onnx` and the empty domain are the same.
+/// The schema that `name` refers to in a model that imports `opset` of `domain`: the latest version that is not later than the
+/// opset. A deprecated schema is returned too, with its `deprecated` flag. `ai.onnx` and the empty domain are the same.
 #[must_use]
 pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
     let versions = versions(domain, name);
     versions[..versions.partition_point(|schema| schema.since_version <= opset)].last()
 }
 
-/// Every version of an operator, oldest first; none when ONNX defines no such operator.
+/// Every version of an operator, oldest first; empty if ONNX does not define the operator.
 #[must_use]
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     static OPERATORS: OnceLock<HashMap<(&str, &str), &[Schema]>> = OnceLock::new();
@@ -54,7 +54,7 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     operators.get(&(canonical_domain(domain), name)).copied().unwrap_or_default()
 }
 
-/// Every schema, in the order of domain, name, version.
+/// Every schema, sorted by domain, name, version.
 #[must_use]
 pub fn all() -> &'static [Schema] {
     &table::SCHEMAS
@@ -66,7 +66,7 @@ pub fn canonical_domain(domain: &str) -> &str {
     if is_onnx_domain(domain) { "" } else { domain }
 }
 
-/// The IR version of the release that introduced an opset of ai.onnx; none for an opset that the tables do not know.
+/// The IR version of the release that introduced an opset of ai.onnx; `None` if the tables do not contain the opset.
 #[must_use]
 pub fn ir_of_opset(opset: i64) -> Option<i64> {
     let index = usize::try_from(opset).ok()?.checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! Which IR version a model needs for what it holds.
+//! The IR version that a model's contents require.
 
 use crate::dtype::DType;
 use crate::facts::{ValueType, infer::Known, ir_of_opset};
@@ -6,30 +6,30 @@ use crate::graph::{Body, Model, Origin, is_onnx_domain, read_type};
 use crate::ir_version;
 use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto, TypeProto};
 
-/// Something in a model that only some IR versions know.
+/// A feature of a model that requires an IR version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The first IR version that knows it.
+    /// The first IR version that has it.
     pub ir: i64,
-    /// What it is.
+    /// A description of the feature.
     pub what: String,
-    /// Whether it is `metadata_props`, which no computation depends on.
+    /// Whether it is `metadata_props`, which do not affect results.
     pub is_metadata: bool,
 }
 
 impl Need {
-    /// What an opset of ai.onnx needs: the IR version of the release that introduced it.
+    /// The requirement of an opset of ai.onnx: the IR version of the release that introduced it.
     #[must_use]
     pub fn of_opset(opset: i64) -> Need {
         Need { ir: ir_of_opset(opset).unwrap_or(0), what: format!("opset {opset}"), is_metadata: false }
     }
 }
 
-/// How the description of metadata begins.
+/// The prefix of the description of metadata.
 const METADATA_PROPS: &str = "metadata_props";
 
-/// What of a model's contents needs a certain IR version; for each version at least one thing, if there is any, and one that is not
-/// metadata.
+/// The IR versions that a model's contents require; for each version at least one feature, and one that is not metadata if
+/// there is one.
 #[must_use]
 pub fn contents(model: &Model) -> Vec<Need> {
     let mut needs = Vec::new();
@@ -104,7 +104,7 @@ pub fn contents(model: &Model) -> Vec<Need> {
                 need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
             }
             let is_of_onnx = is_onnx_domain(node.domain()) && model.callee(id).is_none();
-            // An opset that is imported and not used needs nothing.
+            // An opset that is imported and not used requires nothing.
             if !is_onnx_domain(node.domain())
                 && let Some(opset) = model.opset(scope, node.domain())
                 && let Some(ir) = ir_of_other_opset(node.domain(), opset)
@@ -120,12 +120,12 @@ pub fn contents(model: &Model) -> Vec<Need> {
         }
     }
     if initializers_are_not_inputs(model) {
-        need(ir_version::OWN_INITIALIZERS, "an initializer that is no input");
+        need(ir_version::OWN_INITIALIZERS, "an initializer that is not an input");
     }
     needs
 }
 
-/// The IR version of the release that brought an opset of another domain of ONNX, by onnx.helper.VERSION_TABLE.
+/// The IR version of the release that introduced an opset of another domain of ONNX, by onnx.helper.VERSION_TABLE.
 fn ir_of_other_opset(domain: &str, opset: i64) -> Option<i64> {
     let irs: &[i64] = match domain {
         "ai.onnx.ml" => &[3, 6, 8, 9, 10],
@@ -139,7 +139,7 @@ fn infos_with_metadata<'a>(mut infos: impl Iterator<Item = &'a crate::wire::sche
     infos.any(|info| !info.metadata_props.is_empty())
 }
 
-/// Before IR 4 each initializer was an input of its graph, and yet constant; since then it may get another value from outside.
+/// Before IR 4 each initializer was an input of its graph, and still constant; since then a caller can override it.
 fn initializers_are_not_inputs(model: &Model) -> bool {
     model.values().any(|value| match model.origin(value) {
         Origin::Initializer { input: None, .. } => true,
@@ -188,7 +188,7 @@ fn sparse_needs(sparse: &SparseTensorProto, need: &mut impl FnMut(i64, &str)) {
     }
 }
 
-/// The type that an attribute of an operator of ONNX names.
+/// The type that an attribute of an ONNX operator states.
 fn named_type(attribute: &AttributeProto) -> Option<DType> {
     match attribute.name() {
         "to" | "dtype" | "output_dtype" => read_type(attribute).ok(),

@@ -13,17 +13,17 @@ pub struct Schema {
     pub name: &'static str,
     /// The first opset that has this version.
     pub since_version: i64,
-    /// Whether the version only says that the operator is gone.
+    /// Whether the version only states that the operator is deprecated.
     pub deprecated: bool,
-    /// Whether ONNX defines the operator as a function of others, at least for some attributes and types.
+    /// Whether ONNX defines the operator as a function of other operators, at least for some attributes and types.
     pub function: bool,
     /// The inputs; only the last may be variadic.
     pub inputs: &'static [Formal],
     /// The outputs; only the last may be variadic.
     pub outputs: &'static [Formal],
-    /// The attributes in the order of their names.
+    /// The attributes, sorted by name.
     pub attributes: &'static [Attribute],
-    /// The type variables in the order of their names.
+    /// The type variables, sorted by name.
     pub constraints: &'static [Constraint],
 }
 
@@ -34,18 +34,18 @@ pub struct Formal {
     pub name: &'static str,
     /// How often it occurs.
     pub occurrence: Occurrence,
-    /// The type variable, or the type as ONNX writes it where there is no variable.
+    /// The type variable, or the type in ONNX's notation if there is no variable.
     pub type_name: &'static str,
-    /// The types it may have.
+    /// The supported types.
     pub types: TypeSet,
 }
 
 /// How often a formal input or output occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
-    /// Always.
+    /// Exactly once.
     Single,
-    /// It may be left out, or left empty where others follow.
+    /// It may be omitted, or left empty if others follow.
     Optional,
     /// Any number of times.
     Variadic {
@@ -61,15 +61,15 @@ pub enum Occurrence {
 pub struct Attribute {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of its value.
     pub kind: AttributeKind,
-    /// Whether a node must have it.
+    /// Whether it is required.
     pub required: bool,
-    /// What holds when a node does not have it.
+    /// The value if a node does not have the attribute.
     pub default: Option<Default>,
 }
 
-/// What an attribute holds; the numbers are those of `AttributeProto.AttributeType`.
+/// The kind of an attribute's value; the numbers are those of `AttributeProto.AttributeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum AttributeKind {
@@ -89,7 +89,7 @@ pub enum AttributeKind {
     TypeProtos = 14,
 }
 
-/// The value of an attribute that a node does not have.
+/// The value of a missing attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Default {
@@ -124,13 +124,13 @@ impl Schema {
         Some(&self.attributes[index])
     }
 
-    /// The formal that the actual input at this index stands for.
+    /// The formal input for the actual input at this index.
     #[must_use]
     pub fn input(&self, index: usize) -> Option<&'static Formal> {
         nth_formal(self.inputs, index)
     }
 
-    /// The formal that the actual output at this index stands for.
+    /// The formal output for the actual output at this index.
     #[must_use]
     pub fn output(&self, index: usize) -> Option<&'static Formal> {
         nth_formal(self.outputs, index)
@@ -142,13 +142,13 @@ impl Schema {
         self.constraints.iter().find(|constraint| constraint.variable == variable).map(|constraint| constraint.types)
     }
 
-    /// The least and the greatest number of inputs; none where there is no greatest.
+    /// The minimum and the maximum number of inputs; `None` if there is no maximum.
     #[must_use]
     pub fn input_count(&self) -> (usize, Option<usize>) {
         count(self.inputs)
     }
 
-    /// The least and the greatest number of outputs; none where there is no greatest.
+    /// The minimum and the maximum number of outputs; `None` if there is no maximum.
     #[must_use]
     pub fn output_count(&self) -> (usize, Option<usize>) {
         count(self.outputs)
@@ -156,19 +156,19 @@ impl Schema {
 }
 
 impl Formal {
-    /// The type, where the schema leaves no choice.
+    /// The type, if the schema allows only one.
     #[must_use]
     pub fn fixed_type(&self) -> Option<ValueType> {
         self.types.only()
     }
 
-    /// Whether any number of actual inputs or outputs stand for it.
+    /// Whether it matches any number of actual inputs or outputs.
     #[must_use]
     pub fn is_variadic(&self) -> bool {
         matches!(self.occurrence, Occurrence::Variadic { .. })
     }
 
-    /// Whether equal type variables mean equal types here: everywhere but at a variadic formal that says otherwise.
+    /// Whether equal type variables require equal types here: everywhere except at a heterogeneous variadic formal.
     #[must_use]
     pub fn is_homogeneous(&self) -> bool {
         !matches!(self.occurrence, Occurrence::Variadic { homogeneous: false, .. })

@@ -1,4 +1,4 @@
-//! The tables that the build makes from `facts/operators.txt`.
+//! The tables that the build script generates from `facts/operators.txt`.
 
 use super::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType};
 use crate::dtype::DType;

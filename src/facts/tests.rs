@@ -1,4 +1,4 @@
-//! The tables say what the file says, and the file covers what ONNX has.
+//! The tables agree with the file, and the file covers ONNX.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn every_schema_is_here() {
     let steps = all().windows(2).filter(|pair| pair[0].domain.is_empty() && pair[0].name == pair[1].name);
     assert_eq!(steps.count(), 426);
     assert_eq!(LATEST_OPSET, 28);
-    assert_eq!(i64::from(crate::cast::Rules::default().opset), LATEST_OPSET, "casts are those of the newest opset, unless told");
+    assert_eq!(i64::from(crate::cast::Rules::default().opset), LATEST_OPSET, "by default, casts are those of the latest opset");
     assert!(
         all().iter().filter(|schema| schema.domain.is_empty()).all(|schema| (1..=LATEST_OPSET).contains(&schema.since_version))
     );
@@ -210,8 +210,8 @@ fn members(types: TypeSet, separator: &str) -> String {
     types.iter().map(plain).collect::<Vec<_>>().join(separator)
 }
 
-/// The attributes with a default that operators got later. A new one changes this number: read what the versions without it do, and
-/// whether that is what its default says, before this does.
+/// The number of attributes with a default that an operator gained in a later version. A new one changes this number: before
+/// updating it, check that the versions without the attribute behave as its default says.
 const LATER_DEFAULTS: usize = 56;
 
 #[test]

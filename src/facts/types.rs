@@ -1,10 +1,11 @@
-//! The types that a value can have, and sets of them.
+//! The types of values, and sets of types.
 
 use std::fmt;
 
 use crate::dtype::DType;
 
-/// The type of a value without its shape. Forms that no schema and no exporter uses (a map of sequences, say) have no value here.
+/// The type of a value without its shape. Forms that no schema and no exporter uses (a map of sequences, for example) are not
+/// represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueType {
     /// `tensor(T)`
@@ -29,15 +30,15 @@ pub enum ValueType {
         /// The type of the values.
         value: DType,
     },
-    /// `sparse_tensor(T)`: no schema admits it.
+    /// `sparse_tensor(T)`: no schema supports it.
     SparseTensor(DType),
 }
 
-/// A set of value types, as a type constraint names one.
+/// A set of value types, as in a type constraint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeSet(u128);
 
-/// The maps that schemas name, in the order of their bits.
+/// The maps that schemas use, in the order of their bits.
 const MAPS: [(DType, DType); 6] = [
     (DType::Int64, DType::Float),
     (DType::Int64, DType::String),
@@ -51,13 +52,13 @@ const FIRST_MAP: u32 = 4 * ELEMENTS;
 const FIRST_SEQUENCE_OF_MAPS: u32 = FIRST_MAP + MAPS.len() as u32;
 
 impl TypeSet {
-    /// The set of these types. A type that no schema names cannot be a member: naming one here does not compile in a constant.
+    /// The set of these types. A type that no schema uses cannot be a member: in a constant it does not compile.
     #[must_use]
     pub const fn of(members: &[ValueType]) -> TypeSet {
         let mut bits = 0;
         let mut index = 0;
         while index < members.len() {
-            bits |= 1 << bit(members[index]).expect("no schema names this type");
+            bits |= 1 << bit(members[index]).expect("no schema uses this type");
             index += 1;
         }
         TypeSet(bits)
@@ -75,7 +76,7 @@ impl TypeSet {
         self.0 & !other.0 == 0
     }
 
-    /// The only member, where there is exactly one.
+    /// The only member, if there is exactly one.
     #[must_use]
     pub fn only(self) -> Option<ValueType> {
         let mut members = self.iter();
@@ -122,7 +123,7 @@ const fn map_bit(first: u32, key: DType, value: DType) -> Option<u32> {
 }
 
 impl fmt::Display for ValueType {
-    /// Writes the type as ONNX does.
+    /// Writes the type in ONNX's notation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |dtype: DType| dtype.name().to_lowercase();
         match *self {

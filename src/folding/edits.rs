@@ -1,4 +1,4 @@
-//! The edits that carry the decisions out.
+//! Turns the decisions into edits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
 
 impl Decisions<'_> {
-    /// The constants that have lost their last use and are removed.
+    /// The constants that are no longer used and are removed.
     #[must_use]
     pub fn removed_constants(&self) -> Vec<ValueId> {
         let is_constant = |&value: &ValueId| !self.by_output.contains_key(&value) && self.model.constant(value).is_ok();
         self.unneeded().into_iter().filter(is_constant).collect()
     }
 
-    /// The edits that replace the casts that fold by their results, and remove the constants that are no longer used.
+    /// The edits that replace the folded casts by their results and remove the constants that are no longer used.
     #[must_use]
     pub fn into_edits(mut self) -> Vec<Edit> {
         let mut edits = self.removals();
@@ -42,7 +42,7 @@ impl Decisions<'_> {
     }
 
     fn removals(&self) -> Vec<Edit> {
-        let edit = |value: ValueId| match self.model.maker(value) {
+        let edit = |value: ValueId| match self.model.producer(value) {
             Some(node) => Edit::ReplaceNode { node, with: Vec::new() },
             None => Edit::RemoveInitializer(value),
         };
@@ -50,7 +50,7 @@ impl Decisions<'_> {
     }
 }
 
-/// The `Constant` that takes a cast's place, with the cast's name, documentation and metadata.
+/// The `Constant` that replaces a cast, with the cast's name, documentation and metadata.
 fn constant_node(cast: &NodeProto, content: Content) -> NodeProto {
     let mut node = cast.clone();
     node.op_type = Some("Constant".to_owned());

@@ -1,17 +1,18 @@
-//! Whether and to what casts of constants fold: the decision that the pass `fold-casts` carries out and the rule RC401 reports.
+//! Decides which casts of constants fold, and to which values. The pass `fold-casts` applies the decision and the rule RC401
+//! reports it.
 //!
-//! A cast folds when: 1. the input is an initializer or `Constant` that no caller can override, or was folded itself, and no name is
-//! shadowed; 2. the resulting type is known and one that the opset's cast admits; 3. ONNX defines every resulting value, or the
-//! options say what an undefined or contested one becomes; 4. the folded tensors exceed those they replace by at most `max_growth`
-//! bytes.
+//! A cast folds if: 1. the input is an initializer or `Constant` that cannot be overridden by a caller, or the result of a
+//! folded cast, and no name is shadowed; 2. the resulting type is known and supported by the opset's cast; 3. ONNX defines
+//! every resulting value, or the options select a value for undefined and contested results; 4. the folded tensors exceed the
+//! tensors they replace by at most `max_growth` bytes.
 //! Scope: main graph, subgraphs, training graphs, functions.
 //!
 //! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: FLOAT[2]
 //! after:  `                           y = MatMul(x, h)`     h: FLOAT16[2]
 //!
-//! The result is an initializer; in a function, and in a subgraph of IR 3, a `Constant` node in the cast's place. Casts of one
-//! constant to one type share a result, which takes a new name beside the constant if they are in several graphs. A constant that
-//! has lost its last use is removed.
+//! The result is an initializer; in a function, and in a subgraph of IR 3, it is a `Constant` node in place of the cast. Casts
+//! of one constant to one type share a result; if they are in several graphs, the result gets a new name and is stored in the
+//! graph of the constant. A constant that is no longer used is removed.
 
 mod edits;
 mod reason;
@@ -32,14 +33,14 @@ use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, BadTensor, Content, Failure, Tensor};
 use crate::wire::BadLocation;
 
-/// What may be folded beside casts whose results ONNX defines.
+/// Which results may be folded in addition to those that ONNX defines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Fold values that ONNX leaves undefined, to those that this project defines.
+    /// Fold results that ONNX leaves undefined, to the values that this project defines.
     pub fold_undefined: bool,
-    /// Which value a contested element takes; none: it is not folded.
+    /// The value of contested results; `None`: they are not folded.
     pub contested: Option<Contested>,
-    /// By how many bytes the folded tensors may exceed those they replace, in all; none: no limit.
+    /// The maximum number of bytes by which the folded tensors may exceed the tensors they replace, in total; `None`: no limit.
     pub max_growth: Option<u64>,
 }
 
@@ -58,7 +59,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         storage: Storage::default(),
         inferred: OnceCell::new(),
     };
-    for &node in model.nodes_in_order_of_use() {
+    for &node in model.topological_order() {
         if model.is_cast(node) {
             decisions.visit(node);
         }
@@ -67,10 +68,10 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
     decisions
 }
 
-/// The opset of ai.onnx, where its casts are known.
+/// The opset of ai.onnx, if its casts are known.
 ///
 /// # Errors
-/// Where they are not.
+/// If they are not known.
 pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
     match opset {
         Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),
@@ -78,13 +79,13 @@ pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
     }
 }
 
-/// The cast that a `Cast` or `CastLike` of these types is.
+/// The kernel of a `Cast` or `CastLike` of these types.
 ///
 /// # Errors
-/// Where the opset's operator does not admit the types.
+/// If the opset's operator does not support the types.
 pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
     let kernel = Cast::new(from, to, rules)?;
-    // CastLike had no new version at opset 28, and does not admit the types that `Cast` does since then.
+    // CastLike has no new version at opset 28, and does not support the types that `Cast` supports since then.
     let admits = |types: &facts::TypeSet, dtype| types.contains(ValueType::Tensor(dtype));
     match facts::schema("", op_type, rules.opset.into()) {
         Some(schema) if admits(&schema.inputs[0].types, from) && admits(&schema.outputs[0].types, to) => Ok(kernel),
@@ -101,52 +102,52 @@ pub struct Fold {
     pub from: DType,
     /// The result.
     pub content: Content,
-    /// The constant that the series begins with.
+    /// The constant at the start of the chain of casts.
     constant: ValueId,
     place: Place,
 }
 
-/// A constant and the casts it went through, as a number: equal series have equal values.
-type Series = usize;
+/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
+type Chain = usize;
 
-/// What comes of a constant, or of a series, by one more cast.
+/// The result of one more cast of a constant or of a chain.
 #[derive(Debug)]
 struct CastResult {
-    series: Series,
+    chain: Chain,
     outcome: Result<(Content, Summary), Failure>,
-    /// Whether the model will hold it.
+    /// Whether the model will store it.
     is_stored: bool,
 }
 
-/// What of a cast decides its result.
+/// The properties of a cast that determine its result.
 type Step = (DType, bool, RoundMode, u32);
 
-/// Which casts of a model fold, and why the others do not.
+/// Which casts of a model fold, and why the others do not fold.
 #[derive(Debug)]
 pub struct Decisions<'m> {
     model: &'m Model,
     options: &'m Options,
     /// In topological order.
     folds: Vec<Fold>,
-    /// In the order of the document.
+    /// In document order.
     kept: Vec<(NodeId, Reason)>,
-    /// The first cast that contradicts itself.
+    /// The first invalid cast.
     invalid: Option<Invalid>,
-    /// By the value that the cast defines.
+    /// By the value that the cast produces.
     by_output: HashMap<ValueId, usize>,
-    /// By the series without its last cast, and that: equal casts are computed once.
-    results: HashMap<(Result<Series, ValueId>, Step), CastResult>,
+    /// By the chain without its last cast, and that cast: equal casts are computed once.
+    results: HashMap<(Result<Chain, ValueId>, Step), CastResult>,
     allowance: Allowance<ValueId>,
     storage: Storage,
-    /// The types that follow from what the model states; found when one is needed.
+    /// The inferred types; inferred when the first one is needed.
     inferred: OnceCell<Inferred>,
 }
 
-/// Why a cast stays.
+/// Why a cast is kept.
 #[derive(Debug)]
 enum Skip {
     Because(Reason),
-    /// The model is at fault.
+    /// The model is invalid.
     Invalid(String),
 }
 
@@ -163,13 +164,13 @@ impl Decisions<'_> {
         &self.folds
     }
 
-    /// The casts that do not fold, in the order of the document.
+    /// The casts that do not fold, in document order.
     #[must_use]
     pub fn kept(&self) -> &[(NodeId, Reason)] {
         &self.kept
     }
 
-    /// The first cast that contradicts itself, if there is one: such casts are neither folded nor kept.
+    /// The first invalid cast, if there is one: invalid casts are neither folded nor kept.
     #[must_use]
     pub fn invalid(&self) -> Option<&Invalid> {
         self.invalid.as_ref()
@@ -202,7 +203,7 @@ impl Decisions<'_> {
         self.compute(constant, &source, kernel, (before, step))?;
         let result = &self.results[&(before, step)];
         let (content, summary) = result.outcome.clone()?;
-        let fold = Fold { node, from: source.dtype(), content, constant, place: (result.series, self.shared_in(constant, node)) };
+        let fold = Fold { node, from: source.dtype(), content, constant, place: (result.chain, self.shared_in(constant, node)) };
         if let (Some(first), false) = (summary.undefined.first, self.options.fold_undefined) {
             let Tally { count, why, .. } = summary.undefined;
             return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
@@ -228,24 +229,24 @@ impl Decisions<'_> {
         Ok(())
     }
 
-    /// Sees to it that the result of a cast is known.
+    /// Computes the result of a cast, unless it is already known.
     fn compute(
         &mut self,
         constant: ValueId,
         source: &Content,
         kernel: Cast,
-        key: (Result<Series, ValueId>, Step),
+        key: (Result<Chain, ValueId>, Step),
     ) -> Result<(), Skip> {
         if self.results.contains_key(&key) {
             return Ok(());
         }
         self.take_allowance(constant, source.bytes())?;
-        let series = self.results.len();
-        self.results.insert(key, CastResult { series, outcome: source.cast(kernel), is_stored: false });
+        let chain = self.results.len();
+        self.results.insert(key, CastResult { chain, outcome: source.cast(kernel), is_stored: false });
         Ok(())
     }
 
-    /// Counts one more tensor that is made of a constant.
+    /// Counts one more tensor that is computed from a constant.
     fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
         if self.allowance.take(constant, bytes) {
             return Ok(());
@@ -253,15 +254,15 @@ impl Decisions<'_> {
         Err(Reason::CastLimit { constant: self.model.name(constant).to_owned() }.into())
     }
 
-    /// The values of a constant, or of a cast that will be one; and what they begin with.
-    fn source(&self, value: ValueId) -> Result<(Content, Result<Series, ValueId>, ValueId), Skip> {
+    /// The values of a constant or of a folded cast, its chain, and the constant at the start of the chain.
+    fn source(&self, value: ValueId) -> Result<(Content, Result<Chain, ValueId>, ValueId), Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
-            let Fold { content, constant, place: (series, _), .. } = &self.folds[fold];
-            return Ok((content.clone(), Ok(*series), *constant));
+            let Fold { content, constant, place: (chain, _), .. } = &self.folds[fold];
+            return Ok((content.clone(), Ok(*chain), *constant));
         }
         let constant = self.model.constant(value)?;
         let malformed = |error: BadTensor| match error {
-            // Only the user can help that, and only for all casts at once.
+            // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(error)),
             _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
         };
@@ -287,7 +288,7 @@ impl Decisions<'_> {
         Ok((kernel, (to, rules.saturate, rules.round_mode, opset)))
     }
 
-    /// `Constant` holds floating-point numbers only before opset 9.
+    /// Before opset 9, `Constant` supports floating-point types only.
     fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
         let old = self.model.opset(scope, "").is_some_and(|opset| opset < 9);
         let float = matches!(to, DType::Float16 | DType::Float | DType::Double);
@@ -297,8 +298,8 @@ impl Decisions<'_> {
         Ok(())
     }
 
-    /// Whether results of this scope are stored in `Constant` nodes. A function has no initializers, and before IR 4 an initializer had
-    /// to be listed as an input, which the graph of an `If` or `Loop` cannot do without changing what it is called with.
+    /// Whether results in this scope are stored in `Constant` nodes. A function has no initializers. Before IR 4 an initializer
+    /// had to be listed as an input, which would change the signature of the graph of an `If` or `Loop`.
     fn becomes_node(&self, scope: ScopeId) -> bool {
         let old = self.model.ir_version() < OWN_INITIALIZERS;
         let in_function = matches!(self.model.scope_kind(self.model.root(scope)), ScopeKind::Function(_));

@@ -10,55 +10,55 @@ use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The input is not a constant that can be read.
+    /// The input is not a readable constant.
     #[error(transparent)]
     NotConstant(#[from] NotConstant),
-    /// Calls of the function do not give one of its attributes the same value.
-    #[error("`{attribute}` is an attribute of the function, and its calls do not give it one value")]
+    /// The calls of the function do not all give one of its attributes the same value.
+    #[error("`{attribute}` refers to an attribute of the function, and calls give it different values")]
     CallersDisagree {
         /// The attribute of the cast.
         attribute: String,
     },
-    /// The input or output has a name that an enclosing scope defines too.
-    #[error("'{name}' is defined in a scope and in one around it; runtimes differ in which they take")]
+    /// The name of the input or output is also defined in an enclosing scope.
+    #[error("'{name}' shadows a name of an enclosing scope; runtimes differ in which of the two they use")]
     ShadowedName {
         /// The name.
         name: String,
     },
-    /// `CastLike` copies a type that is not known.
-    #[error("the type of '{like}', which CastLike copies, is not stated")]
+    /// The type that `CastLike` copies is unknown.
+    #[error("the type of '{like}', which CastLike copies, is unknown")]
     TypeUnknown {
         /// The second input.
         like: String,
     },
-    /// The model imports an opset whose casts are not known, or none.
+    /// The model imports an opset whose casts are not known, or no opset.
     #[error("{}", match .opset {
-        Some(opset) => format!("the casts of opset {opset} are not known, only those of 1 to {LATEST_OPSET}"),
+        Some(opset) => format!("the casts of opset {opset} are not known; the known opsets are 1 to {LATEST_OPSET}"),
         None => "no opset of ai.onnx is imported".to_owned(),
     })]
     OpsetUnknown {
         /// The opset of ai.onnx.
         opset: Option<i64>,
     },
-    /// The opset's `Cast` does not admit one of the types.
+    /// The opset's `Cast` does not support one of the types.
     #[error(transparent)]
     TypeUnsupported(#[from] Unsupported),
-    /// The opset's operator does not admit the types, though `Cast` does.
-    #[error("{op} of opset {opset} does not admit {from} to {to}")]
+    /// The opset's operator does not support the types, though `Cast` does.
+    #[error("{op} of opset {opset} does not support {from} to {to}")]
     PairUnsupported {
         /// `Cast` or `CastLike`.
         op: String,
         /// The opset.
         opset: u32,
-        /// The type that is cast.
+        /// The type of the input.
         from: DType,
-        /// The type that results.
+        /// The type of the result.
         to: DType,
     },
-    /// The result would have to be a `Constant`, which cannot have the type in this opset.
-    #[error("a Constant of this opset cannot be {to}")]
+    /// The result would be stored in a `Constant`, which does not support the type in this opset.
+    #[error("Constant of this opset does not support {to}")]
     ConstantTypeUnsupported {
-        /// The type that results.
+        /// The type of the result.
         to: DType,
     },
     /// ONNX leaves some of the results undefined.
@@ -84,19 +84,17 @@ pub enum Reason {
     /// The values cannot be cast.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// The data file of the input cannot be read, since it is not known in which folder it is.
+    /// The data file of the input cannot be read, since its folder is unknown.
     #[error(transparent)]
     DataUnavailable(BadTensor),
-    /// Too many tensors were made of a constant.
-    #[error(
-        "'{constant}' went through {CASTS_OF_EACH} casts already, or its results are stored as often; it is too large for more in one run"
-    )]
+    /// Too many tensors were computed from a constant.
+    #[error("the limit of {CASTS_OF_EACH} casts per large constant is reached for '{constant}'")]
     CastLimit {
         /// The constant.
         constant: String,
     },
-    /// The folded tensors would exceed those they replace by more than the limit.
-    #[error("the model would grow by {growth} bytes, more than the limit of {limit}")]
+    /// The folded tensors would exceed the tensors they replace by more than the limit.
+    #[error("the model would grow by {growth} bytes; the limit is {limit}")]
     GrowthLimit {
         /// By how many bytes.
         growth: i64,

@@ -1,25 +1,26 @@
-//! What folding stores, and what it frees.
+//! Tracks which tensors folding stores and which it frees.
 //!
-//! Results of equal casts of one constant are stored once, in one of these ways: 1. an output of the graph that has the constant
-//! stands for the others, which could not take its name; 2. one whose scope is that of the others or around it stands for them;
-//! 3. one of a new name joins the constant. Where results are stored in `Constant` nodes, which only later nodes see, each scope has
-//! its own. A result that has to keep its name in another scope is stored there as well.
+//! Results of equal casts of one constant are stored once: 1. an output of the graph that contains the constant replaces the
+//! others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
+//! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to
+//! later nodes, so that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in
+//! another scope is also stored there.
 
 use std::collections::HashMap;
 
-use super::{Decisions, Fold, Series};
+use super::{Chain, Decisions, Fold};
 use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
 use crate::tensor::Tensor;
 
-/// Equal results that may share one, and the scope in which they may.
-pub(super) type Place = (Series, ScopeId);
+/// Equal results that may be shared, and the scope in which they are shared.
+pub(super) type Place = (Chain, ScopeId);
 
-/// How many results there are at a place.
+/// The number of results at a place.
 #[derive(Debug, Clone, Copy, Default)]
 struct Copies {
-    /// That keep their names, and stand for others.
+    /// Results that keep their names, and may replace others.
     fixed: i64,
-    /// That others may stand for.
+    /// Results that others may replace.
     free: i64,
 }
 
@@ -32,43 +33,43 @@ impl Copies {
 /// How a result is stored.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// Any equal one may stand for it.
+    /// Any equal result may replace it.
     Free,
-    /// Under its name, and it may stand for others.
+    /// Under its own name; it may replace others.
     Fixed,
-    /// Under its name, for itself.
+    /// Under its own name; it does not replace others.
     Apart,
 }
 
-/// Characters of a name that many uses may take for a shorter one: the model would become as long as the name times the uses.
+/// The longest name that may replace a shorter one: the model grows by the length of the name for each use.
 const LONGEST_SHARED_NAME: usize = 200;
 
-/// What is stored after the folds so far.
+/// The storage after the folds so far.
 #[derive(Debug, Default)]
 pub(super) struct Storage {
-    /// Uses that remain of values that lost one.
+    /// Remaining uses of values that have lost a use.
     uses_left: HashMap<ValueId, usize>,
     copies: HashMap<Place, Copies>,
-    /// The bytes of all results without those of the constants that go.
+    /// The bytes of all results minus those of the removed constants.
     growth: i64,
 }
 
-/// What is stored after one more fold.
+/// The storage after one more fold.
 pub(super) struct Change {
     after: Storage,
-    /// Whether the result takes bytes beside those of equal ones.
+    /// Whether the result is stored itself instead of an equal one.
     pub stores: bool,
 }
 
 impl Change {
-    /// By how many bytes the folded tensors exceed those they replace.
+    /// The number of bytes by which the folded tensors exceed the tensors they replace.
     pub fn growth(&self) -> i64 {
         self.after.growth
     }
 }
 
 impl Decisions<'_> {
-    /// Takes the cast's uses of its inputs away, and adds its result. What the change does not speak of stays as it is.
+    /// Removes the cast's uses of its inputs, and adds its result. The returned change holds the modified entries only.
     pub(super) fn change(&self, cast: &CastNode, fold: &Fold) -> Change {
         let mut after = Storage { growth: self.storage.growth, ..Storage::default() };
         let like = match cast.to {
@@ -98,7 +99,7 @@ impl Decisions<'_> {
         self.storage.growth = change.after.growth;
     }
 
-    /// Adds a result, or takes it away.
+    /// Adds or removes a result.
     fn count(&self, after: &mut Storage, fold: &Fold, value: ValueId, by: i64) {
         let bytes = fold.content.bytes() as i64;
         let role = self.role(fold, value);
@@ -116,7 +117,7 @@ impl Decisions<'_> {
         after.growth += (copies.stored() - stored) * bytes;
     }
 
-    /// No inner scope defines the name again: such casts are not folded.
+    /// The name is not shadowed by an inner scope: such casts are not folded.
     fn role(&self, fold: &Fold, value: ValueId) -> Role {
         let (_, shared_in) = fold.place;
         match self.model.name(value).chars().nth(LONGEST_SHARED_NAME) {
@@ -126,18 +127,18 @@ impl Decisions<'_> {
         }
     }
 
-    /// The scope in which equal results of casts of a constant may share one.
+    /// The scope in which equal results of casts of a constant are shared.
     pub(super) fn shared_in(&self, constant: ValueId, cast: NodeId) -> ScopeId {
-        let home = self.model.home(constant);
-        if self.becomes_node(home) { cast.scope } else { home }
+        let scope = self.model.scope_of(constant);
+        if self.becomes_node(scope) { cast.scope } else { scope }
     }
 
-    /// Whether something but folded casts uses the value.
+    /// Whether anything other than folded casts uses the value.
     pub(super) fn is_needed(&self, value: ValueId) -> bool {
         self.uses_left(value) > 0 || !self.is_free(value)
     }
 
-    /// Values that folded casts used and nothing uses any more.
+    /// Values that were used by folded casts and are no longer used.
     pub(super) fn unneeded(&self) -> Vec<ValueId> {
         let mut unneeded: Vec<ValueId> = self.storage.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
         unneeded.sort_unstable();
@@ -148,7 +149,8 @@ impl Decisions<'_> {
         self.storage.uses_left.get(&value).copied().unwrap_or_else(|| self.model.uses(value).count())
     }
 
-    /// Whether a value may go once no node uses it. Without one that shadows another, its name would come to mean the other.
+    /// Whether a value may be removed when no node uses it. If it shadows another value, removing it would change what its name
+    /// refers to.
     fn is_free(&self, value: ValueId) -> bool {
         self.model.output_of(value).is_empty() && self.model.pin(value).is_none() && !self.model.shadows(value)
     }
@@ -158,7 +160,7 @@ impl Decisions<'_> {
         constant.and_then(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes() as i64)).unwrap_or(0)
     }
 
-    /// Lets the users of equal results use one, and returns the results that are not stored themselves.
+    /// Rewires the consumers of equal results to one of them, and returns the results that are not stored.
     pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
         let mut free: Vec<(&Fold, ValueId)> = Vec::new();
         let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::new();
@@ -179,7 +181,7 @@ impl Decisions<'_> {
             let (first_fold, first) = equal[0];
             let values = equal.iter().map(|&(_, value)| value);
             let first_scope = first_fold.node.scope;
-            // An initializer is defined before all nodes, a `Constant` only before those that follow it in its scope.
+            // An initializer is defined before all nodes, a `Constant` only before the later nodes of its scope.
             let sees = |fold: &Fold| {
                 fold.node.scope == first_scope || !self.becomes_node(first_scope) && self.model.is_visible(first, fold.node.scope)
             };

@@ -1,4 +1,4 @@
-//! Builds the index: walks every scope in the order of the document and resolves each name where it is used.
+//! Builds the index: walks every scope in document order and resolves each name at its use.
 
 use petgraph::graph::NodeIndex;
 
@@ -12,10 +12,10 @@ use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
 use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 
-/// Indexes a model. Initializers that contradict themselves are listed.
+/// Indexes a model. Inconsistent initializers are returned as a list.
 pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     let Some(main) = &model.graph else {
-        return Err(Invalid::at("model", "has no graph: the file is no ONNX model"));
+        return Err(Invalid::at("model", "has no graph: the file is not an ONNX model"));
     };
     let (mut values, mut edges) = (main.initializer.len() + main.input.len(), 0);
     for node in &main.node {
@@ -56,7 +56,7 @@ pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid
 struct Builder<'m> {
     model: &'m ModelProto,
     index: Index,
-    /// Uses of names that were not defined before them.
+    /// Uses of names that are not defined yet.
     unresolved: Vec<Use<'m>>,
     bad_tensors: Vec<Invalid>,
 }
@@ -145,7 +145,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// An initializer may have the name of an input: both then are one value.
+    /// An initializer may have the name of an input: both are then one value.
     fn define_initializer(&mut self, scope: ScopeId, name: &'m str, origin: impl Fn(Option<u32>) -> Origin) -> Result<(), Invalid> {
         if let Some(value) = self.index.local(scope, name)
             && let Origin::Input(input) = self.index.value(value).origin
@@ -158,10 +158,10 @@ impl<'m> Builder<'m> {
 
     fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Result<ValueId, Invalid> {
         let value = self.index.add_value(scope, name, origin);
-        value.ok_or_else(|| Invalid::at("model", "the names of its values take more than 4 GiB"))
+        value.ok_or_else(|| Invalid::at("model", "the names of its values exceed 4 GiB"))
     }
 
-    /// Binds a use to what the name means by now, or puts it off.
+    /// Binds a use to the current definition of the name, or defers it.
     fn resolve(&mut self, used: Use<'m>) {
         match self.index.lookup(used.scope, used.name) {
             Some(value) => self.bind(used, value),
@@ -169,7 +169,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// At the end of a scope: uses inside that were put off mean what the scope has defined since.
+    /// At the end of a scope: binds the deferred uses inside it to the definitions of the scope.
     fn resolve_later_definitions(&mut self, scope: ScopeId, first_unresolved: usize) {
         for used in self.unresolved.split_off(first_unresolved) {
             match self.index.local(scope, used.name) {
@@ -201,7 +201,7 @@ impl<'m> Builder<'m> {
     }
 
     fn bind(&mut self, used: Use<'m>, value: ValueId) {
-        let ValueData { vertex, scope: home, .. } = *self.index.value(value);
+        let ValueData { vertex, scope, .. } = *self.index.value(value);
         match used.by {
             User::Node(node, input) => {
                 let user = self.index.vertex(node);
@@ -209,12 +209,12 @@ impl<'m> Builder<'m> {
             }
             User::Output(scope) => self.index.output_of.entry(value).or_default().push(scope),
         }
-        if let Some(holder) = self.holder_in(home, used.scope) {
+        if let Some(holder) = self.holder_in(scope, used.scope) {
             self.index.graph.add_edge(vertex, holder, Link::Capture);
         }
     }
 
-    /// The node of scope `outer` in whose attributes the scope `inner` stands, if it stands in one.
+    /// The node of scope `outer` whose attribute contains the scope `inner`, if there is one.
     fn holder_in(&self, outer: ScopeId, inner: ScopeId) -> Option<NodeIndex> {
         let mut scope = inner;
         while scope != outer {
@@ -226,7 +226,8 @@ impl<'m> Builder<'m> {
         None
     }
 
-    /// A domain may be listed again at the same version, under either name of ai.onnx: exporters do that, and runtimes accept it.
+    /// A domain may be imported twice at the same version, under either spelling of ai.onnx: exporters do that, and runtimes
+    /// accept it.
     fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) -> Result<(), String> {
         for import in imports {
             let (domain, version) = (domain_name(import.domain()), import.version());
@@ -242,7 +243,7 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    /// The types stated first count less: an input's or output's statement wins over `value_info`.
+    /// Later types take precedence: the declaration of an input or output overrides `value_info`.
     fn note_declarations(&mut self, scope: ScopeId, body: Body<'m>) {
         let (inputs, outputs) = match body {
             Body::Graph(graph) => (graph.input.as_slice(), graph.output.as_slice()),
@@ -265,7 +266,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// The annotations of a graph may name values of those around it, and what these define later.
+    /// The annotations of a graph may refer to values of enclosing scopes, including values that are defined later.
     fn pin_annotated(&mut self) {
         let mut annotated = Vec::new();
         for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
@@ -279,7 +280,7 @@ impl<'m> Builder<'m> {
         self.pin_all(annotated, Pin::Annotated);
     }
 
-    /// Names may be defined around a scope after they are inside it.
+    /// An enclosing scope may define a name after an inner scope has defined it.
     fn pin_shadowed(&mut self) {
         let mut shadowed = Vec::new();
         for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
@@ -291,7 +292,7 @@ impl<'m> Builder<'m> {
         self.pin_all(shadowed, Pin::Shadowed);
     }
 
-    /// What training updates is no constant, whatever else it is.
+    /// A value that training updates is not a constant.
     fn pin_all(&mut self, values: Vec<ValueId>, pin: Pin) {
         for value in values {
             let value = &mut self.index.values[value.index()];
@@ -307,7 +308,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// A model of a later IR version may have tensors of unknown types, which are not read.
+    /// A model of a later IR version may have tensors of unknown types, which are skipped.
     fn fault(&self, tensor: &TensorProto) -> Option<BadTensor> {
         match Tensor::read(tensor) {
             Err(BadTensor::UnknownType(_)) if self.model.ir_version() > ir_version::LATEST => None,
@@ -315,8 +316,8 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// ONNX demands that nodes stand after those they depend on. Where they do, every edge leads to a later vertex, and the order of
-    /// use is that of the document.
+    /// ONNX requires that nodes are sorted topologically. If they are, every edge leads to a later vertex, and the topological
+    /// order is the document order.
     fn sort(mut self) -> Result<Index, Invalid> {
         let graph = &self.index.graph;
         let order = match graph.raw_edges().iter().all(|edge| edge.source() < edge.target()) {

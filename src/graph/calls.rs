@@ -9,14 +9,14 @@ use super::scope::{self, Body, NodeId, ScopeId, ScopeKind};
 use crate::wire::raw;
 use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
 
-/// An attribute of a node, after a look at the callers of the function that the node stands in.
+/// An attribute of a node, resolved through the callers of the function that contains the node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attribute<'m> {
     /// The node does not have it.
     Absent,
     /// Its value.
     Is(&'m AttributeProto),
-    /// It is an attribute of the function, and callers do not all give it one and the same value.
+    /// It refers to an attribute of the function, and the callers do not all give it the same value.
     Unclear,
 }
 
@@ -33,8 +33,8 @@ impl Model {
         self.index.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    /// An attribute of a node. In a function it may refer to one of the function's attributes: it then has the value that every
-    /// call of the function gives it, or leaves to the function's default.
+    /// An attribute of a node. In a function it may refer to one of the function's attributes: its value is then the one that
+    /// every call of the function gives it, or leaves to the function's default.
     #[must_use]
     pub fn attribute(&self, node: NodeId, name: &str) -> Attribute<'_> {
         let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
@@ -53,7 +53,7 @@ impl Model {
     }
 }
 
-/// What a call and the function it calls have in common.
+/// The key that a call shares with the function it calls.
 pub(super) fn function_key(domain: &str, name: &str, overload: &str) -> [String; 3] {
     let domain = if is_onnx_domain(domain) { "" } else { domain };
     [domain.to_owned(), name.to_owned(), overload.to_owned()]
@@ -81,7 +81,7 @@ pub(super) fn note_callers(model: &ModelProto, index: &mut Index) {
     }
 }
 
-/// Finds what the calls of each function give its attributes. Every attribute of every call is looked at once.
+/// Finds the values that the calls of each function give its attributes. Each attribute of each call is read once.
 pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
     for (&function, callers) in &index.callers {
         let ScopeKind::Function(position) = index.kinds[function.0 as usize] else {
@@ -103,7 +103,7 @@ pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
     }
 }
 
-/// What is known so far of an attribute of a function.
+/// The values of a function's attribute that have been found so far.
 #[derive(Default)]
 struct Given<'m> {
     default: Option<(u32, &'m AttributeProto)>,
@@ -116,7 +116,7 @@ struct Given<'m> {
 }
 
 impl<'m> Given<'m> {
-    /// Of several attributes of one name the first counts.
+    /// If several attributes have one name, the first counts.
     fn add(&mut self, call: NodeId, position: u32, attribute: &'m AttributeProto) {
         if self.last.replace(call) == Some(call) {
             return;
@@ -143,7 +143,7 @@ impl<'m> Given<'m> {
     }
 }
 
-/// Whether two attributes have the same value, whatever their names and documentation. Zeros of different signs are different values.
+/// Whether two attributes have the same value, regardless of their names and documentation. Zeros of different signs differ.
 fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
     let raw::AttributeProto {
         name: _,

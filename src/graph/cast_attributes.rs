@@ -1,23 +1,24 @@
-//! The attributes of `Cast`, `CastLike` and `QuantizeLinear` that say what a cast computes. All readers use these functions.
+//! The attributes of `Cast`, `CastLike` and `QuantizeLinear` that determine the result of a cast. All readers use these
+//! functions.
 //!
-//! `saturate` is an integer that the schema text describes as true or false ("It is true by default", `Cast-19`). It gives no meaning to
-//! integers other than 0 and 1, and implementations differ: one compares with 1, another with 0. Others are an error everywhere.
-//! An attribute that a node does not have takes the schema's default, which [`Rules::default`](crate::cast::Rules) holds.
+//! The schema text describes `saturate` as true or false ("It is true by default", `Cast-19`). Integers other than 0 and 1 have
+//! no meaning there, and implementations differ: one compares with 1, another with 0. Here they are an error. A missing
+//! attribute has the schema's default, which [`Rules::default`](crate::cast::Rules) holds.
 
 use crate::cast::RoundMode;
 use crate::dtype::DType;
 use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::schema::AttributeProto;
 
-/// An attribute that has no meaning by the schema text.
+/// An attribute whose value the schema text does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadAttribute(pub String);
 
-/// `to`, `dtype` and `output_dtype`: an element type by its number, or by its name as `Cast` had it before version 6.
+/// `to`, `dtype` and `output_dtype`: an element type by its number, or by its name as in `Cast` before version 6.
 ///
 /// # Errors
-/// Where the number or the name is not that of an element type.
+/// If the number or the name is not that of an element type.
 pub fn read_type(attribute: &AttributeProto) -> Result<DType, BadAttribute> {
     let name = attribute.name();
     if attribute.r#type() == AttributeType::String || (attribute.i.is_none() && attribute.s.is_some()) {
@@ -30,16 +31,16 @@ pub fn read_type(attribute: &AttributeProto) -> Result<DType, BadAttribute> {
         .ok_or_else(|| BadAttribute(format!("`{name}` = {} is not the number of an element type", attribute.i())))
 }
 
-/// `saturate`: the integer 0 or 1. A writer that leaves out zeros, as proto3 does, states 0 by the kind INT alone.
+/// `saturate`: the integer 0 or 1. A writer that omits zeros, as proto3 does, stores 0 by the kind INT alone.
 ///
 /// # Errors
-/// Where it is anything else.
+/// If it is anything else.
 pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, BadAttribute> {
     match (attribute.r#type(), attribute.i) {
         (AttributeType::Int, None | Some(0)) | (AttributeType::Undefined, Some(0)) => Ok(false),
         (AttributeType::Int | AttributeType::Undefined, Some(1)) => Ok(true),
         (AttributeType::Int | AttributeType::Undefined, Some(other)) => {
-            Err(BadAttribute(format!("`saturate` = {other} is neither 0 nor 1")))
+            Err(BadAttribute(format!("`saturate` must be 0 or 1, not {other}")))
         }
         _ => Err(BadAttribute("`saturate` is not an integer".to_owned())),
     }
@@ -48,7 +49,7 @@ pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, BadAttribute> {
 /// `round_mode`: the string `up`, `down` or `nearest`.
 ///
 /// # Errors
-/// Where it is anything else.
+/// If it is anything else.
 pub fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, BadAttribute> {
     if !matches!(attribute.r#type(), AttributeType::String | AttributeType::Undefined) {
         return Err(BadAttribute("`round_mode` is not a string".to_owned()));
@@ -59,7 +60,7 @@ pub fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, BadAttri
         b"nearest" => Ok(RoundMode::Nearest),
         other => {
             let other = String::from_utf8_lossy(other);
-            Err(BadAttribute(format!("`round_mode` = '{other}' is not up, down or nearest")))
+            Err(BadAttribute(format!("`round_mode` must be up, down or nearest, not '{other}'")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `Cast` and `CastLike` nodes, read.
+//! Reads `Cast` and `CastLike` nodes.
 
 use super::Model;
 use super::calls::Attribute;
@@ -21,17 +21,17 @@ pub fn is_cast(node: &NodeProto) -> bool {
 pub struct CastNode {
     /// The value that is cast.
     pub input: ValueId,
-    /// The value that results; none if the output has no name.
+    /// The result; `None` if the output has no name.
     pub output: Option<ValueId>,
-    /// What says which type results.
+    /// The source of the resulting type.
     pub to: TypeSource,
-    /// `saturate` as it is written; none where it has its default: see [`CastNode::rules`].
+    /// `saturate` as stated; `None` if it is missing: see [`CastNode::rules`].
     pub saturate: Option<bool>,
-    /// `round_mode` as it is written; none where it has its default: see [`CastNode::rules`].
+    /// `round_mode` as stated; `None` if it is missing: see [`CastNode::rules`].
     pub round_mode: Option<RoundMode>,
 }
 
-/// What says which type a cast results in.
+/// The source of a cast's resulting type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeSource {
     /// The attribute `to` of `Cast`.
@@ -41,7 +41,7 @@ pub enum TypeSource {
 }
 
 impl CastNode {
-    /// What the result depends on beside the types. An attribute that is not written has the schema's default.
+    /// The rules that determine the result beside the types. A missing attribute has the schema's default.
     #[must_use]
     pub fn rules(&self, opset: u32, contested: Contested) -> Rules {
         let defaults = Rules::default();
@@ -57,11 +57,11 @@ impl CastNode {
 /// Why a cast cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnclearCast {
-    /// The node says something that no `Cast` may say.
+    /// The node is not a valid `Cast`.
     #[error("{0}")]
     Invalid(String),
-    /// An attribute is one of the function's, and its callers do not agree on one value.
-    #[error("`{0}` is an attribute of the function, and its calls do not give it one value")]
+    /// An attribute refers to an attribute of the function, and its callers do not give it the same value.
+    #[error("`{0}` refers to an attribute of the function, and calls give it different values")]
     CallersDisagree(String),
 }
 
@@ -81,16 +81,16 @@ impl Model {
     /// Reads a node that [`Model::is_cast`].
     ///
     /// # Errors
-    /// Where an attribute or input is missing or not what `Cast` may have, or there is more than one output.
+    /// If an attribute or input is missing or not valid for `Cast`, or the node has more than one output.
     pub fn cast_node(&self, node: NodeId) -> Result<CastNode, UnclearCast> {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
-        // These are not only invalid: replacing the cast would lose the other outputs, or the values that a graph uses and defines.
+        // These nodes are not only invalid: replacing the cast would lose its other outputs or its subgraph.
         let outputs = self.node(node).output.len();
         if outputs > 1 {
-            return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; it defines one")));
+            return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; Cast defines one")));
         }
         if holds_graph(self.node(node)) {
-            return Err(invalid("the cast holds a graph"));
+            return Err(invalid("the cast has a subgraph"));
         }
         let input = self.input(node, 0).ok_or_else(|| invalid("the cast has no input"))?;
         let to = match self.node(node).op_type() {
@@ -105,7 +105,7 @@ impl Model {
         Ok(CastNode { input, output: self.output(node, 0), to, saturate, round_mode })
     }
 
-    /// The element type of a value, where the model states it or a cast or constant makes it plain.
+    /// The element type of a value, if the model declares it or a cast or constant determines it.
     #[must_use]
     pub fn element_type(&self, value: ValueId) -> Option<DType> {
         let of_cast = match self.origin(value) {

@@ -1,4 +1,4 @@
-//! What a batch of edits does to the messages, scope by scope.
+//! Applies a batch of edits to the messages, scope by scope.
 
 use super::index::Declared;
 use super::query::is_onnx_domain;
@@ -13,24 +13,24 @@ use crate::wire::schema::{
     tensor_shape_proto, type_proto,
 };
 
-/// The changes of one scope; positions are those before any of them.
+/// The changes of one scope; positions are those before any change.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// By position: the nodes that take a node's place.
+    /// By position: the nodes that replace a node.
     pub nodes: HashMap<u32, Vec<NodeProto>>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
-    /// Tensors that take a tensor's place.
+    /// Tensors that replace a tensor.
     pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
     pub added: Vec<TensorProto>,
-    /// Where a type is declared, and the type that is to stand there.
+    /// The place of a declaration, and its new type.
     pub declared: Vec<(Declared, DType)>,
-    /// Names of initializers that go.
+    /// Names of initializers that are removed.
     pub removed: HashSet<String>,
 }
 
-/// Changes the messages. Inner scopes come first, so that the positions that lead to them still hold.
+/// Changes the messages. Inner scopes come first, so that the positions that lead to them stay valid.
 pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut changes: HashMap<ScopeId, Changes>) {
     let lists_initializers = model.ir_version() < OWN_INITIALIZERS;
     for scope in (0..kinds.len() as u32).rev().map(ScopeId) {
@@ -58,7 +58,7 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
     }
 }
 
-/// States the opset of ai.onnx that a function, or the model, is written in: in every entry of the domain, or in a new one.
+/// Sets the opset of ai.onnx of a function or the model: in every import of the domain, or in a new one.
 pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     let imports = match root {
         ScopeKind::Function(index) => &mut model.functions[index as usize].opset_import,
@@ -171,7 +171,7 @@ impl Changes {
         }
     }
 
-    /// Names that are defined no longer: initializers and outputs that do not come back.
+    /// Names that are no longer defined: removed initializers, and outputs that no new node produces.
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
         gone.extend(self.nodes.keys().flat_map(|&position| nodes[position as usize].output.iter().cloned()));
@@ -185,7 +185,7 @@ impl Changes {
     }
 
     fn apply_to_nodes(mut self, nodes: &mut Vec<NodeProto>) {
-        // The configurations of devices name a node's inputs.
+        // Device configurations refer to a node's inputs by name.
         let mut renamed: HashMap<u32, HashMap<String, String>> = HashMap::default();
         for (position, input, name) in self.inputs {
             let node = &mut nodes[position as usize];

@@ -1,4 +1,4 @@
-//! Values that are the same in every run.
+//! Values that are the same in every run: constants.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]
 pub struct Constant<'m> {
-    /// Its tensor; that of a `Constant` node with a plain attribute is made for the purpose.
+    /// Its tensor; for a `Constant` node with a plain attribute it is built from that.
     pub tensor: Cow<'m, TensorProto>,
-    /// The `Constant` node that defines it; none for an initializer.
+    /// The `Constant` node that defines it; `None` for an initializer.
     pub node: Option<NodeId>,
 }
 
-/// Why a value is not a constant that can be read.
+/// Why a value is not a readable constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotConstant {
-    /// It depends on the inputs of a run.
+    /// It depends on the model's inputs.
     #[error("its input is not constant")]
     Computed,
     /// An initializer that is also an input, in IR 4 and later.
-    #[error("a caller may override the initializer, which is also an input")]
+    #[error("a caller can override the initializer, which is also an input")]
     Overridable,
     /// An initializer that training changes.
     #[error("training updates the initializer")]
@@ -37,7 +37,7 @@ pub enum NotConstant {
     #[error("the constant is sparse")]
     Sparse,
     /// A `Constant` in a function whose value is an attribute of the function.
-    #[error("the constant is an attribute of the function's caller")]
+    #[error("the value of the Constant is an attribute of the function")]
     AttributeReference,
     /// A `Constant` node without exactly one value.
     #[error("the Constant node has no value or more than one")]
@@ -45,10 +45,10 @@ pub enum NotConstant {
 }
 
 impl Model {
-    /// The constant that a value is.
+    /// The constant of a value.
     ///
     /// # Errors
-    /// With the reason why it is none.
+    /// If the value is not a constant, with the reason.
     pub fn constant(&self, value: ValueId) -> Result<Constant<'_>, NotConstant> {
         match self.origin(value) {
             Origin::SparseInitializer(_) => Err(NotConstant::Sparse),
@@ -65,12 +65,12 @@ impl Model {
         }
     }
 
-    /// Whether an initializer that is listed as an input may get another value. Since IR 4 the list says just that; before, the
-    /// main graph and a branch of an `If` had to list every initializer. The inputs of other graphs get their values from the
-    /// node around them in any IR.
+    /// Whether a caller can override an initializer that is also an input. Since IR 4 it always can; before, the main graph and
+    /// a branch of an `If` had to list every initializer as an input. The inputs of other graphs get their values from the
+    /// enclosing node in any IR version.
     #[must_use]
     pub fn is_overridable(&self, value: ValueId) -> bool {
-        let must_list = match self.scope_kind(self.home(value)) {
+        let must_list = match self.scope_kind(self.scope_of(value)) {
             ScopeKind::Main | ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => true,
             ScopeKind::Subgraph { owner, .. } => self.node(owner).op_type() == "If",
             ScopeKind::Function(_) => false,
@@ -78,7 +78,7 @@ impl Model {
         !(must_list && self.ir_version() < OWN_INITIALIZERS)
     }
 
-    /// The initializers of the main graph that a caller may override, by name, in the order of the inputs.
+    /// The overridable initializers of the main graph, by name, in the order of the inputs.
     #[must_use]
     pub fn overridable_initializers(&self) -> Vec<&str> {
         let Body::Graph(graph) = self.body(ScopeId::MAIN) else { return Vec::new() };
@@ -91,7 +91,7 @@ impl Model {
         graph.input.iter().map(|input| input.name()).filter(|name| initializers.contains(name)).collect()
     }
 
-    /// Whether a node is ONNX's `Constant`, with nothing beside its one value.
+    /// Whether a node is ONNX's `Constant`, with one value and nothing else.
     fn is_constant_node(&self, node: NodeId) -> bool {
         let proto = self.node(node);
         let is_plain = proto.output.len() == 1 && !holds_graph(proto);
@@ -99,7 +99,8 @@ impl Model {
     }
 }
 
-/// The value of a `Constant` node, by `Constant-13`: exactly one of its attributes holds it. All readers of `Constant` use this.
+/// The value of a `Constant` node, by `Constant-13`: exactly one of its attributes holds it. All readers of `Constant` use
+/// this.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantValue<'n> {
     form: Form,
@@ -123,7 +124,7 @@ impl<'n> ConstantValue<'n> {
     /// The value of a `Constant` node.
     ///
     /// # Errors
-    /// Where no attribute holds a value, or more than one does.
+    /// If no attribute or more than one holds a value.
     pub fn of_node(node: &'n NodeProto) -> Result<ConstantValue<'n>, NotConstant> {
         let mut values = node.attribute.iter().filter_map(ConstantValue::of_attribute);
         match (values.next(), values.next()) {
@@ -132,7 +133,7 @@ impl<'n> ConstantValue<'n> {
         }
     }
 
-    /// The value that an attribute of a `Constant` node holds; none where it is another attribute.
+    /// The value in an attribute of a `Constant` node; `None` for other attributes.
     #[must_use]
     pub fn of_attribute(attribute: &'n AttributeProto) -> Option<ConstantValue<'n>> {
         let form = match attribute.name() {
@@ -149,7 +150,7 @@ impl<'n> ConstantValue<'n> {
         Some(ConstantValue { form, attribute })
     }
 
-    /// The element type, which most attributes state by their name.
+    /// The element type, which most attributes imply by their name.
     #[must_use]
     pub fn dtype(&self) -> Option<DType> {
         let stated = |tensor: &TensorProto| DType::from_number(tensor.data_type());
@@ -162,7 +163,7 @@ impl<'n> ConstantValue<'n> {
         }
     }
 
-    /// The shape; none where it is not known, or the tensor is sparse.
+    /// The shape; `None` if it is unknown or the tensor is sparse.
     #[must_use]
     pub fn dims(&self) -> Option<Vec<i64>> {
         let listed = |length: usize| (!self.is_reference()).then(|| vec![i64::try_from(length).unwrap_or(i64::MAX)]);
@@ -176,10 +177,10 @@ impl<'n> ConstantValue<'n> {
         }
     }
 
-    /// The value as a tensor; one is made for attributes that are plain numbers or strings.
+    /// The value as a tensor, which is built for attributes that are plain numbers or strings.
     ///
     /// # Errors
-    /// Where the tensor is sparse, missing, or an attribute of the function's caller.
+    /// If the tensor is sparse, missing, or an attribute of the function.
     pub fn tensor(&self) -> Result<Cow<'n, TensorProto>, NotConstant> {
         if self.is_reference() {
             return Err(NotConstant::AttributeReference);
@@ -203,7 +204,7 @@ impl<'n> ConstantValue<'n> {
         }
     }
 
-    /// Whether the value is an attribute of the function that the node is in.
+    /// Whether the value refers to an attribute of the enclosing function.
     fn is_reference(&self) -> bool {
         !self.attribute.ref_attr_name().is_empty()
     }

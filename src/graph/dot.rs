@@ -1,4 +1,4 @@
-//! A picture of the model in Graphviz's language.
+//! Renders the model in Graphviz's DOT language.
 
 use petgraph::visit::EdgeRef;
 
@@ -8,7 +8,8 @@ use super::scope::{NodeId, ScopeId};
 use crate::shown::{self, Shown};
 
 impl Model {
-    /// The nodes of all scopes as boxes, a cluster a scope; the values as arrows, graph inputs, initializers and outputs as ovals.
+    /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
+    /// ellipses.
     #[must_use]
     pub fn to_dot(&self) -> Shown {
         let mut dot = Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];");
@@ -60,17 +61,17 @@ impl Model {
             return;
         };
         let name = self.name(value);
-        if let Some(id) = self.index.local(self.home(value), name) {
+        if let Some(id) = self.index.local(self.scope_of(value), name) {
             let label = quoted(name);
             dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node)));
         }
     }
 
-    /// The vertex that an arrow of a value begins at: the node that makes it, or its own.
+    /// The vertex where a value's edges start: its producer, or its own vertex.
     fn source(&self, value: ValueId) -> String {
         match self.origin(value) {
             Origin::Node { node, .. } => self.vertex_name(node),
-            _ => quoted(&format!("value {}/{}", self.scope_path(self.home(value)), self.name(value))),
+            _ => quoted(&format!("value {}/{}", self.scope_path(self.scope_of(value)), self.name(value))),
         }
     }
 
@@ -83,7 +84,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
-/// Text within quotes.
+/// Text inside quotes.
 fn escaped(text: &str) -> String {
     shown::escaped(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

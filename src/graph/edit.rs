@@ -12,66 +12,66 @@ use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
-// Tensors stand in it by value: a plan holds few edits beside the graph it is about.
+// Variants hold messages by value: a plan has few edits compared with the nodes of the model.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// Puts other nodes in a node's place; none removes it.
+    /// Replaces a node by other nodes; by none to remove it.
     ReplaceNode {
-        /// The node that goes.
+        /// The node that is removed.
         node: NodeId,
-        /// The nodes that come.
+        /// The nodes that are inserted.
         with: Vec<NodeProto>,
     },
-    /// Adds an initializer to a graph; in IR 3 and before it is listed as an input too.
+    /// Adds an initializer to a graph; up to IR 3 it is also listed as an input.
     AddInitializer {
         /// The graph.
         scope: ScopeId,
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
-    /// States another element type where the model declares a value's type.
+    /// Changes the declared element type of a value.
     Declare {
         /// The value.
         value: ValueId,
         /// The type.
         dtype: DType,
     },
-    /// Removes an initializer and what its graph states of it.
+    /// Removes an initializer and its declarations in the graph.
     RemoveInitializer(ValueId),
-    /// Puts another tensor in a tensor's place, of the same name and shape, and with elements of the same width.
+    /// Replaces a tensor by another of the same name, shape and element width.
     ReplaceTensor {
-        /// The tensor that goes.
+        /// The tensor that is removed.
         place: TensorPlace,
-        /// The tensor that comes.
+        /// The tensor that is inserted.
         with: TensorProto,
     },
-    /// Lets every node that uses one value use another instead.
+    /// Replaces a value by another in every node that consumes it.
     Rewire {
-        /// The value that was used.
+        /// The value that is replaced.
         from: ValueId,
-        /// The value that is used from now on.
+        /// The value that is used instead.
         to: ValueId,
     },
-    /// Adds an initializer of a name that is new, and lets every node that uses one of some values use it instead.
+    /// Adds an initializer of a new name, and replaces values by it in every node that consumes them.
     ShareInitializer {
         /// The graph.
         scope: ScopeId,
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
-        /// The values that were used.
+        /// The values that are replaced.
         with: Vec<ValueId>,
     },
-    /// States another opset of ai.onnx. It is for whoever plans it to see to it that every node means the same there.
+    /// Sets the opset of ai.onnx. The caller must ensure that every node has the same meaning in it.
     SetOpset {
-        /// A function, or any other outermost scope for the model.
+        /// A function, or any other outermost scope to mean the model.
         root: ScopeId,
         /// The opset.
         version: i64,
     },
-    /// States another IR version.
+    /// Sets the IR version.
     SetIrVersion(i64),
-    /// Makes constants of the main graph's initializers that a caller may override: they are no longer inputs.
+    /// Turns the overridable initializers of the main graph into constants: they are no longer inputs.
     FreezeInitializers,
     /// Removes entries of `metadata_props` at every level.
     DropMetadata(MetadataKeys),
@@ -79,7 +79,7 @@ pub enum Edit {
 
 /// A batch of edits that would break the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("refused to change the model: {0}")]
+#[error("the edits are refused: {0}")]
 pub struct Refused(#[from] pub Invalid);
 
 impl Classified for Refused {
@@ -92,16 +92,16 @@ impl Classified for Refused {
     }
 
     fn message(&self) -> String {
-        format!("refused to change the model: {}", self.0.message())
+        format!("the edits are refused: {}", self.0.message())
     }
 }
 
 impl Model {
-    /// Applies a batch of edits as one.
+    /// Applies a batch of edits atomically.
     ///
     /// # Errors
-    /// Where a value that is still used, an output of a graph, pinned or overridable would lose its definition; where a name would
-    /// be defined twice or mean another value than before; where the result breaks a rule of the model.
+    /// If a value that is still used, is an output of a graph, is pinned or is overridable would lose its definition; if a name
+    /// would be defined twice or refer to another value than before; if the result violates an invariant of the model.
     pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
@@ -121,7 +121,7 @@ impl Model {
         });
         let dropped: Vec<_> = dropped.collect();
         let Model { mut proto, index, data, origin } = self;
-        // The rest of the old index is freed before the new one is built.
+        // Frees the rest of the old index before the new one is built.
         let kinds = index.into_kinds();
         for (keys, entries) in dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);
@@ -132,7 +132,7 @@ impl Model {
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
                 Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
                 Edit::DropMetadata(_) => {}
-                _ => unreachable!("only edits of the header were sorted out"),
+                _ => unreachable!("only edits of the header were separated"),
             }
         }
         apply_changes(&mut proto, &kinds, changes);
@@ -143,18 +143,18 @@ impl Model {
         }
     }
 
-    /// Whether a node in `scope` that names `value` would get it, and not a value that shadows it.
+    /// Whether the value's name refers to it in `scope`, and not to a value that shadows it.
     #[must_use]
     pub fn is_visible(&self, value: ValueId, scope: ScopeId) -> bool {
         self.lookup(scope, self.name(value)) == Some(value)
     }
 
-    /// Whether names of `outer` are visible in `scope`, unless others shadow them.
+    /// Whether names of `outer` are visible in `scope`, unless they are shadowed.
     fn is_inside(&self, scope: ScopeId, outer: ScopeId) -> bool {
         std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
     }
 
-    /// A definition that goes must come back under its name, or have no use left.
+    /// A definition that is removed must be restored under its name, or have no remaining use.
     fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
         let mut removed_nodes = HashSet::default();
         let mut rewired = HashSet::default();
@@ -180,7 +180,7 @@ impl Model {
             }
         }
         for value in removed_values {
-            if defined.contains(&(self.home(value), self.name(value))) {
+            if defined.contains(&(self.scope_of(value), self.name(value))) {
                 continue;
             }
             let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));
@@ -197,7 +197,7 @@ impl Model {
         Ok(())
     }
 
-    /// A tensor that is replaced must keep what the graph knows of it.
+    /// A replacement tensor must keep the properties that the graph depends on.
     fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
         let replaced = edits.iter().filter_map(|edit| match edit {
             Edit::ReplaceTensor { place, with } => Some((*place, with)),
@@ -211,7 +211,7 @@ impl Model {
             if let Some(new) = replaced.remove(&place)
                 && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
             {
-                return Err(Invalid::at(self.tensor_path(place), "would get another name, width or shape").into());
+                return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
             }
         }
         match replaced.keys().next() {
@@ -228,19 +228,19 @@ impl Model {
             Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
                 Origin::Initializer { input: Some(_), .. } if self.constant(value).is_err() => {
-                    return Err(self.refuse(value, "is an input whose value a caller may set"));
+                    return Err(self.refuse(value, "is an input that a caller can override"));
                 }
                 Origin::Initializer { .. } => {
-                    changes.entry(self.home(value)).or_default().removed.insert(self.name(value).to_owned());
+                    changes.entry(self.scope_of(value)).or_default().removed.insert(self.name(value).to_owned());
                 }
-                _ => return Err(self.refuse(value, "is no initializer")),
+                _ => return Err(self.refuse(value, "is not an initializer")),
             },
             Edit::ReplaceTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
             Edit::Declare { value, dtype } => match self.index.value(value).declared {
-                Some(place) => changes.entry(self.home(value)).or_default().declared.push((place, dtype)),
-                None => return Err(self.refuse(value, "is declared nowhere")),
+                Some(place) => changes.entry(self.scope_of(value)).or_default().declared.push((place, dtype)),
+                None => return Err(self.refuse(value, "has no declared type")),
             },
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
@@ -256,7 +256,7 @@ impl Model {
                     for (user, input) in self.uses(from) {
                         if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
                             let place = format!("{} initializer '{}'", self.scope_path(scope), tensor.name());
-                            let reason = format!("would not be what {} sees", self.node_path(user));
+                            let reason = format!("would not be visible to {}", self.node_path(user));
                             return Err(Invalid::at(place, reason).into());
                         }
                         let name = tensor.name().to_owned();
@@ -266,24 +266,24 @@ impl Model {
                 changes.entry(scope).or_default().added.push(*tensor);
             }
             Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_) => {
-                unreachable!("edits of the header were sorted out")
+                unreachable!("edits of the header were separated")
             }
         }
         Ok(())
     }
 
     fn refuse(&self, value: ValueId, reason: &str) -> Refused {
-        let place = format!("{} value '{}'", self.scope_path(self.home(value)), self.name(value));
+        let place = format!("{} value '{}'", self.scope_path(self.scope_of(value)), self.name(value));
         Refused(Invalid::at(place, reason))
     }
 
     fn missing(&self) -> HashSet<(String, String)> {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
-        missing.map(|value| (self.scope_path(self.home(value)), self.name(value).to_owned())).collect()
+        missing.map(|value| (self.scope_path(self.scope_of(value)), self.name(value).to_owned())).collect()
     }
 }
 
-/// Whether an edit is about the model as a whole, not about one scope.
+/// Whether an edit concerns the model as a whole instead of one scope.
 fn is_of_header(edit: &Edit) -> bool {
     matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
 }

@@ -1,4 +1,4 @@
-//! The index over a model: petgraph's graph of nodes and values.
+//! The index over a model: a petgraph graph of nodes and values.
 
 use std::hash::BuildHasher;
 
@@ -10,19 +10,19 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::scope::{NodeId, ScopeId, ScopeKind, enclosing};
 use crate::hash::HashMap;
 
-/// A value of a model: what a name in a scope means.
+/// A value of a model: the definition that a name in a scope refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub(super) u32);
 
 impl ValueId {
-    /// A number for tables of values: less than [`Model::value_bound`](super::Model::value_bound), and no other value has it.
+    /// The value's index for dense tables: unique, and less than [`Model::value_bound`](super::Model::value_bound).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All that is known of a model's structure without its messages.
+/// The structure of a model without its messages.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// By scope.
@@ -31,32 +31,32 @@ pub(super) struct Index {
     pub nodes: Vec<Vec<NodeIndex>>,
     /// By the value's index.
     pub values: Vec<ValueData>,
-    /// The names of all values, one after the other. See [`ValueData::name_in`].
+    /// The concatenated names of all values. See [`ValueData::name_in`].
     pub text: String,
-    /// By scope: what each name means at the scope's end. The tables hold ids only: their keys are in `text`.
+    /// By scope: the value that each name refers to at the scope's end. The tables hold ids only: their keys are in `text`.
     names: Vec<HashTable<ValueId>>,
     hasher: RandomState,
-    /// The scopes that have a value as an output.
+    /// The scopes that return a value as an output.
     pub output_of: HashMap<ValueId, Vec<ScopeId>>,
     pub graph: DiGraph<Vertex, Link>,
-    /// Every node after those whose values it uses.
+    /// Every node after the producers of its inputs.
     pub order: Vec<NodeId>,
     /// By domain, name and overload: the scopes of the model-local functions.
     pub functions: HashMap<[String; 3], ScopeId>,
     /// By function: the nodes that call it.
     pub callers: HashMap<ScopeId, Vec<NodeId>>,
-    /// By function that is called, and name: the value that all calls give an attribute; none if they differ.
+    /// By called function and attribute name: the value that all calls give the attribute; `None` if they differ.
     pub arguments: HashMap<ScopeId, HashMap<String, Option<Argument>>>,
-    /// By outermost scope, and domain: the opset that is imported.
+    /// By outermost scope and domain: the imported opset.
     pub opsets: HashMap<ScopeId, HashMap<String, i64>>,
 }
 
-/// Where the value stands that all calls of a function give an attribute.
+/// The place of the value that all calls of a function give an attribute.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument {
-    /// In the attribute of this index of a call.
+    /// The attribute at this index of a call.
     Call(NodeId, u32),
-    /// In the default of this index, which the calls leave it to.
+    /// The default at this index, which the calls do not override.
     Default(u32),
 }
 
@@ -67,12 +67,12 @@ pub(super) enum Vertex {
     Value(ValueId),
 }
 
-/// What is known of a value. There is one for each value of the model, so its size counts.
+/// The record of a value. There is one per value of the model, so its size matters.
 #[derive(Debug)]
 pub(super) struct ValueData {
     pub vertex: NodeIndex,
     pub scope: ScopeId,
-    /// Where the name begins in [`Index::text`], and its length.
+    /// The start of the name in [`Index::text`], and its length.
     name: (u32, u32),
     pub origin: Origin,
     pub declared: Option<Declared>,
@@ -87,19 +87,19 @@ impl ValueData {
     }
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// An input of its scope, by index.
     Input(u32),
-    /// An initializer of its graph, by index, which may be listed as an input too.
+    /// An initializer of its graph, by index; it may also be listed as an input.
     Initializer {
         /// The index in `initializer`.
         index: u32,
-        /// The index in `input`, if it is listed there.
+        /// The index in `input`, if it is also listed there.
         input: Option<u32>,
     },
-    /// A sparse initializer of its graph, by index, which may be listed as an input too.
+    /// A sparse initializer of its graph, by index; it may also be listed as an input.
     SparseInitializer(u32),
     /// An output of a node.
     Node {
@@ -108,11 +108,11 @@ pub enum Origin {
         /// The index in the node's outputs.
         output: u32,
     },
-    /// Nothing in sight defines the name.
+    /// The name is not defined in any visible scope.
     Missing,
 }
 
-/// The place in its graph or function where a value's type is stated, with the index there.
+/// The place in a graph or function that declares a value's type, with the index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Declared {
     Input(u32),
@@ -120,30 +120,30 @@ pub(super) enum Declared {
     ValueInfo(u32),
 }
 
-/// Why a value must stay although no node may use it.
+/// Why a value must be kept even if no node consumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pin {
     /// A quantization annotation names it.
     Annotated,
     /// A training step assigns to it.
     Trained,
-    /// A scope inside its own defines its name again, and runtimes differ in which of the two they take there.
+    /// An inner scope shadows its name, and runtimes differ in the definition that they use there.
     Shadowed,
 }
 
 /// An edge of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// From a value to the node that has it as its input of this index.
+    /// From a value to the node that consumes it as the input at this index.
     Input(u32),
-    /// From a node to its output of this index.
+    /// From a node to its output at this index.
     Output(u32),
-    /// From a value to a node of its scope that holds a graph in which the value is used.
+    /// From a value to a node of its scope whose subgraph uses the value.
     Capture,
 }
 
 impl Index {
-    /// An empty index with memory for a graph.
+    /// An empty index with capacity for a graph.
     pub fn with_capacity(nodes: usize, values: usize, edges: usize) -> Index {
         let graph = DiGraph::with_capacity(nodes + values, edges);
         Index { graph, values: Vec::with_capacity(values), ..Index::default() }
@@ -157,7 +157,7 @@ impl Index {
         self.value(id).name_in(&self.text)
     }
 
-    /// The value behind a vertex.
+    /// The value of a vertex.
     pub fn value_at(&self, vertex: NodeIndex) -> Option<ValueId> {
         match self.graph[vertex] {
             Vertex::Value(value) => Some(value),
@@ -165,7 +165,7 @@ impl Index {
         }
     }
 
-    /// Adds a scope that defines about so many names.
+    /// Adds a scope, with capacity for this many names.
     pub fn add_scope(&mut self, kind: ScopeKind, nodes: usize, names: usize) -> ScopeId {
         let scope = ScopeId(self.kinds.len() as u32);
         self.kinds.push(kind);
@@ -174,7 +174,7 @@ impl Index {
         scope
     }
 
-    /// Adds a value whose name nothing looks up yet; none if the names of the model's values take more than 4 GiB.
+    /// Adds a value whose name is not bound yet; `None` if the names of the model's values exceed 4 GiB.
     pub fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Option<ValueId> {
         let place = (u32::try_from(self.text.len()).ok()?, u32::try_from(name.len()).ok()?);
         let value = ValueId(u32::try_from(self.values.len()).ok()?);
@@ -184,7 +184,7 @@ impl Index {
         Some(value)
     }
 
-    /// Lets a value's name mean that value from now on, and returns the value that it meant before.
+    /// Binds a value's name to the value, and returns the value that was bound to the name before.
     pub fn bind_name(&mut self, value: ValueId) -> Option<ValueId> {
         let Index { names, values, text, hasher, .. } = self;
         let name_of = |value: &ValueId| values[value.index()].name_in(text);
@@ -199,12 +199,12 @@ impl Index {
         }
     }
 
-    /// What a name means in a scope if that scope defines it, as far as the scope is read.
+    /// The value that a name refers to in a scope if that scope defines it, as far as the scope has been read.
     pub fn local(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         self.find(scope, name, self.hasher.hash_one(name))
     }
 
-    /// What a name means in a scope, as far as the scopes are read.
+    /// The value that a name refers to in a scope, as far as the scopes have been read.
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         let hash = self.hasher.hash_one(name);
         std::iter::successors(Some(scope), |&scope| enclosing(&self.kinds, scope)).find_map(|scope| self.find(scope, name, hash))
@@ -214,12 +214,12 @@ impl Index {
         self.names[scope.0 as usize].find(hash, |&value| self.name(value) == name).copied()
     }
 
-    /// The values that the names of a scope mean, in no certain order.
+    /// The values that the names of a scope refer to, in unspecified order.
     pub fn named_in(&self, scope: ScopeId) -> impl Iterator<Item = ValueId> + '_ {
         self.names[scope.0 as usize].iter().copied()
     }
 
-    /// The kinds of the scopes; everything else is freed.
+    /// The kinds of the scopes; the rest of the index is freed.
     pub fn into_kinds(self) -> Vec<ScopeKind> {
         self.kinds
     }

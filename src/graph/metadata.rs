@@ -13,7 +13,7 @@ use crate::wire::schema::{ModelProto, StringStringEntryProto, ValueInfoProto};
 pub enum MetadataKeys {
     /// Every key.
     All,
-    /// These keys; one that ends in `*` stands for all that begin like it.
+    /// These keys; a key that ends in `*` matches every key with that prefix.
     These(Vec<String>),
 }
 
@@ -40,17 +40,17 @@ impl MetadataKeys {
     }
 }
 
-/// The scopes and tensors that have entries of some keys.
+/// The scopes and tensors that have matching entries.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     scopes: Vec<ScopeId>,
     tensors: Vec<TensorPlace>,
-    /// How many there are, by key.
+    /// The number of entries, by key.
     counts: BTreeMap<String, usize>,
 }
 
 impl Model {
-    /// How many entries of some keys the model has, by key.
+    /// The number of entries of these keys, by key.
     #[must_use]
     pub fn metadata(&self, keys: &MetadataKeys) -> BTreeMap<String, usize> {
         self.metadata_entries(keys).counts
@@ -86,7 +86,7 @@ impl Model {
     }
 }
 
-/// Removes the entries. What has none is not borrowed mutably, and keeps its bytes.
+/// Removes the entries. Messages without entries are not borrowed mutably, and keep their bytes.
 pub(super) fn drop_entries(model: &mut ModelProto, kinds: &[ScopeKind], found: &Entries, keys: &MetadataKeys) {
     if keys.any(&model.metadata_props) {
         keys.drop(&mut model.metadata_props);

@@ -1,17 +1,17 @@
-//! A model as a graph: which node makes a value, and who uses it.
+//! The graph of a model: the producer and the consumers of each value.
 //!
-//! The rules that a [`Model`] keeps:
+//! Invariants of a [`Model`]:
 //!
-//! - The protobuf messages stay whole and in their order; the graph is an index over them. What no edit touches is written as it
-//!   was read.
-//! - A *scope* is a body with names of its own: the main graph, each graph in a node's attribute (single or in a list, of any
+//! - The protobuf messages are kept whole and in order; the graph is an index over them. A message that no edit touches is
+//!   written with its original bytes.
+//! - A *scope* is a body with its own names: the main graph, each graph in a node's attribute (single or in a list, of any
 //!   domain), each model-local function, each training graph.
-//! - A name means the value that was defined last before the node, in the node's scope or else in the scope around it: names may
-//!   repeat among siblings and shadow outer ones. A name that only a later node of the scope defines means that node's value; one
-//!   that nobody defines is a value of origin [`Origin::Missing`]. A training graph stands inside the main graph; a function
-//!   stands alone.
-//! - No name is defined twice in a scope, and no value depends on itself.
-//! - [`Model::apply`] is the only way to change a model, and refuses what would leave a use without a definition.
+//! - A name refers to the last definition before the node, in the node's scope or else in the enclosing scope. Names may repeat
+//!   in sibling scopes and may shadow outer names. A name that is only defined by a later node of the scope refers to that
+//!   node's value. A name without any definition is a value of origin [`Origin::Missing`]. The main graph encloses the training
+//!   graphs; nothing encloses a function.
+//! - A name is defined at most once per scope, and no value depends on itself.
+//! - [`Model::apply`] is the only mutation API. It refuses edits that would leave a use without a definition.
 
 mod build;
 mod calls;
@@ -58,20 +58,20 @@ pub struct Model {
     origin: Arc<DataRanges>,
 }
 
-/// The byte ranges that the tensors of a model take in its data files, by location as the model says it.
+/// The byte ranges of a model's tensors in its data files, by the location that the model states.
 pub type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
 
 impl Model {
     /// Indexes a model.
     ///
     /// # Errors
-    /// Where the model has no graph, a name is defined twice, a value depends on itself, or a tensor contradicts itself.
+    /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor is inconsistent.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let (model, bad_tensors) = Model::for_reading(proto)?;
         bad_tensors.into_iter().next().map_or(Ok(model), Err)
     }
 
-    /// Indexes a model that is looked at and not changed: initializers that contradict themselves are listed beside it.
+    /// Indexes a model that is read and not changed: inconsistent initializers are returned beside it.
     ///
     /// # Errors
     /// If the model has no graph, a name is defined twice, or a value depends on itself.
@@ -80,32 +80,32 @@ impl Model {
         Ok((Model { proto, index, data: Arc::default(), origin: Arc::default() }, bad_tensors))
     }
 
-    /// The model with a folder that the data files it names are looked for in; without one they cannot be read.
+    /// The model with the folder of its data files; without a folder they cannot be read.
     #[must_use]
     pub fn with_data(self, data: DataFolder) -> Model {
         let origin = Arc::new(self.data_ranges());
         Model { data: Arc::new(data), origin, ..self }
     }
 
-    /// The folder that data files are looked for in.
+    /// The folder of the data files.
     #[must_use]
     pub fn data(&self) -> &Arc<DataFolder> {
         &self.data
     }
 
-    /// The data that the model referred to when it was given its folder: before any edit.
+    /// The external data that the model referred to when [`Model::with_data`] was called, before any edit.
     #[must_use]
     pub fn original_data_ranges(&self) -> &Arc<DataRanges> {
         &self.origin
     }
 
-    /// The model's messages.
+    /// The model's protobuf message.
     #[must_use]
     pub fn proto(&self) -> &ModelProto {
         &self.proto
     }
 
-    /// The messages, with the index gone.
+    /// The protobuf message, without the index.
     #[must_use]
     pub fn into_proto(self) -> ModelProto {
         self.proto

@@ -1,33 +1,33 @@
-//! New names, none of which the model has anywhere.
+//! Fresh names: names that do not occur anywhere in the model.
 
 use std::borrow::Cow;
 
 use super::Model;
 use crate::hash::{HashMap, HashSet};
 
-/// The names of a model; read when the first new one is needed.
+/// The names of a model; read when the first fresh name is needed.
 #[derive(Debug)]
 pub struct Names<'m> {
     model: &'m Model,
     taken: Option<HashSet<Cow<'m, str>>>,
-    /// By wish: the number that the next name is made of. Smaller ones were tried.
+    /// By requested name: the number for the next attempt. Smaller numbers are taken.
     next: HashMap<String, usize>,
 }
 
 impl<'m> Names<'m> {
-    /// The names of a model, none of them new.
+    /// The names of a model, before any fresh name.
     #[must_use]
     pub fn new(model: &'m Model) -> Names<'m> {
         Names { model, taken: None, next: HashMap::default() }
     }
 
-    /// A name that begins with `wish` and that no value and no node has, in any scope.
-    pub fn fresh(&mut self, wish: &str) -> String {
+    /// A name that begins with `prefix` and that no value and no node has, in any scope.
+    pub fn fresh(&mut self, prefix: &str) -> String {
         let model = self.model;
         let taken = self.taken.get_or_insert_with(|| all_names(model));
-        let next = self.next.entry(wish.to_owned()).or_default();
+        let next = self.next.entry(prefix.to_owned()).or_default();
         loop {
-            let name = if *next == 0 { wish.to_owned() } else { format!("{wish}_{next}") };
+            let name = if *next == 0 { prefix.to_owned() } else { format!("{prefix}_{next}") };
             *next += 1;
             if taken.insert(Cow::Owned(name.clone())) {
                 return name;

@@ -1,4 +1,4 @@
-//! Read-only questions to a model.
+//! Read-only queries of a model.
 
 use petgraph::Direction;
 use petgraph::visit::EdgeRef;
@@ -11,13 +11,13 @@ use crate::ir_version::OPSET_IMPORT;
 use crate::wire::raw::type_proto;
 use crate::wire::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
 
-/// Whether a domain is that of ONNX's own operators, which has two names.
+/// Whether a domain is that of ONNX's own operators, which is spelled in two ways.
 #[must_use]
 pub fn is_onnx_domain(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// A domain's name, in the longer form for ONNX's own.
+/// A domain's name; the longer spelling for ONNX's own domain.
 #[must_use]
 pub fn domain_name(domain: &str) -> &str {
     if is_onnx_domain(domain) { "ai.onnx" } else { domain }
@@ -29,25 +29,26 @@ impl Model {
         (0..self.index.nodes[scope.0 as usize].len() as u32).map(move |position| NodeId { scope, position })
     }
 
-    /// The nodes of all scopes, each after those whose values it uses.
+    /// The nodes of all scopes in topological order: each node after the producers of its inputs.
     #[must_use]
-    pub fn nodes_in_order_of_use(&self) -> &[NodeId] {
+    pub fn topological_order(&self) -> &[NodeId] {
         &self.index.order
     }
 
-    /// A node's message.
+    /// A node's protobuf message.
     #[must_use]
     pub fn node(&self, id: NodeId) -> &NodeProto {
         &self.body(id.scope).nodes()[id.position as usize]
     }
 
-    /// The value that a node's input of this index means; none if the input is left out.
+    /// The value of a node's input at this index; `None` if the input is omitted.
     #[must_use]
     pub fn input(&self, node: NodeId, index: u32) -> Option<ValueId> {
         self.links(node, Direction::Incoming).find(|&(_, link)| link == Link::Input(index)).map(|(value, _)| value)
     }
 
-    /// The values that a node uses, with the index of the input; one used twice comes twice, in no certain order.
+    /// The values that a node consumes, with the index of the input. A value that is used twice occurs twice. The order is
+    /// unspecified.
     pub fn inputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         self.links(node, Direction::Incoming).filter_map(|(value, link)| match link {
             Link::Input(index) => Some((index, value)),
@@ -55,13 +56,13 @@ impl Model {
         })
     }
 
-    /// The value that a node's output of this index defines; none if the output is left out.
+    /// The value of a node's output at this index; `None` if the output is omitted.
     #[must_use]
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
         self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value)
     }
 
-    /// The values that a node defines, with the index of the output; in no certain order.
+    /// The values that a node produces, with the index of the output. The order is unspecified.
     pub fn outputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         self.links(node, Direction::Outgoing).filter_map(|(value, link)| match link {
             Link::Output(index) => Some((index, value)),
@@ -77,7 +78,8 @@ impl Model {
         })
     }
 
-    /// The inputs of nodes that use a value, in any scope that sees it; in no certain order.
+    /// The consumers of a value: node and index of the input, in any scope where the value is visible. The order is
+    /// unspecified.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (NodeId, u32)> + '_ {
         self.index.graph.edges_directed(self.index.value(value).vertex, Direction::Outgoing).filter_map(|edge| {
             match (edge.weight(), &self.index.graph[edge.target()]) {
@@ -87,13 +89,13 @@ impl Model {
         })
     }
 
-    /// The scopes that have a value as an output.
+    /// The scopes that return a value as an output.
     #[must_use]
     pub fn output_of(&self, value: ValueId) -> &[ScopeId] {
         self.index.output_of.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// Why a value must stay although no node may use it.
+    /// Why a value must be kept even if no node consumes it.
     #[must_use]
     pub fn pin(&self, value: ValueId) -> Option<Pin> {
         self.index.value(value).pin
@@ -107,19 +109,19 @@ impl Model {
 
     /// The scope that defines a value.
     #[must_use]
-    pub fn home(&self, value: ValueId) -> ScopeId {
+    pub fn scope_of(&self, value: ValueId) -> ScopeId {
         self.index.value(value).scope
     }
 
-    /// Where a value comes from.
+    /// The origin of a value.
     #[must_use]
     pub fn origin(&self, value: ValueId) -> Origin {
         self.index.value(value).origin
     }
 
-    /// The node that makes a value.
+    /// The node that produces a value; `None` for inputs and initializers.
     #[must_use]
-    pub fn maker(&self, value: ValueId) -> Option<NodeId> {
+    pub fn producer(&self, value: ValueId) -> Option<NodeId> {
         match self.origin(value) {
             Origin::Node { node, .. } => Some(node),
             _ => None,
@@ -131,23 +133,23 @@ impl Model {
         (0..self.index.values.len() as u32).map(ValueId)
     }
 
-    /// More than the index of any value.
+    /// An upper bound of the indices of values.
     #[must_use]
     pub fn value_bound(&self) -> usize {
         self.index.values.len()
     }
 
-    /// The initializer behind a value, overridable or not.
+    /// The initializer of a value, overridable or not.
     #[must_use]
     pub fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
-        match (self.origin(value), self.body(self.home(value))) {
+        match (self.origin(value), self.body(self.scope_of(value))) {
             (Origin::Initializer { index, .. }, Body::Graph(graph)) => graph.initializer.get(index as usize),
             _ => None,
         }
     }
 
-    /// The opset of a domain that a scope is written in: a function states its own, any other scope has the model's. A model of IR
-    /// 1 or 2 cannot state one and is written in opset 1.
+    /// The opset of a domain that a scope is written in: a function imports its own opsets, any other scope uses the model's. A
+    /// model of IR 1 or 2 has no imports and is written in opset 1.
     #[must_use]
     pub fn opset(&self, scope: ScopeId, domain: &str) -> Option<i64> {
         let root = self.root(scope);
@@ -158,7 +160,7 @@ impl Model {
         }
     }
 
-    /// The outermost scope around a scope.
+    /// The outermost enclosing scope.
     #[must_use]
     pub fn root(&self, mut scope: ScopeId) -> ScopeId {
         while let Some(outer) = self.enclosing(scope) {
@@ -167,25 +169,26 @@ impl Model {
         scope
     }
 
-    /// The model's IR version; zero if it states none.
+    /// The model's IR version; zero if it is missing.
     #[must_use]
     pub fn ir_version(&self) -> i64 {
         self.proto().ir_version()
     }
 
-    /// Whether a scope around a value's own defines its name too. ONNX forbids that; runtimes differ in which of the two they take.
+    /// Whether a value's name is also defined in an enclosing scope. ONNX forbids that, and runtimes differ in the definition
+    /// that they use.
     #[must_use]
     pub fn shadows(&self, value: ValueId) -> bool {
-        self.enclosing(self.home(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
+        self.enclosing(self.scope_of(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
     }
 
-    /// What a name means at the end of a scope.
+    /// The value that a name refers to at the end of a scope.
     #[must_use]
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         self.index.lookup(scope, name)
     }
 
-    /// What the model states of a value's type: at an input, an output, in `value_info`, or by its initializer.
+    /// The declared type of a value: from an input, an output, `value_info`, or its initializer.
     #[must_use]
     pub fn declared_type(&self, value: ValueId) -> Option<DType> {
         if let Some(tensor) = self.initializer(value) {
@@ -194,10 +197,10 @@ impl Model {
         self.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type)
     }
 
-    /// The message that states a value's type.
+    /// The protobuf message that declares a value's type.
     #[must_use]
     pub fn declared(&self, value: ValueId) -> Option<&ValueInfoProto> {
-        let body = self.body(self.home(value));
+        let body = self.body(self.scope_of(value));
         let (list, index): (&[ValueInfoProto], u32) = match (self.index.value(value).declared?, body) {
             (Declared::ValueInfo(index), _) => (body.value_info(), index),
             (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),

@@ -1,10 +1,10 @@
-//! Scopes: bodies with names of their own, and how places in them are named.
+//! Scopes: bodies with their own names, and the paths of scopes and nodes.
 
 use super::Model;
 use crate::error::shortened;
 use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
-/// A scope of a model. Scopes are numbered in the order of the document, an inner one after the one around it.
+/// A scope of a model. Scopes are numbered in document order, an inner scope after the enclosing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScopeId(pub(super) u32);
 
@@ -13,10 +13,10 @@ impl ScopeId {
     pub const MAIN: ScopeId = ScopeId(0);
 }
 
-/// A node, by its scope and its position there. The order of ids is that of the document within a scope.
+/// A node, by its scope and position. Ids are ordered as the nodes are within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
-    /// The scope it stands in.
+    /// The scope that contains it.
     pub scope: ScopeId,
     /// Its index in the scope's list of nodes.
     pub position: u32,
@@ -33,7 +33,7 @@ pub enum ScopeKind {
         owner: NodeId,
         /// The index of the attribute.
         attribute: u32,
-        /// The index in the attribute's `graphs`; none for its `g`.
+        /// The index in the attribute's `graphs`; `None` for its `g`.
         list_index: Option<u32>,
     },
     /// The model-local function of this index.
@@ -44,10 +44,10 @@ pub enum ScopeKind {
     Algorithm(u32),
 }
 
-/// The message behind a scope.
+/// The protobuf message of a scope.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'m> {
-    /// A graph, wherever it stands.
+    /// A graph: the main graph, a subgraph or a training graph.
     Graph(&'m GraphProto),
     /// A function.
     Function(&'m FunctionProto),
@@ -63,7 +63,7 @@ impl<'m> Body<'m> {
         }
     }
 
-    /// Types and shapes stated for values inside.
+    /// Declared types and shapes of values inside.
     #[must_use]
     pub fn value_info(self) -> &'m [ValueInfoProto] {
         match self {
@@ -90,7 +90,7 @@ impl<'m> Body<'m> {
         infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
     }
 
-    /// How many values it defines, if every node has one output.
+    /// The number of values that it defines, if every node has one output.
     pub(super) fn value_count(self) -> usize {
         let initializers = match self {
             Body::Graph(graph) => graph.initializer.len(),
@@ -109,18 +109,18 @@ impl<'m> Body<'m> {
     }
 }
 
-/// The graphs that an attribute holds: `g`, then those of `graphs`.
+/// The graphs in an attribute: `g`, then those of `graphs`.
 pub(super) fn graphs_of(attribute: &AttributeProto) -> impl Iterator<Item = (Option<u32>, &GraphProto)> {
     let listed = attribute.graphs.iter().enumerate().map(|(index, graph)| (Some(index as u32), graph));
     attribute.g.iter().map(|graph| (None, graph)).chain(listed)
 }
 
-/// Whether there are graphs in a node's attributes.
+/// Whether a node has graphs in its attributes.
 pub(super) fn holds_graph(node: &NodeProto) -> bool {
     node.attribute.iter().any(|attribute| graphs_of(attribute).next().is_some())
 }
 
-/// The body of a scope, reached from the model through the scopes around it.
+/// The body of a scope, found from the model through the enclosing scopes.
 pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<Body<'m>> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main => model.graph.as_ref().map(Body::Graph),
@@ -139,7 +139,7 @@ pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeI
 }
 
 impl Model {
-    /// All scopes; an inner one comes after the one around it.
+    /// All scopes; an inner scope comes after the enclosing one.
     pub fn scopes(&self) -> impl DoubleEndedIterator<Item = ScopeId> + use<> {
         (0..self.index.kinds.len() as u32).map(ScopeId)
     }
@@ -150,35 +150,35 @@ impl Model {
         self.index.kinds[scope.0 as usize]
     }
 
-    /// The scope whose names are visible inside this one.
+    /// The enclosing scope, whose names are visible inside this one.
     #[must_use]
     pub fn enclosing(&self, scope: ScopeId) -> Option<ScopeId> {
         enclosing(&self.index.kinds, scope)
     }
 
-    /// The message behind a scope.
+    /// The protobuf message of a scope.
     ///
     /// # Panics
-    /// With a scope of another model.
+    /// If the scope belongs to another model.
     #[must_use]
     pub fn body(&self, scope: ScopeId) -> Body<'_> {
         body(&self.proto, &self.index.kinds, scope).expect("a scope of this model has a body")
     }
 
-    /// Where errors and reports say that a scope is: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
+    /// The path of a scope in errors and reports: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
     #[must_use]
     pub fn scope_path(&self, scope: ScopeId) -> String {
         scope_path(&self.proto, &self.index.kinds, scope)
     }
 
-    /// Where errors and reports say that a node is: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if it has no name.
+    /// The path of a node in errors and reports: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if the node has no name.
     #[must_use]
     pub fn node_path(&self, node: NodeId) -> String {
         node_path(&self.proto, &self.index.kinds, node)
     }
 }
 
-/// The scope whose names are visible inside this one.
+/// The enclosing scope, whose names are visible inside this one.
 pub(super) fn enclosing(kinds: &[ScopeKind], scope: ScopeId) -> Option<ScopeId> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main | ScopeKind::Function(_) => None,

@@ -1,11 +1,11 @@
-//! The places of a model where tensors stand.
+//! The tensors of a model and their places.
 
 use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
 use crate::tensor::{Reference, Tensor, is_external};
 use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto};
 
-/// Where a tensor stands. The order is that of the document within a scope.
+/// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TensorPlace {
     /// An initializer of a graph, by index.
@@ -41,7 +41,7 @@ pub enum AttributePart {
 }
 
 impl TensorPlace {
-    /// The scope that the tensor belongs to.
+    /// The scope that contains the tensor.
     #[must_use]
     pub fn scope(self) -> ScopeId {
         match self {
@@ -52,8 +52,8 @@ impl TensorPlace {
 }
 
 impl Model {
-    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes and
-    /// in their defaults; in all scopes.
+    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes and in their
+    /// defaults, in all scopes.
     pub fn tensors(&self) -> impl Iterator<Item = (TensorPlace, &TensorProto)> {
         self.scopes().flat_map(|scope| {
             let (dense, sparse, defaults): (&[TensorProto], &[SparseTensorProto], &[AttributeProto]) = match self.body(scope) {
@@ -76,7 +76,7 @@ impl Model {
         })
     }
 
-    /// The data that the model refers to.
+    /// The external data that the model refers to.
     #[must_use]
     pub fn data_ranges(&self) -> DataRanges {
         let mut ranges = DataRanges::new();
@@ -88,7 +88,7 @@ impl Model {
         ranges
     }
 
-    /// Where errors and reports say that a tensor is: `graph/weight`, `graph/const_1.value`.
+    /// The path of a tensor in errors and reports: `graph/weight`, `graph/const_1.value`.
     #[must_use]
     pub fn tensor_path(&self, place: TensorPlace) -> String {
         let named = |name: &str| format!("{}/{name}", self.scope_path(place.scope()));
@@ -124,7 +124,7 @@ fn of_attribute(attribute: &AttributeProto) -> impl Iterator<Item = (AttributePa
     single.chain(listed).chain(sparse).chain(listed_sparse)
 }
 
-/// The half of a sparse tensor, to be changed.
+/// The half of a sparse tensor, borrowed mutably.
 pub(super) fn sparse_part(sparse: &mut SparseTensorProto, part: SparsePart) -> Option<&mut TensorProto> {
     match part {
         SparsePart::Values => sparse.values.as_mut(),
@@ -132,7 +132,7 @@ pub(super) fn sparse_part(sparse: &mut SparseTensorProto, part: SparsePart) -> O
     }
 }
 
-/// The tensor of an attribute, to be changed.
+/// The tensor of an attribute, borrowed mutably.
 pub(super) fn attribute_part(attribute: &mut AttributeProto, part: AttributePart) -> Option<&mut TensorProto> {
     match part {
         AttributePart::Single => attribute.t.as_mut(),

@@ -1,4 +1,4 @@
-//! Findings that are known and not to be reported again.
+//! Known findings, which are not reported again.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Diagnostic;
 use super::config::absolute;
 
-/// The version of the file; it changes when a key loses its meaning.
+/// The version of the file format; it is increased when the meaning of a key changes.
 const VERSION: u32 = 1;
 
-/// Known findings, by file, rule and place. Paths are relative to the folder of the baseline's own file.
-/// The default knows none.
+/// Known findings, by file, rule and place. Paths are relative to the folder of the baseline file. The default is empty.
 #[derive(Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
@@ -34,19 +33,19 @@ struct File {
     findings: Vec<Known>,
 }
 
-/// A baseline that cannot be used.
+/// A baseline that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BadBaseline {
-    /// It is not what this program writes.
-    #[error("is no baseline: {0}")]
+    /// The file is not a baseline.
+    #[error("is not a baseline: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// A newer program wrote it.
-    #[error("is a baseline of version {0}, but only version {VERSION} is known")]
+    /// A later version of this program wrote it.
+    #[error("is a baseline of version {0}; the supported version is {VERSION}")]
     Version(u32),
 }
 
 impl Baseline {
-    /// Findings as a baseline whose file stands in `folder`.
+    /// The baseline of these findings, for a file in `folder`.
     #[must_use]
     pub fn of(found: &[Diagnostic], folder: &Path) -> Baseline {
         let folder = absolute(folder);
@@ -55,10 +54,10 @@ impl Baseline {
         Baseline { folder, findings }
     }
 
-    /// Reads the text of a baseline whose file stands in `folder`.
+    /// Parses a baseline from a file in `folder`.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If the text is not a baseline.
     pub fn read(text: &str, folder: &Path) -> Result<Baseline, BadBaseline> {
         let File { version, findings } = serde_json::from_str(text)?;
         match version {
@@ -77,7 +76,7 @@ impl Baseline {
         serde_json::to_string_pretty(&file).expect("all keys are strings") + "\n"
     }
 
-    /// The findings that are not known, and how many known ones were not found.
+    /// The findings that are not in the baseline, and the number of entries that were not found.
     #[must_use]
     pub fn filter(&self, found: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
         if self.findings.is_empty() {

@@ -1,4 +1,4 @@
-//! `recast.toml`: what is to be judged, and how.
+//! `recast.toml`: the configuration of the lint.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -15,27 +15,27 @@ const NAME: &str = "recast.toml";
 /// A configuration file.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Which rules judge, and how severely.
+    /// The enabled rules, and their severities.
     pub layer: Layer,
-    /// Rules that do not judge the files of a pattern.
+    /// Rules that are disabled for the files of a pattern.
     pub per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
-    /// Files that are not judged when they are found in a folder.
+    /// Files to skip when a folder is searched.
     pub exclude: Vec<FilePattern>,
-    /// The least severity for which the exit code is 1.
+    /// The lowest severity for which the exit code is 1.
     pub fail_on: Option<Severity>,
 }
 
-/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`. What it matches it matches with
-/// all that is inside.
+/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`. A matching folder matches
+/// with all its contents.
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     folder: PathBuf,
     pattern: Pattern,
-    /// Whether it is one of paths, and not of names.
+    /// Whether the pattern matches paths instead of names.
     of_paths: bool,
 }
 
-/// A configuration that cannot be used.
+/// A configuration file that cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}: {what}", .path.display())]
 pub struct BadConfig {
@@ -76,7 +76,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// Where it cannot be read, or says something that nobody understands.
+    /// If it cannot be read, or has unknown or invalid settings.
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
         let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
         let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
@@ -102,7 +102,7 @@ impl Config {
         })
     }
 
-    /// The configuration file of a folder: its own, or that of the nearest folder around it that has one.
+    /// The configuration file of a folder: its own, or that of the nearest parent folder that has one.
     #[must_use]
     pub fn find(folder: &Path) -> Option<PathBuf> {
         let folder = absolute(folder);
@@ -110,7 +110,7 @@ impl Config {
     }
 }
 
-/// A fault of a TOML text with its line and column.
+/// A TOML error with its line and column.
 fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().replace('\n', "; ");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
@@ -125,14 +125,14 @@ impl FilePattern {
     /// A pattern of files under a folder.
     ///
     /// # Errors
-    /// Where the pattern is none.
+    /// If the pattern is not valid.
     pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, glob::PatternError> {
         let of_paths = pattern.trim_end_matches('/').contains('/');
         let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
         Ok(FilePattern { folder: absolute(folder), pattern: Pattern::new(&plain.to_string_lossy())?, of_paths })
     }
 
-    /// Whether a file, or a folder that it is in, is meant.
+    /// Whether the pattern matches a file, or a folder that contains it.
     #[must_use]
     pub fn matches(&self, path: &Path) -> bool {
         let path = absolute(path);
@@ -146,7 +146,7 @@ impl FilePattern {
     }
 }
 
-/// The path from the root, without `.` and `..`; links are not followed.
+/// The absolute path, without `.` and `..`; links are not resolved.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let mut plain = PathBuf::new();

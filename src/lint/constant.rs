@@ -1,4 +1,4 @@
-//! The values of constants, for the rules that need them.
+//! The values of constants, for the rules that use them.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::graph::ValueId;
 use crate::packed::{self, size};
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
-/// Elements that are looked at between two casts: few enough for the cache, and a whole number of bytes in every packing.
+/// Elements per block between two casts: few enough for the cache, and a whole number of bytes in every packing.
 const BLOCK: usize = 8192;
-/// Elements that one thread looks at before it asks for more.
+/// Elements per unit of work of a thread.
 const PART: usize = 128 * BLOCK;
 
 impl Subject<'_> {
-    /// The values of a constant, or what casts make of one, as far as ONNX defines that; nothing if a value is neither, or if too much
-    /// would have to be computed.
+    /// The values of a constant, or of the results of casts of a constant, if ONNX defines them; `None` if the value is
+    /// neither, or if the allowance for computing casts is used up.
     #[must_use]
     pub fn known_values(&self, value: ValueId) -> Option<Content> {
         let mut kernels = Vec::new();
@@ -28,7 +28,7 @@ impl Subject<'_> {
             if let Some(constant) = self.constant(at) {
                 break constant;
             }
-            let cast = self.cast_that_makes(at)?;
+            let cast = self.producing_cast(at)?;
             if kernels.len() == CASTS_OF_EACH {
                 return None;
             }
@@ -46,7 +46,7 @@ impl Subject<'_> {
         Some(content.computed())
     }
 
-    /// The values of a constant; none of a value that is none, or whose values cannot be read.
+    /// The values of a constant; `None` if the value is not constant or cannot be read.
     #[must_use]
     pub fn constant(&self, value: ValueId) -> Option<Content> {
         let constant = self.model.constant(value).ok()?;
@@ -54,8 +54,8 @@ impl Subject<'_> {
     }
 }
 
-/// Counts the elements of a constant that `is_source` means and whose results `is_result` means. Of a string, `is_source` gets the
-/// number that it is, as a DOUBLE.
+/// Counts the elements of a constant for which `is_source` is true and whose results satisfy `is_result`. For a string,
+/// `is_source` receives its number as a DOUBLE.
 #[must_use]
 pub fn tally(
     constant: &Content,
@@ -82,7 +82,7 @@ pub fn tally(
     tallies.into_iter().fold(Tally::default(), join)
 }
 
-/// One element of a constant in words: a number in plain notation, a string in quotes.
+/// One element of a constant for messages: a number in plain notation, a string in quotes.
 #[must_use]
 pub fn element(constant: &Content, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -94,7 +94,7 @@ pub fn element(constant: &Content, index: u64) -> String {
     }
 }
 
-/// A number of any numeric type: in plain notation, or scientific if that is long.
+/// A number of any numeric type for messages: in plain notation, or scientific if that is long.
 #[must_use]
 pub fn number(dtype: DType, bits: u64) -> String {
     let text = || {
@@ -112,7 +112,7 @@ pub fn number(dtype: DType, bits: u64) -> String {
     }
 }
 
-/// Infinities and NaN as ONNX's strings write them.
+/// Writes infinities and NaN as ONNX's strings do.
 fn plain(number: impl fmt::Display) -> String {
     match number.to_string().as_str() {
         "inf" => "INF".to_owned(),
@@ -121,10 +121,10 @@ fn plain(number: impl fmt::Display) -> String {
     }
 }
 
-/// Digits that can be taken in at a glance.
+/// The maximum length of a number in plain notation.
 const LONGEST_PLAIN: usize = 20;
 
-/// Results that are looked for. Few elements have one: a table tells quickly whether a block holds any.
+/// The results that are counted. They are rare: a table quickly shows whether a block has any.
 struct Results<F> {
     bits: usize,
     table: Vec<bool>,
@@ -138,7 +138,7 @@ impl<F: Fn(u64) -> bool> Results<F> {
         Results { bits, table, is_meant }
     }
 
-    /// Whether a block may hold one.
+    /// Whether a block may have one.
     fn may_be_in(&self, block: &[u8]) -> bool {
         match self.bits {
             8 => block.iter().fold(false, |found, &code| found | self.table[usize::from(code)]),
@@ -179,9 +179,9 @@ fn tally_part(
     tally
 }
 
-/// None where a string is not a number.
+/// `None` if a string is not a number.
 fn tally_strings(strings: &[Bytes], cast: &Cast, is_result: impl Fn(u64) -> bool, is_source: impl Fn(u64) -> bool) -> Tally {
-    let to_double = Cast::new(DType::String, DType::Double, Rules::default()).expect("every newer opset has this cast");
+    let to_double = Cast::new(DType::String, DType::Double, Rules::default()).expect("the latest opset has this cast");
     let (Ok((sources, _)), Ok((results, _))) = (cast::parse_strings(&to_double, strings), cast::parse_strings(cast, strings))
     else {
         return Tally::default();

@@ -110,7 +110,7 @@ impl Diagnostic {
             scope: scope.map(|scope| shared.scope(model, scope)),
             node: node.map(|node| model.node_path(node).into()),
             op: node.map(|node| shared.op(model, node)),
-            value: value.map(|value| format!("{}/{}", model.scope_path(model.home(value)), model.name(value)).into()),
+            value: value.map(|value| format!("{}/{}", model.scope_path(model.scope_of(value)), model.name(value)).into()),
             text,
             fingerprint: Box::default(),
             bytes: node.map_or_else(|| value.and_then(|value| value_region(model, value)), |node| node_region(model, node)),
@@ -202,7 +202,7 @@ fn node_region(model: &Model, node: NodeId) -> Option<Region> {
 }
 
 fn value_region(model: &Model, value: ValueId) -> Option<Region> {
-    match (model.initializer(value), model.body(model.home(value))) {
+    match (model.initializer(value), model.body(model.scope_of(value))) {
         (Some(tensor), Body::Graph(_)) => region(tensor),
         _ => model.declared(value).and_then(region),
     }

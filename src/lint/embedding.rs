@@ -1,9 +1,9 @@
-//! Which types hold every value of another.
+//! Which types represent every value of another type.
 
 use crate::dtype::{Class, DType};
 use crate::minifloat::{Format, Specials};
 
-/// Whether a cast from one type to the other keeps every value, infinities and NaNs too, so that nothing is lost on the way.
+/// Whether a cast from one type to the other is lossless, including infinities and NaNs.
 #[must_use]
 pub fn embeds(from: DType, to: DType) -> bool {
     match (from.class(), to.class()) {
@@ -22,7 +22,7 @@ pub fn embeds(from: DType, to: DType) -> bool {
     }
 }
 
-/// The least integer is a power of two: it takes one bit of mantissa, but the whole range.
+/// The smallest integer is a power of two: it takes one bit of mantissa, but the whole range.
 fn holds_integers(from: DType, to: Format) -> bool {
     let digits = from.bits() as u32 - u32::from(from.class() == Class::Signed);
     to.specials != Specials::Scale && digits <= to.mantissa_bits + 1 && from.bits() as i32 - 1 < highest_binade(to)
@@ -45,7 +45,7 @@ fn highest_binade(format: Format) -> i32 {
     (format.largest() >> format.mantissa_bits) as i32 - format.bias
 }
 
-/// The exponent of the smallest number above zero.
+/// The exponent of the smallest positive number.
 fn lowest_step(format: Format) -> i32 {
     match format.specials {
         Specials::Scale => -format.bias,
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::cast::{Cast, Rules, convert_element};
 
-    /// Every code of every type of up to 16 bits keeps its value exactly where `embeds` says so.
+    /// Every code of every type of up to 16 bits keeps its value exactly if `embeds` is true.
     #[test]
     fn the_casts_agree() {
         let numeric = || DType::ALL.iter().copied().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));

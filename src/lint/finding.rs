@@ -1,50 +1,50 @@
-//! What a rule says of a place.
+//! Findings of rules.
 
 use serde::Serialize;
 
 use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 
-/// A place where a rule's pattern was found.
+/// An occurrence of a rule's pattern.
 #[derive(Debug)]
 pub struct Finding {
     /// The place.
     pub at: Place,
-    /// What is wrong there.
+    /// A description of the problem.
     pub message: String,
-    /// What would set it right, if that is known.
+    /// The fix, if there is one.
     pub fix: Option<Fix>,
 }
 
-/// What a finding is about. The order is that of the report.
+/// The subject of a finding. Findings are reported in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The model as a whole.
     Model,
-    /// A value that no node makes: an initializer or an input.
+    /// A value that no node produces: an initializer or an input.
     Value(ScopeId, ValueId),
     /// A node.
     Node(NodeId),
 }
 
-/// Edits that set a finding right.
+/// Edits that fix a finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fix {
-    /// Whether the model means the same afterwards.
+    /// Whether the edits preserve the model's meaning.
     pub safety: Safety,
-    /// What the edits do, as an instruction: ``write `saturate = 1` ``.
+    /// A description of the edits, as an instruction: ``add `saturate = 1` ``.
     pub what: String,
-    /// The edits, to be applied together.
+    /// The edits, applied as one batch.
     #[serde(skip)]
     pub edits: Vec<Edit>,
 }
 
-/// Whether a fix may be applied without a look.
+/// Whether a fix may be applied without review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Safety {
-    /// The model means what it meant, and nothing but the stated place changes.
+    /// The fix preserves the model's meaning, and changes the place of the finding only.
     Safe,
-    /// The graph gets another shape, or the fix guesses what was meant.
+    /// The fix changes the structure of the graph, or relies on an assumption about the intent.
     Unsafe,
 }
 
@@ -54,9 +54,9 @@ impl Finding {
         Finding { at: Place::Node(node), message: message.into(), fix: None }
     }
 
-    /// A finding about a value that no node makes.
+    /// A finding about a value that no node produces.
     pub fn at_value(model: &Model, value: ValueId, message: impl Into<String>) -> Finding {
-        Finding { at: Place::Value(model.home(value), value), message: message.into(), fix: None }
+        Finding { at: Place::Value(model.scope_of(value), value), message: message.into(), fix: None }
     }
 
     /// A finding about the model as a whole.
@@ -64,13 +64,13 @@ impl Finding {
         Finding { at: Place::Model, message: message.into(), fix: None }
     }
 
-    /// The finding with a fix that leaves the model's meaning as it is.
+    /// The finding with a fix that preserves the model's meaning.
     #[must_use]
     pub fn with_safe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
         Finding { fix: Some(Fix { safety: Safety::Safe, what: what.into(), edits }), ..self }
     }
 
-    /// The finding with a fix that somebody should look at.
+    /// The finding with a fix that requires review.
     #[must_use]
     pub fn with_unsafe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
         Finding { fix: Some(Fix { safety: Safety::Unsafe, what: what.into(), edits }), ..self }

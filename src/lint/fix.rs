@@ -1,4 +1,4 @@
-//! Applying what findings propose, until nothing more is proposed.
+//! Applies the fixes of findings until none is left.
 
 use std::collections::HashSet;
 
@@ -6,29 +6,29 @@ use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
 use crate::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
-/// A model with its findings set right, as far as they can be.
+/// A model after its fixable findings are fixed.
 #[derive(Debug)]
 pub struct Fixed {
     /// The model.
     pub model: Model,
-    /// The findings that were set right.
+    /// The findings that were fixed.
     pub fixed: Vec<Diagnostic>,
 }
 
-/// Why fixing came to no end.
+/// Why fixing did not converge.
 #[derive(Debug, thiserror::Error)]
 pub enum FixError {
-    /// A rule proposed what would break the model: an error of the rule.
-    #[error("a fix of {code} was {reason}; please report this")]
+    /// A rule proposed edits that would break the model: a bug in the rule.
+    #[error("the fix of {code} failed: {reason}; this is a bug, please report it")]
     Refused {
         /// The rule, or several.
         code: String,
-        /// What it proposed.
+        /// The error of the edits.
         reason: Refused,
     },
-    /// Rules undo each other's work: an error of the rules.
-    #[error("the fixes of {0} undo each other; please report this")]
-    Endless(String),
+    /// The fixes of two rules undo each other: a bug in the rules.
+    #[error("the fixes of {0} undo each other; this is a bug, please report it")]
+    NotConverged(String),
 }
 
 impl Classified for FixError {
@@ -37,18 +37,18 @@ impl Classified for FixError {
     }
 }
 
-/// Sets findings right whose fix is safe, or unsafe too if that is allowed, and which the baseline does not hide.
+/// Applies the safe fixes of findings that are not in the baseline, and the unsafe fixes if they are allowed.
 ///
-/// Each round sets right all findings that do not touch; what is left is judged again. A finding that a more specific one hides in
-/// reports is set right too.
+/// Each round applies all fixes that do not conflict, and then lints the model again. The fix of a finding that a more specific
+/// one hides in reports is applied too.
 ///
 /// # Errors
-/// Where a rule is wrong.
+/// If a rule has a bug.
 pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Result<Fixed, FixError> {
     let job = &Job { overlapping: Overlapping::Shown, ..*job };
     let mut fixed = Vec::new();
-    // The model of the last round whose number is a power of two: a circle, wherever it begins and however long it is, leads to a
-    // model that was there before, while work that takes many rounds does not.
+    // Detects cycles by Brent's algorithm: the model is compared with that of the last round whose number is a power of two. A
+    // cycle of any start and length repeats that model; many rounds without a cycle do not.
     let mut earlier = None;
     for number in 1_u64.. {
         let (found, _) = known.filter(lint(&model, job));
@@ -60,7 +60,7 @@ pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Re
         model = model.apply(edits).map_err(|reason| FixError::Refused { code: codes(&round), reason })?;
         fixed.extend(round);
         if earlier.as_ref() == Some(model.proto()) {
-            return Err(FixError::Endless(codes(&fixed)));
+            return Err(FixError::NotConverged(codes(&fixed)));
         }
         if number.is_power_of_two() {
             earlier = Some(model.proto().clone());
@@ -69,7 +69,7 @@ pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Re
     Ok(Fixed { model, fixed })
 }
 
-/// Findings whose fixes can be applied together: of those that touch the same nodes, the first.
+/// The findings whose fixes can be applied together: of conflicting ones, the first.
 fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Diagnostic> {
     let mut taken = Claims::default();
     let mut chosen = Vec::new();
@@ -86,26 +86,26 @@ fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Dia
     chosen
 }
 
-/// What a fix touches.
+/// The nodes, values and tensors that a fix touches.
 #[derive(Default)]
 struct Claims {
-    /// Nodes that it writes anew.
+    /// Nodes that it replaces.
     changed: HashSet<NodeId>,
-    /// Nodes one of whose inputs it rewires.
+    /// Nodes whose inputs it rewires.
     rewired: HashSet<NodeId>,
     /// The inputs that it rewires, by node and index.
     inputs: HashSet<(NodeId, u32)>,
-    /// Nodes that hold a changed or rewired one in a graph: writing these anew too would lose one of the changes.
-    around: HashSet<NodeId>,
+    /// Nodes with a changed or rewired node in a subgraph: replacing these too would lose one of the changes.
+    owners: HashSet<NodeId>,
     /// Nodes that it removes.
     removed: HashSet<NodeId>,
-    /// Nodes whose results it begins to use.
+    /// Nodes whose results it starts to use.
     needed: HashSet<NodeId>,
-    /// Values whose declaration it changes.
+    /// Values whose declarations it changes.
     values: HashSet<ValueId>,
     /// Tensors that it changes.
     tensors: HashSet<TensorPlace>,
-    /// Whether it changes something else.
+    /// Whether it changes anything else.
     header: bool,
 }
 
@@ -121,12 +121,12 @@ impl Claims {
                     }
                     let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
                     let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
-                    claims.needed.extend(new.filter_map(|name| model.maker(model.lookup(node.scope, name)?)));
+                    claims.needed.extend(new.filter_map(|name| model.producer(model.lookup(node.scope, name)?)));
                 }
                 Edit::Rewire { from, to } => {
                     claims.rewired.extend(model.uses(*from).map(|(user, _)| user));
                     claims.inputs.extend(model.uses(*from));
-                    claims.needed.extend(model.maker(*to));
+                    claims.needed.extend(model.producer(*to));
                 }
                 Edit::Declare { value, .. } => {
                     claims.values.insert(*value);
@@ -146,7 +146,7 @@ impl Claims {
             }
         }
         let owners = claims.changed.union(&claims.rewired).flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
-        claims.around.extend(owners);
+        claims.owners.extend(owners);
         claims
     }
 
@@ -156,8 +156,8 @@ impl Claims {
             || meet(&self.changed, &other.rewired)
             || meet(&self.rewired, &other.changed)
             || !self.inputs.is_disjoint(&other.inputs)
-            || meet(&self.changed, &other.around)
-            || meet(&self.around, &other.changed)
+            || meet(&self.changed, &other.owners)
+            || meet(&self.owners, &other.changed)
             || meet(&self.removed, &other.needed)
             || meet(&self.needed, &other.removed)
             || !self.values.is_disjoint(&other.values)
@@ -169,7 +169,7 @@ impl Claims {
         self.changed.extend(other.changed);
         self.rewired.extend(other.rewired);
         self.inputs.extend(other.inputs);
-        self.around.extend(other.around);
+        self.owners.extend(other.owners);
         self.removed.extend(other.removed);
         self.needed.extend(other.needed);
         self.values.extend(other.values);
@@ -178,7 +178,7 @@ impl Claims {
     }
 }
 
-/// The nodes in whose graphs a node stands, the innermost first.
+/// The nodes whose subgraphs contain a node, innermost first.
 fn owners(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> {
     let owner = |scope| match model.scope_kind(scope) {
         ScopeKind::Subgraph { owner, .. } => Some(owner),

@@ -26,7 +26,7 @@ pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
 pub use rules::RULES;
 pub use selection::{Layer, Selection, Selector, UnknownRule};
-pub use subject::{CastSite, Chain, QuantizeSite, Subject};
+pub use subject::{Chain, ResolvedCast, ResolvedQuantize, Subject};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
         let findings = (rule.check)(&subject).into_iter();
-        let heard = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_silenced(model, finding.at, rule));
+        let heard = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule));
         found.extend(heard.map(|finding| (finding, rule, severity)));
     }
     if job.overlapping == Overlapping::Hidden {

@@ -1,42 +1,42 @@
-//! What a model says itself about rules that are not to judge it: `recast.noqa` among the `metadata_props` of the model, a graph, a
-//! function, a node, an initializer or a declared value. Its value lists codes, beginnings of codes, or ALL.
+//! Suppressions in the model: `recast.noqa` in the `metadata_props` of the model, a graph, a function, a node, an initializer
+//! or a declared value. Its value lists codes, prefixes of codes, or ALL.
 
 use super::{Place, Rule, Selector};
 use crate::graph::{Body, Model, ScopeId, ScopeKind};
 use crate::wire::schema::StringStringEntryProto;
 
-/// The key.
+/// The metadata key.
 pub(super) const KEY: &str = "recast.noqa";
 
-/// Whether what a model says is heard.
+/// Whether `recast.noqa` entries in a model suppress findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Noqa {
-    /// It is.
+    /// The entries suppress findings.
     #[default]
-    Heard,
-    /// It is not.
+    Respected,
+    /// The entries are ignored.
     Ignored,
 }
 
-/// Whether the model asks not to be told of a rule's finding at a place.
-pub(super) fn is_silenced(model: &Model, at: Place, rule: &Rule) -> bool {
-    let silences = |entries: &[StringStringEntryProto]| entries_name(entries, rule);
-    if silences(&model.proto().metadata_props) {
+/// Whether the model suppresses a rule's findings at a place.
+pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
+    let suppresses = |entries: &[StringStringEntryProto]| entries_name(entries, rule);
+    if suppresses(&model.proto().metadata_props) {
         return true;
     }
     let (own, scope) = match at {
         Place::Model => return false,
-        Place::Node(node) => (silences(&model.node(node).metadata_props), node.scope),
+        Place::Node(node) => (suppresses(&model.node(node).metadata_props), node.scope),
         Place::Value(scope, value) => {
-            let tensor = model.initializer(value).is_some_and(|tensor| silences(&tensor.metadata_props));
-            (tensor || model.declared(value).is_some_and(|info| silences(&info.metadata_props)), scope)
+            let tensor = model.initializer(value).is_some_and(|tensor| suppresses(&tensor.metadata_props));
+            (tensor || model.declared(value).is_some_and(|info| suppresses(&info.metadata_props)), scope)
         }
     };
-    own || scope_and_around(model, scope).any(silences)
+    own || scope_and_enclosing(model, scope).any(suppresses)
 }
 
-/// The properties of a scope, of the node that it stands in, and so on outwards.
-fn scope_and_around(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[StringStringEntryProto]> {
+/// The metadata of a scope, of the node that owns it, and of the enclosing scopes.
+fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[StringStringEntryProto]> {
     let scopes = std::iter::successors(Some(scope), |&inner| model.enclosing(inner));
     scopes.flat_map(|scope| {
         let body = match model.body(scope) {
@@ -56,7 +56,7 @@ fn entries_name(entries: &[StringStringEntryProto], rule: &Rule) -> bool {
     known.any(|word| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule)))
 }
 
-/// The words of a value.
+/// The words of an entry's value.
 pub(super) fn words(value: &str) -> impl Iterator<Item = &str> {
     value.split([',', ' ', '\n', '\t']).filter(|word| !word.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What a rule is.
+//! The definition of a rule.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::rules::MORE_SPECIFIC;
 use super::{Finding, Subject};
 
-/// A rule: a pattern, how to find it, and what to say of it.
+/// A rule: a pattern, the function that finds it, and its documentation.
 ///
-/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of another crate is added to a selection:
+/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of another crate is added to a
+/// selection:
 ///
 /// ```
 /// use onnx_recast::graph::Model;
@@ -42,43 +43,43 @@ use super::{Finding, Subject};
 /// ```
 #[derive(Debug)]
 pub struct Rule {
-    /// The code that selects it; it never gets another meaning.
+    /// The code that selects it; the meaning of a code never changes.
     pub code: &'static str,
     /// The pattern's name.
     pub name: &'static str,
-    /// How bad a finding is unless the user says otherwise.
+    /// The default severity.
     pub severity: Severity,
-    /// Whether it judges unless the user says otherwise.
+    /// Whether the rule is enabled by default.
     pub selected: Selected,
-    /// The rule's source file, by `include_str!`: the comment at its head is the documentation.
+    /// The rule's source file, by `include_str!`: its leading comment is the documentation.
     pub source: &'static str,
     /// Finds the pattern.
     pub check: fn(&Subject) -> Vec<Finding>,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Good to know.
+    /// For information.
     Info,
-    /// Likely not what was meant, or not the same everywhere.
+    /// The model probably does not do what was intended, or differs between runtimes.
     Warning,
-    /// Not a valid model, or a wrong one.
+    /// The model is not valid, or is wrong.
     Error,
 }
 
-/// When a rule judges.
+/// When a rule is enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selected {
-    /// Unless it is ignored.
+    /// By default.
     ByDefault,
-    /// Only if it is selected.
+    /// If it is selected.
     OnRequest,
 }
 
 impl Rule {
-    /// The rules whose findings about a node are hidden where this one reports the node.
+    /// The rules whose findings about a node are hidden if this rule reports the node.
     pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
         MORE_SPECIFIC.iter().filter(move |(specific, _)| *specific == self).map(|&(_, general)| general)
     }
@@ -91,7 +92,7 @@ impl Rule {
         text.join("\n") + "\n"
     }
 
-    /// The documentation's first sentence.
+    /// The first line of the documentation, a sentence.
     #[must_use]
     pub fn summary(&self) -> String {
         self.documentation().lines().next().unwrap_or_default().to_owned()
@@ -107,7 +108,7 @@ impl Rule {
     }
 }
 
-/// A rule is its code.
+/// Rules are equal if their codes are equal.
 impl PartialEq for Rule {
     fn eq(&self, other: &Rule) -> bool {
         self.code == other.code
@@ -115,10 +116,10 @@ impl PartialEq for Rule {
 }
 
 impl Severity {
-    /// All severities, the mildest first.
+    /// All severities, in increasing order.
     pub const ALL: [Severity; 3] = [Severity::Info, Severity::Warning, Severity::Error];
 
-    /// The severity in a word.
+    /// The name of the severity.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

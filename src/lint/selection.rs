@@ -1,4 +1,4 @@
-//! Which rules judge, and how severely.
+//! Selects the enabled rules and their severities.
 
 use std::str::FromStr;
 
@@ -6,40 +6,40 @@ use serde::Deserialize;
 
 use super::{RULES, Rule, Selected, Severity};
 
-/// The rules that judge a model, with the severity of their findings.
+/// The enabled rules, with their severities.
 #[derive(Clone, Debug)]
 pub struct Selection {
     rules: Vec<(&'static Rule, Severity)>,
 }
 
-/// A rule, or all whose code begins alike: `RC101`, `RC1`, `ALL`, or a rule's name.
+/// A rule, or all rules whose codes have a prefix: `RC101`, `RC1`, `ALL`, or a rule's name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Selector {
-    /// The beginning of the codes.
+    /// The prefix of the codes.
     prefix: String,
 }
 
-/// Nothing is called by this code, prefix or name.
+/// No rule has this code, prefix or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown rule or prefix '{0}'; examples: RC101, RC2, ALL; `recast rule` lists all rules")]
 pub struct UnknownRule(pub String);
 
-/// What one source of settings says: a configuration file, or the command line, which comes after it.
+/// The settings of one source: a configuration file, or the command line, which is applied after it.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    /// These rules, and none that were selected before.
+    /// Replaces the selected rules.
     pub select: Option<Vec<Selector>>,
-    /// These rules too.
+    /// Adds rules.
     pub extend_select: Vec<Selector>,
-    /// Not these rules. Where a rule is both selected and ignored, the longer code wins.
+    /// Removes rules. If a rule is both selected and ignored, the longer code takes precedence.
     pub ignore: Vec<Selector>,
-    /// Other severities. The longer code wins.
+    /// Overrides severities. The longer code takes precedence.
     pub severity: Vec<(Selector, Severity)>,
 }
 
 impl Selection {
-    /// The selection that layers of settings make of the default one, the first layer first.
+    /// The default selection with these layers of settings applied in order.
     #[must_use]
     pub fn of<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Selection {
         let mut state: Vec<(&Rule, bool, Severity)> =
@@ -54,13 +54,13 @@ impl Selection {
         Selection { rules: selected.map(|(rule, _, severity)| (rule, severity)).collect() }
     }
 
-    /// The rules in the order of their codes.
+    /// The rules, sorted by code.
     #[must_use]
     pub fn rules(&self) -> &[(&'static Rule, Severity)] {
         &self.rules
     }
 
-    /// The selection with a rule of another crate, at its own severity.
+    /// The selection with a rule of another crate, at its default severity.
     #[must_use]
     pub fn with_rule(mut self, rule: &'static Rule) -> Selection {
         self.rules.push((rule, rule.severity));
@@ -82,7 +82,7 @@ impl Default for Selection {
 }
 
 impl Layer {
-    /// Whether the layer selects or ignores a rule; none if it leaves it as it was.
+    /// Whether the layer selects or ignores a rule; `None` if it does neither.
     fn selects(&self, rule: &Rule) -> Option<bool> {
         let on = longest(self.select.iter().flatten().chain(&self.extend_select), rule);
         let off = longest(&self.ignore, rule);
@@ -99,7 +99,7 @@ impl Layer {
 }
 
 impl Selector {
-    /// Whether the selector means this rule among others.
+    /// Whether the selector matches this rule.
     #[must_use]
     pub fn matches(&self, rule: &Rule) -> bool {
         rule.code.starts_with(&self.prefix)
@@ -113,7 +113,7 @@ fn longest<'s>(selectors: impl IntoIterator<Item = &'s Selector>, rule: &Rule) -
 impl FromStr for Selector {
     type Err = UnknownRule;
 
-    /// Reads a code, the beginning of one, a rule's name, or `ALL`; in any letter case.
+    /// Parses a code, a prefix of a code, a rule's name, or `ALL`; letter case is ignored.
     fn from_str(text: &str) -> Result<Selector, UnknownRule> {
         let text = text.trim();
         if text.eq_ignore_ascii_case("all") {

@@ -1,4 +1,4 @@
-//! What the rules look at: a model, with its casts read once for all of them.
+//! The input of the rules: a model, with its casts read once for all of them.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -12,65 +12,65 @@ use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain
 use crate::tensor::Allowance;
 use crate::wire::schema::NodeProto;
 
-/// A model that is linted.
+/// A model to lint.
 #[derive(Debug)]
 pub struct Subject<'m> {
     /// The model.
     pub model: &'m Model,
     inferred: OnceCell<Inferred>,
-    casts: Vec<CastSite<'m>>,
+    casts: Vec<ResolvedCast<'m>>,
     /// By result: the index of the cast.
-    makers: HashMap<ValueId, usize>,
-    /// What may still be computed to know what casts make of constants.
+    casts_by_output: HashMap<ValueId, usize>,
+    /// The remaining allowance for computing the results of casts of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
-    quantizers: Vec<QuantizeSite>,
+    quantizers: Vec<ResolvedQuantize>,
 }
 
-/// A `Cast` or `CastLike` that can be read and whose resulting type is known.
+/// A valid `Cast` or `CastLike` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
-pub struct CastSite<'m> {
+pub struct ResolvedCast<'m> {
     /// The node.
     pub node: NodeId,
-    /// Its message.
+    /// Its protobuf message.
     pub proto: &'m NodeProto,
-    /// The opset of ai.onnx that it is written in.
+    /// The opset of ai.onnx that the node is written in.
     pub opset: i64,
-    /// The value that is cast.
+    /// The input of the cast.
     pub input: ValueId,
-    /// The value that results; none if the output has no name.
+    /// The result; `None` if the output has no name.
     pub output: Option<ValueId>,
-    /// The type that is cast, where it is known.
+    /// The type of the input, if it is known.
     pub from: Option<DType>,
-    /// The type that results.
+    /// The type of the result.
     pub to: DType,
-    /// `saturate` as it is written.
+    /// `saturate` as stated.
     pub saturate: Option<bool>,
-    /// `round_mode` as it is written.
+    /// `round_mode` as stated.
     pub round_mode: Option<RoundMode>,
 }
 
 /// A `QuantizeLinear` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
-pub struct QuantizeSite {
+pub struct ResolvedQuantize {
     /// The node.
     pub node: NodeId,
-    /// The opset of ai.onnx that it is written in.
+    /// The opset of ai.onnx that the node is written in.
     pub opset: i64,
-    /// The type that results.
+    /// The type of the result.
     pub to: DType,
-    /// `saturate` as it is written.
+    /// `saturate` as stated.
     pub saturate: Option<bool>,
 }
 
-/// A cast of what another cast made.
+/// A cast of the result of another cast.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'s, 'm> {
-    /// The type that the first cast casts.
+    /// The type of the first cast's input.
     pub from: DType,
     /// The first cast.
-    pub first: &'s CastSite<'m>,
+    pub first: &'s ResolvedCast<'m>,
     /// The cast of its result.
-    pub second: &'s CastSite<'m>,
+    pub second: &'s ResolvedCast<'m>,
 }
 
 impl<'m> Subject<'m> {
@@ -81,87 +81,87 @@ impl<'m> Subject<'m> {
             model,
             inferred: OnceCell::new(),
             casts: Vec::new(),
-            makers: HashMap::new(),
+            casts_by_output: HashMap::new(),
             allowance: RefCell::default(),
             quantizers: Vec::new(),
         };
         subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
-        subject.makers = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
+        subject.casts_by_output = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
         subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
         subject
     }
 
-    /// The element type of a value, where the model states it or it follows from what the model states.
+    /// The element type of a value, if the model declares it or it can be inferred.
     #[must_use]
     pub fn dtype(&self, value: ValueId) -> Option<DType> {
         let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(value).dtype();
         self.model.element_type(value).or_else(inferred)
     }
 
-    /// The casts that can be read, in the order of the document.
-    pub fn casts(&self) -> impl Iterator<Item = &CastSite<'m>> {
+    /// The valid casts, in document order.
+    pub fn casts(&self) -> impl Iterator<Item = &ResolvedCast<'m>> {
         self.casts.iter()
     }
 
-    /// The cast whose result a value is.
+    /// The cast that produces a value.
     #[must_use]
-    pub fn cast_that_makes(&self, value: ValueId) -> Option<&CastSite<'m>> {
-        self.makers.get(&value).map(|&index| &self.casts[index])
+    pub fn producing_cast(&self, value: ValueId) -> Option<&ResolvedCast<'m>> {
+        self.casts_by_output.get(&value).map(|&index| &self.casts[index])
     }
 
-    /// The `QuantizeLinear` nodes whose result's type is known, in the order of the document.
-    pub fn quantizers(&self) -> impl Iterator<Item = &QuantizeSite> {
+    /// The `QuantizeLinear` nodes whose resulting type is known, in document order.
+    pub fn quantizers(&self) -> impl Iterator<Item = &ResolvedQuantize> {
         self.quantizers.iter()
     }
 
-    /// The casts of what another cast made, in the order of the document.
+    /// The casts of the results of other casts, in document order.
     pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
         self.casts().filter_map(|second| {
-            let first = self.cast_that_makes(second.input)?;
+            let first = self.producing_cast(second.input)?;
             Some(Chain { from: first.from?, first, second })
         })
     }
 
-    /// A finding at each of the casts of which `judge` says something. Casts that do the same with one value are judged once: however
-    /// many there are, its elements are looked at once.
-    pub fn judge_casts<'s>(
+    /// A finding at each of the casts for which `describe` returns a message. It is called once for casts of one value with the
+    /// same result, so that each constant is read once.
+    pub fn check_casts<'s>(
         &self,
-        casts: impl Iterator<Item = &'s CastSite<'m>>,
-        judge: impl Fn(&CastSite<'m>) -> Option<String>,
+        casts: impl Iterator<Item = &'s ResolvedCast<'m>>,
+        describe: impl Fn(&ResolvedCast<'m>) -> Option<String>,
     ) -> Vec<Finding>
     where
         'm: 's,
     {
-        let mut judged: HashMap<_, Option<String>> = HashMap::new();
+        let mut messages: HashMap<_, Option<String>> = HashMap::new();
         let findings = casts.filter_map(|cast| {
             let same = (cast.input, cast.from, cast.to, cast.saturate, cast.round_mode, cast.opset);
-            let message = judged.entry(same).or_insert_with(|| judge(cast)).clone()?;
+            let message = messages.entry(same).or_insert_with(|| describe(cast)).clone()?;
             Some(Finding::at_node(cast.node, message))
         });
         findings.collect()
     }
 
-    /// Every `Cast` and `CastLike`, whether it can be read or not.
+    /// Every `Cast` and `CastLike`, valid or not.
     pub fn cast_nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
         let model = self.model;
         self.nodes().filter(|&node| model.is_cast(node))
     }
 
-    /// The nodes of all scopes, in the order of the document.
+    /// The nodes of all scopes, in document order.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
         let model = self.model;
         model.scopes().flat_map(|scope| model.nodes(scope))
     }
 }
 
-impl CastSite<'_> {
-    /// Whether the cast is another one in each call of its function, as far as the function is concerned.
+impl ResolvedCast<'_> {
+    /// Whether an attribute of the cast refers to an attribute of the function, so that the cast may differ per call.
     #[must_use]
     pub fn is_generic(&self) -> bool {
         self.proto.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
     }
 
-    /// What the result depends on beside the types. An attribute that is not written has the schema's default.
+    /// The rules that determine the result beside the types. A missing attribute has the schema's default.
     #[must_use]
     pub fn rules(&self) -> Rules {
         let defaults = Rules::default();
@@ -173,7 +173,7 @@ impl CastSite<'_> {
         }
     }
 
-    /// The cast as the opset defines it; none if it does not admit it, or the type that is cast is not known.
+    /// The kernel of the opset's cast; `None` if the opset does not support the types, or the type of the input is unknown.
     #[must_use]
     pub fn kernel(&self) -> Option<Cast> {
         folding::known_opset(Some(self.opset)).ok()?;
@@ -181,14 +181,14 @@ impl CastSite<'_> {
     }
 }
 
-fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<CastSite<'m>> {
+fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<ResolvedCast<'m>> {
     let model = subject.model;
     let cast = model.cast_node(node).ok()?;
     let to = match cast.to {
         TypeSource::Attribute(to) => to,
         TypeSource::Like(like) => subject.dtype(like)?,
     };
-    Some(CastSite {
+    Some(ResolvedCast {
         node,
         proto: model.node(node),
         opset: model.opset(node.scope, "")?,
@@ -201,8 +201,8 @@ fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<CastSite<'m>> {
     })
 }
 
-/// The result has the type of the zero point, or that of `output_dtype`, or UINT8.
-fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
+/// The type of the result is that of the zero point, or `output_dtype`, or UINT8.
+fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     let model = subject.model;
     let proto = model.node(node);
     if proto.op_type() != "QuantizeLinear" || !is_onnx_domain(proto.domain()) || model.callee(node).is_some() {
@@ -220,5 +220,5 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<QuantizeSite> {
         Attribute::Unclear => return None,
     };
     let to = stated.or_else(of_zero_point).or_else(of_result)?;
-    Some(QuantizeSite { node, opset: model.opset(node.scope, "")?, to, saturate })
+    Some(ResolvedQuantize { node, opset: model.opset(node.scope, "")?, to, saturate })
 }

@@ -1,4 +1,5 @@
-//! Replaces a `Cast` or `CastLike` of a constant by the constant it computes: [`crate::folding`] decides which, and to what.
+//! Replaces a `Cast` or `CastLike` of a constant by its result. [`crate::folding`] decides which casts fold, and to which
+//! values.
 
 use super::{Event, Folded, Kept, Options, Pass, Plan, Reason, Removed};
 use crate::error::Invalid;
@@ -7,7 +8,7 @@ use crate::graph::{Model, ScopeId};
 
 pub(super) const FOLD_CASTS: Pass = Pass {
     name: "fold-casts",
-    summary: "replaces a Cast or CastLike of a constant by the constant it computes",
+    summary: "replaces a Cast or CastLike of a constant by its result",
     requires: |_| Ok(()),
     plan,
     ensures,
@@ -37,28 +38,28 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
         .iter()
         .map(|(node, reason)| Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Cast(reason.clone()) }));
     let removed = decisions.removed_constants().into_iter().map(|value| {
-        Event::RemovedConstant(Removed { scope: model.scope_path(model.home(value)), name: model.name(value).to_owned() })
+        Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
     });
     let events = folded.chain(kept).chain(removed).collect();
     Ok(Plan { edits: decisions.into_edits(), events })
 }
 
-/// What was folded is constant where it still has its name, and what was removed has no definition.
+/// A folded value is constant if its name still exists, and a removed constant is not defined.
 fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
     let scopes: std::collections::HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
     let defined = |scope: &str, name: &str| {
         let scope = *scopes.get(scope)?;
-        model.lookup(scope, name).filter(|&value| model.home(value) == scope)
+        model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
     };
     for event in events {
         match event {
             Event::Folded(Folded { scope, output, .. }) => {
                 if let Some(Err(reason)) = defined(scope, output).map(|value| model.constant(value)) {
-                    return Err(format!("{scope}/{output} was folded, but is not constant: {reason}"));
+                    return Err(format!("{scope}/{output} was folded but is not constant: {reason}"));
                 }
             }
             Event::RemovedConstant(removed) if defined(&removed.scope, &removed.name).is_some() => {
-                return Err(format!("{} was removed, but is still defined", removed.path()));
+                return Err(format!("{} was removed but is still defined", removed.path()));
             }
             _ => {}
         }

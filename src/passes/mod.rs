@@ -1,4 +1,4 @@
-//! Rewrites that leave a model's meaning as it is. A pass plans edits and says what it did; [`Model::apply`] carries the edits out.
+//! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`] applies the edits.
 //!
 //! A new pass of this crate is one file and one line in [`PASSES`]. A pass of another crate is a [`Pass`] too:
 //!
@@ -14,7 +14,7 @@
 //!     requires: |_| Ok(()),
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();
-//!         for &node in model.nodes_in_order_of_use() {
+//!         for &node in model.topological_order() {
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });
@@ -58,55 +58,55 @@ pub const PASSES: &[Pass] = &[fold_casts::FOLD_CASTS];
 pub struct Pass {
     /// The name that selects it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in one line.
     pub summary: &'static str,
-    /// What must hold of a model before the pass, beside what [`Model::new`] checks; checked in debug builds.
+    /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug builds.
     pub requires: fn(&Model) -> Result<(), String>,
-    /// What the pass changes, and what it reports.
+    /// Plans the changes and the events.
     pub plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
-    /// What holds of a model after the pass that reported these events; checked in debug builds.
+    /// Postcondition of a pass that reported these events; checked in debug builds.
     pub ensures: fn(&Model, &[Event]) -> Result<(), String>,
 }
 
-/// What a pass changes, and what it reports.
+/// The changes and the events of a pass.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// The changes, applied together.
+    /// The changes, applied as one batch.
     pub edits: Vec<Edit>,
-    /// What is reported once they are applied.
+    /// The events, reported after the changes are applied.
     pub events: Vec<Event>,
 }
 
-/// What passes did.
+/// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// In the order in which the passes ran and reported.
     pub entries: Vec<Entry>,
 }
 
-/// What a pass did at one place.
+/// One event of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The pass.
     pub pass: &'static str,
-    /// What it did.
+    /// The event.
     pub event: Event,
 }
 
-/// Something that a pass did, or did not do for a reason.
+/// A change that a pass made, or a node that it kept for a reason.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A node was replaced by a constant.
     Folded(Folded),
-    /// A node was left as it is.
+    /// A node was kept.
     Kept(Kept),
     /// A node was removed.
     RemovedNode {
         /// Its path.
         node: String,
     },
-    /// A constant was removed, since it has no use any more.
+    /// A constant was removed because it is no longer used.
     RemovedConstant(Removed),
 }
 
@@ -117,9 +117,9 @@ pub struct Folded {
     pub node: String,
     /// The path of its scope.
     pub scope: String,
-    /// The name of the value that it computed from.
+    /// The name of the value that was cast.
     pub input: String,
-    /// The name of the value that it defined, which equal results may share.
+    /// The name of the value that it produced; equal results may share another value.
     pub output: String,
     /// The type of the input.
     pub from: DType,
@@ -129,22 +129,22 @@ pub struct Folded {
     pub elements: u64,
 }
 
-/// A node that was left as it is.
+/// A node that was kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// The node's path.
     pub node: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a pass left a node as it is. Its [`Display`](fmt::Display) is a clause without a full stop.
+/// Why a pass kept a node. Its [`Display`](fmt::Display) is a clause without a full stop.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A cast is not folded.
+    /// Why a cast is not folded.
     Cast(folding::Reason),
-    /// A reason of a pass of another crate.
+    /// A reason from a pass of another crate.
     Other {
         /// A stable name, in kebab case.
         code: &'static str,
@@ -191,7 +191,7 @@ impl Removed {
 }
 
 impl Report {
-    /// What the passes did, whichever of them.
+    /// The events of all passes.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.entries.iter().map(|entry| &entry.event)
     }
@@ -202,7 +202,7 @@ impl Report {
         self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(folded) } else { None }).collect()
     }
 
-    /// The nodes that were left as they are.
+    /// The nodes that were kept.
     #[must_use]
     pub fn kept(&self) -> Vec<&Kept> {
         self.events().filter_map(|event| if let Event::Kept(kept) = event { Some(kept) } else { None }).collect()
@@ -215,28 +215,28 @@ impl Report {
     }
 }
 
-/// Why a pass could not run to its end.
+/// Why a pass failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
-    /// The model is not what ONNX says it should be.
+    /// The model is not valid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The pass planned what would break the model: an error of the pass.
-    #[error("the pass '{pass}' was {reason}; please report this")]
+    /// The pass planned edits that would break the model: a bug in the pass.
+    #[error("the pass '{pass}' failed: {reason}; this is a bug, please report it")]
     Refused {
         /// The pass.
         pass: &'static str,
-        /// What it planned.
+        /// Why the edits were refused.
         reason: Refused,
     },
-    /// What the pass requires or ensures does not hold: an error of the pass, or of those before it.
-    #[error("the pass '{pass}' {when} what does not hold: {what}; please report this")]
+    /// A precondition or postcondition does not hold: a bug in this pass or an earlier one.
+    #[error("the pass '{pass}' {when} a condition that does not hold: {what}; this is a bug, please report it")]
     Contract {
         /// The pass.
         pass: &'static str,
         /// `requires` or `ensures`.
         when: &'static str,
-        /// What does not hold.
+        /// The condition that does not hold.
         what: String,
     },
 }
@@ -264,10 +264,10 @@ impl Classified for PassError {
     }
 }
 
-/// Runs passes one after the other. The report says what changed, and what did not and why.
+/// Runs passes in order. The report lists the changes, and the nodes that were kept with the reason.
 ///
 /// # Errors
-/// Where a node contradicts itself, or a pass breaks its contract.
+/// If a node is invalid, or a pass violates its contract.
 pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
     let mut report = Report::default();
     for pass in passes {

@@ -1,31 +1,31 @@
-//! Words of the text.
+//! The tokens of the text format.
 
-/// The text is no model.
+/// The text is not a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct SyntaxError {
-    /// The line, from one.
+    /// The line, starting at 1.
     pub line: usize,
-    /// What was expected, and what was found.
+    /// The error: the expected and the actual token.
     pub what: String,
 }
 
-/// A word of the text.
+/// A token of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'t> {
-    /// Letters, digits, `_`, `.` and what else names are made of.
+    /// An identifier or value name: letters, digits, `_`, `.` and the other name characters.
     Name(&'t str),
-    /// A number as it is written, with its sign; also `inf`, `-inf`, `nan`.
+    /// A number as written, with its sign; also `inf`, `-inf`, `nan`.
     Number(&'t str),
-    /// A text in double quotes, without them and with `\"`, `\\` and `\n` resolved.
+    /// A quoted string, without the quotes and with escapes resolved.
     Quoted(String),
-    /// Any other sign; `=>` is one.
+    /// Any other punctuation, such as `=>`.
     Sign(&'t str),
     /// The end of the text.
     End,
 }
 
-/// The words of a text, one after the other.
+/// Splits a text into tokens.
 pub(super) struct Lexer<'t> {
     text: &'t str,
     position: usize,
@@ -36,7 +36,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, position: 0 }
     }
 
-    /// The next word, which stays the next.
+    /// Returns the next token without consuming it.
     pub fn peek(&mut self) -> Result<Token<'t>, SyntaxError> {
         let before = self.position;
         let token = self.next();
@@ -79,7 +79,7 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// Takes the sign if it is the next word.
+    /// Consumes the next token if it is this sign.
     pub fn take(&mut self, sign: &str) -> Result<bool, SyntaxError> {
         let found = self.peek()? == Token::Sign(sign);
         if found {
@@ -92,7 +92,7 @@ impl<'t> Lexer<'t> {
         if self.take(sign)? { Ok(()) } else { Err(self.expected(&format!("'{sign}'"))) }
     }
 
-    /// A word that has a meaning in the text.
+    /// A keyword or identifier.
     pub fn name(&mut self) -> Result<&'t str, SyntaxError> {
         match self.peek()? {
             Token::Name(name) => {
@@ -103,7 +103,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The name of something in a model, in quotes or not.
+    /// A name from the model, quoted or not.
     pub fn word(&mut self) -> Result<String, SyntaxError> {
         match self.peek()? {
             Token::Name(word) | Token::Number(word) => {
@@ -132,14 +132,14 @@ impl<'t> Lexer<'t> {
                 self.next()?;
                 Ok(text)
             }
-            _ => Err(self.expected("a text in quotes")),
+            _ => Err(self.expected("a quoted string")),
         }
     }
 
-    /// The error that something else should stand here.
+    /// The error for an unexpected token.
     pub fn expected(&mut self, what: &str) -> SyntaxError {
         let found = match self.peek() {
-            Ok(Token::End) => "the end".to_owned(),
+            Ok(Token::End) => "the end of the text".to_owned(),
             Ok(Token::Name(word) | Token::Number(word) | Token::Sign(word)) => format!("'{word}'"),
             Ok(Token::Quoted(text)) => format!("\"{text}\""),
             Err(error) => return error,
@@ -171,7 +171,11 @@ impl<'t> Lexer<'t> {
                         let code = digits.strip_prefix('{').and_then(|digits| u32::from_str_radix(digits, 16).ok());
                         match code.and_then(char::from_u32) {
                             Some(c) => out.push(c),
-                            None => return Err(self.error(format!("'\\u{digits}' is no character; one is written as \\u{{7f}}"))),
+                            None => {
+                                return Err(
+                                    self.error(format!("'\\u{digits}' is not a character; a character is written as \\u{{7f}}"))
+                                );
+                            }
                         }
                     }
                     Some((_, other)) => out.push(other),
@@ -180,7 +184,7 @@ impl<'t> Lexer<'t> {
                 other => out.push(other),
             }
         }
-        Err(self.error("a text in quotes has no end".to_owned()))
+        Err(self.error("the quoted string is not terminated".to_owned()))
     }
 
     fn skip_blanks(&mut self) {
@@ -196,7 +200,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Names of values go beyond identifiers: exporters write paths.
+/// Value names are not limited to identifiers: exporters write paths.
 fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '$' | ';')
 }

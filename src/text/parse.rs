@@ -1,4 +1,4 @@
-//! From text to a model.
+//! Parses a model from text.
 
 use bytes::Bytes;
 
@@ -15,16 +15,16 @@ use crate::wire::schema::{
 };
 use crate::wire::{Field, Value};
 
-/// So deep graphs and types may stand in each other: as a file they would take two to three messages each, and protobuf's readers
-/// allow a hundred.
-const DEPTH: usize = 50;
+/// The maximum nesting depth of graphs and types: in a file each takes two to three messages, and protobuf's readers limit the
+/// depth to 100 messages.
+const MAX_DEPTH: usize = 50;
 
 type Parsed<T> = Result<T, SyntaxError>;
 
-/// Reads a model from text.
+/// Parses a model.
 ///
 /// # Errors
-/// Where the text is no model, with the line.
+/// If the text is not a model, with the line.
 pub fn parse(text: &str) -> Result<ModelProto, SyntaxError> {
     let mut parser = Parser { lexer: Lexer::new(text), depth: 0 };
     let mut model = raw::ModelProto::default();
@@ -55,10 +55,10 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads what stands in something of its own kind.
+    /// Parses a nested graph or type.
     fn inner<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth == DEPTH {
-            return Err(self.lexer.error(format!("graphs and types stand in each other more than {DEPTH} deep")));
+        if self.depth == MAX_DEPTH {
+            return Err(self.lexer.error(format!("graphs and types are nested deeper than the limit of {MAX_DEPTH}")));
         }
         self.depth += 1;
         let inner = read(self);
@@ -164,7 +164,7 @@ impl<'t> Parser<'t> {
         Ok(nodes)
     }
 
-    /// `[name] a, b = domain.Op:overload <attributes> (c, d)`; the attributes may follow the inputs.
+    /// `[name] a, b = domain.Op:overload <attributes> (c, d)`; the attributes may also follow the inputs.
     fn node(&mut self) -> Parsed<NodeProto> {
         let mut node = raw::NodeProto::default();
         if self.lexer.take("[")? {
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Names separated by commas, to the closing sign; one that is left out, or `""`, is empty.
+    /// Names separated by commas, to the closing sign; an omitted name or `""` is empty.
     fn names(&mut self, close: &str) -> Parsed<Vec<String>> {
         let mut names = Vec::new();
         self.list(close, |parser| {
@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
         let stated = if self.lexer.take(":")? { Some(self.lexer.name()?) } else { None };
         if let Some(stated) = stated {
             let kind = AttributeType::from_str_name(&stated.to_uppercase());
-            attribute.r#type = Some(kind.ok_or_else(|| self.lexer.error(format!("'{stated}' is no kind of attribute")))?.into());
+            attribute.r#type = Some(kind.ok_or_else(|| self.lexer.error(format!("'{stated}' is not an attribute type")))?.into());
         }
         if !self.lexer.take("=")? {
             return Ok(attribute.into());
@@ -224,7 +224,7 @@ impl<'t> Parser<'t> {
         let kind = self.attribute_value(&mut attribute)?;
         match attribute.r#type {
             Some(stated) if stated != i32::from(kind) => Err(self.lexer.error(format!(
-                "attribute '{}' is stated as {}, but has a value of kind {}",
+                "attribute '{}' is declared as {}, but its value is {}",
                 attribute.name(),
                 attribute.r#type().as_str_name(),
                 kind.as_str_name()
@@ -264,7 +264,7 @@ impl<'t> Parser<'t> {
                 Ok(AttributeType::Tensor)
             }
             Token::Name(_) => self.attribute_graph(attribute),
-            _ => Err(self.lexer.expected("the value of an attribute")),
+            _ => Err(self.lexer.expected("an attribute value")),
         }
     }
 
@@ -287,7 +287,7 @@ impl<'t> Parser<'t> {
             Ok(())
         })?;
         if [numbers.is_empty(), strings.is_empty(), graphs.is_empty()].iter().filter(|&&is_empty| !is_empty).count() > 1 {
-            return Err(self.lexer.error("a list has values of one kind".to_owned()));
+            return Err(self.lexer.error("the values of a list must have one type".to_owned()));
         }
         if !strings.is_empty() || attribute.r#type() == AttributeType::Strings {
             attribute.strings = strings;
@@ -315,19 +315,20 @@ impl<'t> Parser<'t> {
             Token::Number(word) => match (word.parse(), word.parse()) {
                 (Ok(int), _) => Ok(Number::Int(int)),
                 (_, Ok(float)) => Ok(Number::Float(float)),
-                _ => Err(self.lexer.error(format!("'{word}' is no number"))),
+                _ => Err(self.lexer.error(format!("'{word}' is not a number"))),
             },
             _ => Err(self.lexer.expected("a number")),
         }
     }
 
-    /// `{1, 2}` after a tensor's type, or `["location": "file"]` for data in a file; the dimensions, if not stated, are one of as many as there are.
+    /// The elements after a tensor's type, `{1, 2}`, or its external data, `["location": "file"]`. If the dimensions are
+    /// omitted, there is one, with the number of elements.
     fn tensor(&mut self, declared: Option<&TypeProto>, name: Option<String>) -> Parsed<TensorProto> {
         let Some(type_proto::Value::TensorType(tensor_type)) = declared.and_then(|declared| declared.value.as_ref()) else {
-            return Err(self.lexer.error("only a tensor has values".to_owned()));
+            return Err(self.lexer.error("only tensors have elements".to_owned()));
         };
         let Some(dtype) = DType::from_number(tensor_type.elem_type()) else {
-            return Err(self.lexer.error("a tensor with values has an element type".to_owned()));
+            return Err(self.lexer.error("a tensor with elements must have an element type".to_owned()));
         };
         self.lexer.take("=")?;
         let external_data = match self.lexer.peek()? {
@@ -346,7 +347,7 @@ impl<'t> Parser<'t> {
             match parser.lexer.next()? {
                 Token::Number(number) => numbers.push(number),
                 Token::Quoted(text) => strings.push(text.into()),
-                _ => return Err(parser.lexer.error("an element is a number or a text in quotes".to_owned())),
+                _ => return Err(parser.lexer.error("an element must be a number or a quoted string".to_owned())),
             }
             Ok(())
         })?;
@@ -361,7 +362,7 @@ impl<'t> Parser<'t> {
         Ok(tensor)
     }
 
-    /// A type and a name, or in a subgraph a name alone.
+    /// A type and a name; in a subgraph the type may be omitted.
     fn value_info(&mut self) -> Parsed<ValueInfoProto> {
         let typed = matches!(self.lexer.peek()?, Token::Name(word) if word.parse::<TypeName>().is_ok());
         let r#type = if typed { Some(self.type_proto()?) } else { None };
@@ -382,7 +383,7 @@ impl<'t> Parser<'t> {
             Ok(TypeName::Optional) => {
                 type_proto::Value::OptionalType(raw::type_proto::Optional { elem_type: Some(Box::new(self.inner_type()?)) }.into())
             }
-            Err(()) => return Err(self.lexer.error(format!("'{name}' is no type"))),
+            Err(()) => return Err(self.lexer.error(format!("'{name}' is not a type"))),
         };
         Ok(raw::TypeProto { value: Some(value), denotation: None }.into())
     }
@@ -394,7 +395,7 @@ impl<'t> Parser<'t> {
         Ok(inner)
     }
 
-    /// None: a scalar. `[]`: unknown rank, as in ONNX's own syntax. `[2, N, ?]`: sizes, names, unknown sizes.
+    /// `None`: a scalar. `[]`: unknown rank, as in ONNX's own syntax. `[2, N, ?]`: sizes, names, unknown sizes.
     fn shape(&mut self) -> Parsed<Option<TensorShapeProto>> {
         let mut shape = raw::TensorShapeProto::default();
         if !self.lexer.take("[")? {
@@ -444,11 +445,11 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The dimensions of a tensor with values.
+/// The dimensions of a tensor with elements.
 fn dims(parser: &mut Parser, shape: Option<&TensorShapeProto>) -> Parsed<Vec<i64>> {
     let dim = |dim: &tensor_shape_proto::Dimension| match dim.value {
         Some(raw::tensor_shape_proto::dimension::Value::DimValue(size)) => Ok(size),
-        _ => Err(parser.lexer.error("the dimensions of a tensor with values are numbers".to_owned())),
+        _ => Err(parser.lexer.error("the dimensions of a tensor with elements must be numbers".to_owned())),
     };
     shape.map_or_else(|| Ok(Vec::new()), |shape| shape.dim.iter().map(dim).collect())
 }
@@ -475,7 +476,7 @@ impl Number {
     }
 }
 
-/// The first word of a type.
+/// The first token of a type.
 pub(super) enum TypeName {
     Element(DType),
     Seq,
@@ -489,7 +490,7 @@ impl std::str::FromStr for TypeName {
         match word {
             "seq" => Ok(TypeName::Seq),
             "optional" => Ok(TypeName::Optional),
-            // Names are upper case in the protobuf schema, lower case in the text.
+            // The protobuf schema has the names in upper case, the text in lower case.
             _ if word.chars().any(|c| c.is_ascii_uppercase()) => Err(()),
             _ => word.parse().map(TypeName::Element).map_err(|_| ()),
         }

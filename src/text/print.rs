@@ -1,4 +1,4 @@
-//! From a model to text.
+//! Prints a model as text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,7 +15,8 @@ use crate::wire::schema::{
     TypeProto, ValueInfoProto,
 };
 
-/// Elements that are printed of a tensor; of a larger one the text holds the first and `...`, and cannot be read back.
+/// The maximum number of elements that are printed of a tensor; of a larger one the first are printed, followed by `...`, and
+/// the text cannot be parsed.
 const MOST_ELEMENTS: usize = 16;
 
 /// Writes a node as text; a graph in an attribute takes several lines.
@@ -36,13 +37,13 @@ pub fn print_type(proto: &TypeProto) -> String {
     type_text(proto)
 }
 
-/// Writes element type and shape of a tensor: `float[2, 3]`.
+/// Writes the element type and shape of a tensor: `float[2, 3]`.
 #[must_use]
 pub fn print_tensor_type(tensor: &TensorProto) -> String {
     tensor_type(tensor, "").trim_end().to_owned()
 }
 
-/// Writes a model as text, a node a line.
+/// Writes a model as text, one line per node.
 #[must_use]
 pub fn print(model: &ModelProto) -> String {
     let mut header = Vec::new();
@@ -203,7 +204,7 @@ fn element_name(number: i32) -> String {
     DType::from_number(number).map_or_else(|| format!("type{number}"), |dtype| dtype.name().to_lowercase())
 }
 
-/// The elements, or where they are.
+/// The elements, or the external data.
 fn elements(tensor: &TensorProto) -> String {
     if is_external(tensor) {
         return format!("[{}]", entries(&tensor.external_data));
@@ -225,17 +226,17 @@ fn elements(tensor: &TensorProto) -> String {
     format!("{{{}}}", texts.join(", "))
 }
 
-/// A number as it reads back.
+/// A number that the parser reads as the same value.
 fn float(number: f32) -> String {
     match number {
         _ if number.is_nan() => "nan".to_owned(),
-        // An integer has one zero.
+        // Integers have one zero.
         0.0 if number.is_sign_negative() => "-0.0".to_owned(),
         _ => number.to_string(),
     }
 }
 
-/// A name as it reads back: in quotes, where it would be something else without them.
+/// A name that the parser reads as the same name: quoted if necessary.
 fn word(name: &str) -> Cow<'_, str> {
     let is_number = matches!(Lexer::new(name).next(), Ok(Token::Number(word)) if word == name);
     if is_number || is_name(name) { Cow::Borrowed(name) } else { Cow::Owned(format!("{name:?}")) }
@@ -245,7 +246,7 @@ fn words(names: &[String]) -> String {
     names.iter().map(|name| word(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the parser takes it for a name wherever it stands.
+/// Whether the parser reads it as a name in every position.
 fn is_name(word: &str) -> bool {
     matches!(Lexer::new(word).next(), Ok(Token::Name(name)) if name == word && name.parse::<TypeName>().is_err())
 }

@@ -1,14 +1,14 @@
-//! Elements of tensors, as text.
+//! Elements of tensors as text.
 
 use crate::cast::{self, Cast, Rules};
 use crate::dtype::{Class, DType};
 
-/// The bytes of `raw_data` for these elements: integers and BOOL in decimal, floats in decimal or as the code in hexadecimal.
+/// The `raw_data` of these elements: integers and BOOL in decimal, floats in decimal or as codes in hexadecimal.
 pub(super) fn pack(dtype: DType, elements: &[&str]) -> Result<Vec<u8>, String> {
     let bits = dtype.bits();
     let mut out = vec![0u8; (bits * elements.len()).div_ceil(8)];
     for (index, element) in elements.iter().enumerate() {
-        let code = code(dtype, element).ok_or_else(|| format!("'{element}' is no element of a {dtype} tensor"))?;
+        let code = code(dtype, element).ok_or_else(|| format!("'{element}' is not an element of a {dtype} tensor"))?;
         for bit in (0..bits).filter(|bit| code >> bit & 1 == 1) {
             let place = index * bits + bit;
             out[place / 8] |= 1 << (place % 8);
@@ -35,7 +35,7 @@ fn code(dtype: DType, element: &str) -> Option<u64> {
     }
 }
 
-/// The elements that stand in these bytes, as [`pack`] reads them.
+/// The elements of these bytes, in the syntax that [`pack`] reads.
 pub(super) fn unpack(dtype: DType, raw: &[u8], elements: usize) -> Vec<String> {
     let bits = dtype.bits();
     let code = |index: usize| {

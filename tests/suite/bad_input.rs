@@ -141,7 +141,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a round_mode that is none",
             graph(r#"() => (float16 h) <float w = {1}> { h = Cast <to = 24, round_mode = "odd"> (w) }"#),
-            "graph/#0:Cast: `round_mode` = 'odd' is not up, down or nearest",
+            "graph/#0:Cast: `round_mode` must be up, down or nearest, not 'odd'",
         ),
         ("a cast without an input", graph("() => (float16 h) { h = Cast <to = 10> () }"), "graph/#0:Cast: the cast has no input"),
         ("200 levels of nesting", nested(200), "messages are nested more than 100 deep, the limit of protobuf"),
@@ -159,7 +159,7 @@ fn bad_files_are_refused_with_the_place() {
         (
             "a cast with two outputs",
             graph("() => (float16 h, k) <float w = {1}> { h, k = Cast <to = 10> (w) }"),
-            "graph/#0:Cast: the cast has 2 outputs; it defines one",
+            "graph/#0:Cast: the cast has 2 outputs; Cast defines one",
         ),
         (
             "many names defined twice",

@@ -41,12 +41,12 @@ const FOLD_CASES: &[FoldCase] = &[
         Some("overridable"),
     ),
     (
-        "CastLike does not admit what Cast does since opset 28",
+        "CastLike does not support what Cast does since opset 28",
         r#"<ir_version: 14, opset_import: ["": 28]> g (float6e2m3 x) => (float6e2m3 h) <float w = {1}> { h = CastLike (w, x) }"#,
         Some("type-unsupported"),
     ),
     (
-        "Cast does not admit float8 before opset 19",
+        "Cast does not support float8 before opset 19",
         r#"<ir_version: 10, opset_import: ["": 18]> g () => (float8e4m3fn h) <float w = {1}> { h = Cast <to = 17> (w) }"#,
         Some("type-unsupported"),
     ),
@@ -130,7 +130,7 @@ fn every_reason_has_a_stable_code_and_no_word_of_the_command_line() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (double h, float w) <float w = {1}> { h = Cast <to = 11> (w) }"#;
     let (_, report) = fold(model(text), &limit);
     assert_eq!(report.kept()[0].reason.code(), "growth-limit");
-    assert_eq!(report.kept()[0].reason.to_string(), "the model would grow by 8 bytes, more than the limit of 1");
+    assert_eq!(report.kept()[0].reason.to_string(), "the model would grow by 8 bytes; the limit is 1");
     expect_no_failures(failures);
 }
 
@@ -146,7 +146,7 @@ fn the_reason_of_a_kept_cast_has_its_data() {
 #[test]
 fn a_saturate_beyond_0_and_1_is_an_error_everywhere() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e5m2 h) <float w = {1}> { [c] h = Cast <to = 19, saturate = 2> (w) }"#;
-    let wrong = "`saturate` = 2 is neither 0 nor 1";
+    let wrong = "`saturate` must be 0 or 1, not 2";
     let mut failures = Vec::new();
     let mut expect = |what: &str, found: String| {
         if !found.contains(wrong) {

@@ -111,10 +111,16 @@ fn equal_blockers_are_one_line_of_text_and_single_entries_of_json() {
         "m.onnx",
         &format!("<ir_version: 8, opset_import: [\"\": 18]> g (float[2] x, float[2] s) => (float[2] y) {{ {nodes} }}"),
     );
-    let convert =
-        |option: &[&str]| stdout(&folder.recast(&[&["convert", "m.onnx", "--opset", "15", "--no-expand", "-o", "out.onnx"], option].concat()));
+    let convert = |option: &[&str]| {
+        stdout(&folder.recast(&[&["convert", "m.onnx", "--opset", "15", "--no-expand", "-o", "out.onnx"], option].concat()))
+    };
     let text = convert(&[]);
-    assert!(text.contains("    Mish (2 nodes, the first is graph/a), opset 18 to 17: Mish is new in opset 18, and expansion is disabled\n"), "{text}");
+    assert!(
+        text.contains(
+            "    Mish (2 nodes, the first is graph/a), opset 18 to 17: Mish is new in opset 18, and expansion is disabled\n"
+        ),
+        "{text}"
+    );
     assert!(text.contains("    graph/c (LayerNormalization), opset 17 to 16: "), "{text}");
     let verbose = convert(&["--verbose"]);
     assert!(verbose.contains("    graph/a (Mish), ") && verbose.contains("    graph/b (Mish), "), "{verbose}");

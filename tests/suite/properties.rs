@@ -323,6 +323,6 @@ fn texts_nest_as_deep_as_files_may() {
     for make in [&types as &dyn Fn(usize) -> String, &graphs] {
         assert!(text::parse(&make(30)).is_ok());
         let error = text::parse(&make(100_000)).unwrap_err();
-        assert!(error.to_string().contains("more than 50 deep"), "{error}");
+        assert!(error.to_string().contains("deeper than the limit of 50"), "{error}");
     }
 }

@@ -250,7 +250,7 @@ impl Lint {
     fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {
         Mode {
             known,
-            noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Heard },
+            noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
             overlapping: if self.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
             action: match (self.fix, self.diff) {
                 (true, _) => Action::Fix { prune_data: self.prune.prune_data },

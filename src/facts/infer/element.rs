@@ -1,5 +1,5 @@
-//! The types of a node's outputs: by its schema's type variables, and by rules of their own for the operators whose output types
-//! depend on an attribute or change their form.
+//! Infers the types of a node's outputs: from its schema's type variables, and by separate rules for operators whose output
+//! types depend on an attribute or have another form.
 
 use super::known::Known;
 use super::view::View;

@@ -1,4 +1,4 @@
-//! What is known of one value.
+//! The known type and shape of a value.
 
 use crate::dtype::DType;
 use crate::facts::ValueType;
@@ -6,17 +6,17 @@ use crate::tensor::Tensor;
 use crate::wire::raw::{tensor_shape_proto, type_proto};
 use crate::wire::schema::{TensorProto, TypeProto};
 
-/// A dimension; none where its size is not known.
+/// A dimension; `None` if its size is unknown.
 pub type Dim = Option<i64>;
 
 /// The dimensions of a tensor whose rank is known.
 pub type Shape = Vec<Dim>;
 
-/// The most dimensions of a shape that is kept: numpy and PyTorch have no tensors of more. A model that states more could make
-/// every value behind it as large as its file.
+/// The maximum rank of an inferred shape: numpy and PyTorch have no tensors of higher rank. A model that declares more could
+/// otherwise make every value that depends on it as large as its file.
 pub const MOST_DIMENSIONS: usize = 64;
 
-/// What is known of a value. Everything unknown is the default.
+/// The known type and shape of a value. The default is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Known {
     /// Its type.
@@ -25,7 +25,7 @@ pub struct Known {
     pub shape: Option<Shape>,
 }
 
-/// What is known of a value of which nothing is known.
+/// Neither type nor shape is known.
 pub static NOTHING: Known = Known { value_type: None, shape: None };
 
 impl Known {
@@ -35,7 +35,7 @@ impl Known {
         Known { value_type: Some(ValueType::Tensor(dtype)), shape: None }
     }
 
-    /// What a tensor says of itself.
+    /// The type and shape of a tensor.
     #[must_use]
     pub fn of_tensor(proto: &TensorProto) -> Known {
         match Tensor::read(proto) {
@@ -47,7 +47,7 @@ impl Known {
         }
     }
 
-    /// What a type says.
+    /// The type and shape of a declared type.
     #[must_use]
     pub fn of_type(proto: &TypeProto) -> Known {
         let shape = match &proto.value {
@@ -86,7 +86,7 @@ impl Known {
         self.shape.as_ref()?.iter().copied().collect()
     }
 
-    /// Both together: what one source says and the other does not is known; where they contradict, nothing is.
+    /// Combines two sources: a fact from either source is known. If they contradict each other, it is unknown.
     #[must_use]
     pub fn and(self, other: &Known) -> Known {
         let value_type = match (self.value_type, other.value_type) {
@@ -100,7 +100,7 @@ impl Known {
         Known { value_type, shape }
     }
 
-    /// One or the other: only what both say is known.
+    /// Joins two alternatives: only facts that hold in both are known.
     #[must_use]
     pub fn or(self, other: &Known) -> Known {
         let value_type = self.value_type.filter(|&left| other.value_type == Some(left));
@@ -114,12 +114,12 @@ impl Known {
     }
 }
 
-/// Whether a shape of so many dimensions is kept.
+/// Whether a shape of this rank is kept.
 pub(super) fn is_kept(rank: usize) -> bool {
     rank <= MOST_DIMENSIONS
 }
 
-/// A shape that is both of these; none where they contradict.
+/// The shape that satisfies both; `None` if they contradict each other.
 fn both(left: Shape, right: &Shape) -> Option<Shape> {
     if left.len() != right.len() {
         return None;
@@ -131,7 +131,7 @@ fn both(left: Shape, right: &Shape) -> Option<Shape> {
     left.into_iter().zip(right).map(dim).collect()
 }
 
-/// The type that a `TypeProto` states; none for the forms that [`ValueType`] leaves out.
+/// The type of a `TypeProto`; `None` for the forms that [`ValueType`] does not represent.
 fn value_type(proto: &TypeProto) -> Option<ValueType> {
     use type_proto::Value;
     let element = |proto: &TypeProto| match &proto.value {

@@ -1,9 +1,9 @@
-//! What can be known of a model's values without running it: their types, and their shapes as far as that is easy.
+//! Infers the types of a model's values without running it, and shapes if the rule is simple.
 //!
-//! Sources: what the model declares, initializers, and the operator facts. Nothing is guessed: where the sources are silent, or
-//! contradict one another, the answer is "unknown".
+//! The sources are the model's declarations, its initializers, and the operator schemas. Nothing is guessed: if the sources
+//! have no answer or contradict each other, the result is "unknown".
 //!
-//! A function is looked at once for each list of argument types that a call gives it; what holds in all of them is known.
+//! A function is inferred once per list of argument types of its calls. Only facts that hold in all calls are known.
 
 mod element;
 mod known;

@@ -1,5 +1,5 @@
-//! The shapes of a node's outputs, for the operators where the rule is short. An adapter that needs a shape and finds none says
-//! so; no rule here is a guess.
+//! Infers the shapes of a node's outputs, for operators with a simple rule. An adapter that requires an unknown shape reports
+//! that; no rule here guesses.
 
 use super::known::{Dim, Known, Shape, is_kept};
 use super::view::View;
@@ -8,7 +8,7 @@ use crate::graph::ConstantValue;
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
 
-/// The shapes of a node's outputs as far as they follow from its inputs; shorter than the outputs where nothing is known.
+/// The shapes of a node's outputs that follow from its inputs; shorter than the outputs if the rest is unknown.
 pub(super) fn output_shapes(view: &View) -> Vec<Option<Shape>> {
     if !view.schema.domain.is_empty() {
         return Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn output_shapes(view: &View) -> Vec<Option<Shape>> {
     }
 }
 
-/// One output, of the shape of the first input.
+/// One output with the shape of the first input.
 const KEEPS_SHAPE: [&str; 60] = [
     "Abs",
     "Acos",
@@ -103,7 +103,7 @@ const KEEPS_SHAPE: [&str; 60] = [
     "Trilu",
 ];
 
-/// One output, of the shape to which the inputs broadcast.
+/// One output with the shape to which the inputs broadcast.
 const BROADCASTS: [&str; 23] = [
     "Add",
     "And",
@@ -130,7 +130,7 @@ const BROADCASTS: [&str; 23] = [
     "Xor",
 ];
 
-/// One output, of the rank of the first input.
+/// One output with the rank of the first input.
 const KEEPS_RANK: [&str; 9] =
     ["Attention", "CenterCropPad", "Pad", "Resize", "Upsample", "Slice", "Tile", "DepthToSpace", "SpaceToDepth"];
 
@@ -138,7 +138,7 @@ fn size(length: usize) -> Dim {
     i64::try_from(length).ok()
 }
 
-/// `axis` counted from the front.
+/// `axis` as a non-negative index.
 fn from_front(axis: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let axis = if axis < 0 { axis + rank } else { axis };
@@ -146,7 +146,7 @@ fn from_front(axis: i64, rank: usize) -> Option<usize> {
 }
 
 fn elementwise(view: &View) -> Option<Shape> {
-    // Before opset 7 the second operand was bent to the first one's shape.
+    // Before opset 7 the second operand was broadcast to the shape of the first.
     if view.schema.attribute("broadcast").is_some() {
         return view.shape(0).cloned();
     }
@@ -297,7 +297,7 @@ fn gathered(view: &View) -> Option<Shape> {
     Some(data[..axis].iter().chain(indices).chain(&data[axis + 1..]).copied().collect())
 }
 
-/// The integers of an input that is constant, if they are no more than a shape may have.
+/// The integers of a constant input, if there are no more than a shape may have.
 fn constant_ints(view: &View, index: u32) -> Option<Vec<i64>> {
     let constant = view.model.constant(view.model.input(view.id, index)?).ok()?;
     let is_short = |&elements: &i64| usize::try_from(elements).is_ok_and(is_kept);
@@ -305,7 +305,7 @@ fn constant_ints(view: &View, index: u32) -> Option<Vec<i64>> {
     tensor_ints(&constant.tensor)
 }
 
-/// The integers of a small tensor that stands in the model.
+/// The integers of a small tensor with data in the model.
 #[must_use]
 pub fn tensor_ints(proto: &TensorProto) -> Option<Vec<i64>> {
     let tensor = Tensor::read(proto).ok()?;

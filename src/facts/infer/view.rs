@@ -1,22 +1,22 @@
-//! A node under examination.
+//! A node with the known facts of its inputs.
 
 use super::known::{Known, NOTHING, Shape};
 use crate::facts::Schema;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::wire::schema::{AttributeProto, NodeProto};
 
-/// A node, its schema, and what is known of its inputs.
+/// A node, its schema, and the known facts of its inputs.
 pub(super) struct View<'a> {
     pub model: &'a Model,
     pub id: NodeId,
     pub node: &'a NodeProto,
     pub schema: &'static Schema,
-    /// By index; nothing is known of an input that is left out.
+    /// By index; an omitted input is unknown.
     pub inputs: Vec<&'a Known>,
 }
 
 impl<'a> View<'a> {
-    /// An attribute; the inner option is none where callers of the function do not agree.
+    /// An attribute; the inner option is `None` if the callers of the function give it different values.
     pub fn attribute(&self, name: &str) -> Option<Option<&'a AttributeProto>> {
         match self.model.attribute(self.id, name) {
             Attribute::Absent => None,
@@ -25,12 +25,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// An integer attribute, or what holds when it is absent.
+    /// An integer attribute, or this value if it is missing.
     pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
         self.attribute(name).map_or(Some(default), |attribute| attribute.map(|attribute| attribute.i()))
     }
 
-    /// A list of integers; none where it is absent or unclear.
+    /// A list of integers; `None` if it is missing or unclear.
     pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
         self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
     }

@@ -1,4 +1,4 @@
-//! The walk over a model's scopes.
+//! Walks a model's scopes and infers the types of their values.
 
 use super::element;
 use super::known::{Known, NOTHING, is_kept};
@@ -10,7 +10,7 @@ use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::hash::HashMap;
 use crate::wire::schema::ValueInfoProto;
 
-/// What is known of every value of a model.
+/// The known facts of every value of a model.
 #[derive(Debug)]
 pub struct Inferred {
     /// By the value's index.
@@ -18,20 +18,20 @@ pub struct Inferred {
 }
 
 impl Inferred {
-    /// What is known of a value.
+    /// The known facts of a value.
     #[must_use]
     pub fn of(&self, value: ValueId) -> &Known {
         self.known.get(value.index()).unwrap_or(&NOTHING)
     }
 }
 
-/// How many lists of argument types a function is looked at with before it is looked at without any.
-const MOST_ARGUMENTS: usize = 64;
+/// The maximum number of argument lists for which a function is inferred; further calls use no argument types.
+const MAX_ARGUMENT_LISTS: usize = 64;
 
-/// How many scopes deep calls are followed: what lies deeper is looked at by itself.
-const DEEPEST: usize = 64;
+/// The maximum depth of scopes; deeper calls are inferred without argument types.
+const MAX_DEPTH: usize = 64;
 
-/// Finds out what can be known of the values of all scopes.
+/// Infers the types and shapes of the values of all scopes.
 #[must_use]
 pub fn infer(model: &Model) -> Inferred {
     let bodies = Bodies::new(model);
@@ -51,8 +51,8 @@ pub fn infer(model: &Model) -> Inferred {
             ScopeKind::Subgraph { .. } | ScopeKind::Function(_) => {}
         }
     }
-    // Functions that no graph reaches: first those that nothing calls, since a call tells more of a function than none. What is left
-    // then only calls itself. The order is that of the document, so that the results are the same in every run.
+    // Functions that no graph calls: first those without callers, since the arguments of their calls are more precise than
+    // none. The remaining ones only call each other. They are visited in document order, so that the results are deterministic.
     let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
     let functions: Vec<ScopeId> = model.scopes().filter(is_function).collect();
     let uncalled = functions.iter().filter(|&&function| model.callers(function).is_empty());
@@ -73,18 +73,18 @@ pub fn infer(model: &Model) -> Inferred {
     Inferred { known }
 }
 
-/// What of the model's structure the walk goes by.
+/// The structure of the model that the walk uses.
 struct Bodies<'m> {
-    /// By scope: its nodes, each after those whose values it uses.
+    /// By scope: its nodes in topological order.
     order: HashMap<ScopeId, Vec<NodeId>>,
-    /// By scope: its values that no node makes.
+    /// By scope: its values that no node produces.
     given: HashMap<ScopeId, Vec<ValueId>>,
     /// By node: the bodies in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
-    /// What is declared of values, by their index.
+    /// The declared facts of values, by their index.
     declared: Vec<Known>,
     functions: HashMap<(&'m str, &'m str, &'m str), ScopeId>,
-    /// By function: the values of its body and of the bodies in it.
+    /// By function: the values of its body and of nested bodies.
     values: HashMap<ScopeId, Vec<ValueId>>,
 }
 
@@ -98,15 +98,15 @@ impl<'m> Bodies<'m> {
             functions: HashMap::default(),
             values: HashMap::default(),
         };
-        for &node in model.nodes_in_order_of_use() {
+        for &node in model.topological_order() {
             bodies.order.entry(node.scope).or_default().push(node);
         }
         for value in model.values() {
-            let home = model.home(value);
+            let scope = model.scope_of(value);
             if !matches!(model.origin(value), Origin::Node { .. }) {
-                bodies.given.entry(home).or_default().push(value);
+                bodies.given.entry(scope).or_default().push(value);
             }
-            let root = model.root(home);
+            let root = model.root(scope);
             if let ScopeKind::Function(_) = model.scope_kind(root) {
                 bodies.values.entry(root).or_default().push(value);
             }
@@ -131,7 +131,7 @@ impl<'m> Bodies<'m> {
             }
         };
         for info in interface.into_iter().chain([body.value_info()]).flatten() {
-            let value = model.lookup(scope, info.name()).filter(|&value| model.home(value) == scope);
+            let value = model.lookup(scope, info.name()).filter(|&value| model.scope_of(value) == scope);
             if let (Some(proto), Some(value)) = (&info.r#type, value) {
                 let known = &mut self.declared[value.index()];
                 *known = std::mem::take(known).and(&Known::of_type(proto));
@@ -140,31 +140,31 @@ impl<'m> Bodies<'m> {
     }
 }
 
-/// What came of the calls of a function.
+/// The results of the calls of a function.
 #[derive(Default)]
 struct Calls {
-    /// Whether one of them is being looked at: a function that calls itself has no results.
-    is_open: bool,
+    /// Whether a call is being inferred: a recursive function has no results.
+    is_active: bool,
     /// By arguments.
     results: HashMap<Vec<Known>, Vec<Known>>,
-    /// What holds of the function's values in all of them.
+    /// The facts of the function's values that hold in all calls.
     merged: HashMap<ValueId, Known>,
 }
 
 struct Walk<'w, 'm> {
     model: &'m Model,
     bodies: &'w Bodies<'m>,
-    /// By the value's index. In functions: what the arguments of the call that is being looked at make of it.
+    /// By the value's index. In functions: the facts for the arguments of the current call.
     known: Vec<Known>,
-    /// How many scopes are being looked at.
+    /// The number of scopes on the stack.
     depth: usize,
     calls: HashMap<ScopeId, Calls>,
-    /// Functions that have to be looked at without arguments, since not all calls were.
+    /// Functions to infer without arguments, because not all of their calls were inferred.
     without_arguments: Vec<ScopeId>,
 }
 
 impl<'w, 'm> Walk<'w, 'm> {
-    /// Walks through a body whose inputs are known as far as `inputs` says, and answers with what is known of its outputs.
+    /// Walks a body with these facts of its inputs, and returns the facts of its outputs.
     fn scope(&mut self, scope: ScopeId, inputs: &[Known]) -> Vec<Known> {
         let (model, bodies) = (self.model, self.bodies);
         self.depth += 1;
@@ -172,7 +172,7 @@ impl<'w, 'm> Walk<'w, 'm> {
             let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&NOTHING));
             self.known[value.index()] = match model.origin(value) {
                 Origin::Input(index) => given(index),
-                // What takes the place of the initializer has the declared type, but maybe another shape.
+                // A value that overrides the initializer has the declared type, but its shape may differ.
                 Origin::Initializer { input: Some(index), .. } if model.is_overridable(value) => given(index),
                 Origin::Initializer { .. } => model.initializer(value).map(Known::of_tensor).unwrap_or_default(),
                 Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => Known::default(),
@@ -190,7 +190,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         model.body(scope).output_names().map(|name| output(name).unwrap_or_default()).collect()
     }
 
-    /// What is known of a node's outputs.
+    /// The facts of a node's outputs.
     fn node(&mut self, id: NodeId) -> Vec<Known> {
         let model = self.model;
         let node = model.node(id);
@@ -225,7 +225,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         }
     }
 
-    /// What is known of a node's inputs, by index.
+    /// The facts of a node's inputs, by index.
     fn inputs(&self, id: NodeId) -> Vec<&Known> {
         let mut inputs = vec![&NOTHING; self.model.node(id).input.len()];
         for (index, value) in self.model.inputs(id) {
@@ -234,13 +234,14 @@ impl<'w, 'm> Walk<'w, 'm> {
         inputs
     }
 
-    /// Walks through the bodies that a node's attributes hold, and answers with the outputs of each.
+    /// Walks the bodies in a node's attributes, and returns the outputs of each.
     fn inner(&mut self, node: NodeId, inputs: &[Known]) -> Vec<Vec<Known>> {
         let scopes = self.bodies.inner.get(&node).into_iter().flatten();
         scopes.map(|&scope| self.scope(scope, inputs)).collect()
     }
 
-    /// `Loop`: the body gets the iteration, the condition, and values whose type, not shape, stays the same.
+    /// `Loop`: the body receives the iteration, the condition, and carried values, whose types stay the same and whose shapes
+    /// may change.
     fn repeat(&mut self, id: NodeId) -> Vec<Known> {
         let scalar = |dtype| Known { value_type: Some(ValueType::Tensor(dtype)), shape: Some(Vec::new()) };
         let carried = self.inputs(id).into_iter().skip(2).map(without_shape);
@@ -249,8 +250,8 @@ impl<'w, 'm> Walk<'w, 'm> {
         bodies.first().into_iter().flatten().skip(1).map(without_shape).collect()
     }
 
-    /// `Scan`: states keep type and shape; scanned values lose a dimension inside and gain one outside. The first input of version
-    /// 8 is none of the body's.
+    /// `Scan`: states keep type and shape; scanned values lose a dimension inside and gain one outside. The first input of
+    /// version 8 is not passed to the body.
     fn scan(&mut self, id: NodeId, since_version: i64) -> Vec<Known> {
         let lengths = usize::from(since_version == 8);
         let arguments: Vec<_> = self.inputs(id).into_iter().skip(lengths).map(without_shape).collect();
@@ -263,19 +264,19 @@ impl<'w, 'm> Walk<'w, 'm> {
         if let Some(results) = calls.results.get(&arguments) {
             return results.clone();
         }
-        if calls.is_open || calls.results.len() >= MOST_ARGUMENTS || self.depth >= DEEPEST {
+        if calls.is_active || calls.results.len() >= MAX_ARGUMENT_LISTS || self.depth >= MAX_DEPTH {
             self.without_arguments.push(function);
             return Vec::new();
         }
         self.evaluate(function, arguments)
     }
 
-    /// Looks at a function with these arguments; none means that nothing is known of them.
+    /// Infers a function for these arguments; an empty list means that the arguments are unknown.
     fn evaluate(&mut self, function: ScopeId, arguments: Vec<Known>) -> Vec<Known> {
-        self.calls.entry(function).or_default().is_open = true;
+        self.calls.entry(function).or_default().is_active = true;
         let results = self.scope(function, &arguments);
         let calls = self.calls.entry(function).or_default();
-        calls.is_open = false;
+        calls.is_active = false;
         for &value in self.bodies.values.get(&function).into_iter().flatten() {
             let found = &self.known[value.index()];
             let merged = calls.merged.entry(value).or_insert_with(|| found.clone());
@@ -290,7 +291,7 @@ fn without_shape(known: &Known) -> Known {
     Known { value_type: known.value_type, shape: None }
 }
 
-/// What holds whichever of the bodies runs.
+/// The facts that hold for every branch.
 fn join(bodies: Vec<Vec<Known>>) -> Vec<Known> {
     let both = |left: Vec<Known>, right: Vec<Known>| left.into_iter().zip(right).map(|(left, right)| left.or(&right)).collect();
     bodies.into_iter().reduce(both).unwrap_or_default()

@@ -1,11 +1,11 @@
-//! A node has an attribute that its operator does not have in the model's opset.
+//! A node has an attribute that its operator does not have in the imported opset.
 //!
 //! ## What it checks
 //! The attributes of every node whose operator ONNX defines, against the schema of the opset that the model or function imports.
 //!
 //! ## Why is this bad?
-//! The model is not valid, and runtimes refuse it or ignore the attribute. It is what is left when a model moves to an older opset
-//! and nobody drops what was new: `saturate` of a `Cast` came with opset 19, `round_mode` with 24.
+//! The model is not valid: runtimes reject it or ignore the attribute. Usually the model was moved to an older opset without
+//! removing newer attributes: Cast has no `saturate` before opset 19 and no `round_mode` before opset 24.
 //!
 //! ## Example
 //! ```onnx
@@ -23,14 +23,14 @@
 //! ```
 //!
 //! ## Fix
-//! Safe where the attribute says what the older operator does anyway: `saturate` and `round_mode`, which touch types that came
-//! with them, and any attribute with the value that the older operator implies. That is mostly the default that it has in the opset
-//! that brought it, but not for `RoiAlign` and `Resize`, say, which took other samples before they could be told which. Drops the
-//! attribute. Elsewhere there is no fix.
+//! Safe if the attribute states the behaviour of the older operator: `saturate` and `round_mode`, which only affect types that
+//! the older operator does not support, and any attribute whose value equals the implied behaviour. That is mostly the default
+//! of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions sample differently from the newer default.
+//! Removes the attribute. Otherwise there is no fix.
 
 use std::collections::HashSet;
 
-use super::attributes::drop_attribute;
+use super::attributes::remove_attribute;
 use crate::facts;
 use crate::graph::{NodeId, domain_name};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
@@ -46,10 +46,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.nodes().flat_map(|node| judge(subject, node)).collect()
+    subject.nodes().flat_map(|node| check_node(subject, node)).collect()
 }
 
-fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
+fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let model = subject.model;
     let proto = model.node(node);
     let Some(opset) = model.opset(node.scope, proto.domain()).filter(|_| !proto.attribute.is_empty()) else {
@@ -69,21 +69,21 @@ fn judge(subject: &Subject, node: NodeId) -> Vec<Finding> {
         let was_there = elsewhere.clone().next().is_some();
         let newer = elsewhere.find(|version| version.since_version > opset);
         let history = match newer {
-            Some(newer) => format!("it came with opset {}", newer.since_version),
-            None if was_there => format!("it was dropped with opset {}", schema.since_version),
+            Some(newer) => format!("it was added in opset {}", newer.since_version),
+            None if was_there => format!("it was removed in opset {}", schema.since_version),
             None => "no opset has it".to_owned(),
         };
         let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
         let implied = newer.and_then(|_| facts::implied(schema, name, proto.output.len()));
         match newer.is_some() && touches_newer_types(op, name) || implied.is_some_and(|implied| is(attribute, implied)) {
-            true => finding.with_safe_fix(format!("drop `{name}`"), vec![drop_attribute(model, node, name)]),
+            true => finding.with_safe_fix(format!("remove `{name}`"), vec![remove_attribute(model, node, name)]),
             false => finding,
         }
     });
     findings.collect()
 }
 
-/// Whether the attribute speaks of element types only that older versions of the operator do not admit.
+/// Whether the attribute only affects element types that older versions of the operator do not support.
 fn touches_newer_types(op: &str, attribute: &str) -> bool {
     matches!((op, attribute), ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode"))
 }

@@ -1,4 +1,4 @@
-//! The attributes `saturate` and `round_mode`: which nodes have them, and edits of one attribute of one node.
+//! The attributes `saturate` and `round_mode`: the nodes that may have them, and edits of one attribute of one node.
 
 use crate::dtype::DType;
 use crate::graph::{Edit, Model, NodeId};
@@ -10,44 +10,48 @@ pub(super) const SATURATE_SINCE: i64 = 19;
 /// The first opset whose casts have `round_mode`.
 pub(super) const ROUND_MODE_SINCE: i64 = 24;
 
-/// A node that may state `saturate`.
+/// A node that may have `saturate`.
 pub(super) struct Saturating {
     pub node: NodeId,
     pub opset: i64,
-    /// The type that results.
+    /// The type of the result.
     pub to: DType,
-    /// What it states.
+    /// The stated value.
     pub saturate: Option<bool>,
 }
 
-/// Every node that may state `saturate`, casts first.
+/// Every node that may have `saturate`, casts first.
 pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = Saturating> {
     let casts = subject.casts().map(|cast| Saturating { node: cast.node, opset: cast.opset, to: cast.to, saturate: cast.saturate });
-    let quantizers =
-        subject.quantizers().map(|site| Saturating { node: site.node, opset: site.opset, to: site.to, saturate: site.saturate });
+    let quantizers = subject.quantizers().map(|quantize| Saturating {
+        node: quantize.node,
+        opset: quantize.opset,
+        to: quantize.to,
+        saturate: quantize.saturate,
+    });
     casts.chain(quantizers)
 }
 
 impl Saturating {
     /// Whether `saturate` has an effect.
-    pub fn obeys(&self) -> bool {
+    pub fn has_effect(&self) -> bool {
         self.to.obeys_saturate()
     }
 }
 
-/// Writes an integer attribute that a node does not have.
-pub(super) fn write_int(model: &Model, node: NodeId, name: &str, value: i64) -> Edit {
-    write(model, node, AttributeProto { r#type: Some(AttributeType::Int.into()), i: Some(value), ..named(name) })
+/// Adds an integer attribute that a node does not have.
+pub(super) fn add_int(model: &Model, node: NodeId, name: &str, value: i64) -> Edit {
+    add(model, node, AttributeProto { r#type: Some(AttributeType::Int.into()), i: Some(value), ..named(name) })
 }
 
-/// Writes a string attribute that a node does not have.
-pub(super) fn write_string(model: &Model, node: NodeId, name: &str, value: &str) -> Edit {
+/// Adds a string attribute that a node does not have.
+pub(super) fn add_string(model: &Model, node: NodeId, name: &str, value: &str) -> Edit {
     let value = value.as_bytes().to_vec().into();
-    write(model, node, AttributeProto { r#type: Some(AttributeType::String.into()), s: Some(value), ..named(name) })
+    add(model, node, AttributeProto { r#type: Some(AttributeType::String.into()), s: Some(value), ..named(name) })
 }
 
-/// Drops an attribute.
-pub(super) fn drop_attribute(model: &Model, node: NodeId, name: &str) -> Edit {
+/// Removes an attribute.
+pub(super) fn remove_attribute(model: &Model, node: NodeId, name: &str) -> Edit {
     let mut changed = model.node(node).clone();
     changed.attribute.retain(|attribute| attribute.name() != name);
     Edit::ReplaceNode { node, with: vec![changed] }
@@ -57,7 +61,7 @@ fn named(name: &str) -> AttributeProto {
     AttributeProto { name: Some(name.to_owned()), ..AttributeProto::default() }
 }
 
-fn write(model: &Model, node: NodeId, attribute: AttributeProto) -> Edit {
+fn add(model: &Model, node: NodeId, attribute: AttributeProto) -> Edit {
     let mut changed = model.node(node).clone();
     changed.attribute.push(attribute.into());
     Edit::ReplaceNode { node, with: vec![changed] }

@@ -1,11 +1,11 @@
-//! `saturate` or `round_mode` of a cast has a value that it cannot have.
+//! `saturate` or `round_mode` of a cast has an invalid value.
 //!
 //! ## What it checks
-//! The attributes of `Cast` and `CastLike`: `saturate` is the integer 0 or 1, `round_mode` is the string `up`, `down` or
-//! `nearest`.
+//! The attributes of `Cast` and `CastLike`: `saturate` must be the integer 0 or 1, `round_mode` must be the string `up`, `down`
+//! or `nearest`.
 //!
 //! ## Why is this bad?
-//! The model is not valid. A runtime refuses it, or takes the default without a word. The other rules cannot judge the cast.
+//! The model is not valid. A runtime rejects it, or silently uses the default. The other rules cannot check the cast.
 //!
 //! ## Example
 //! ```onnx
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let judge = |node: NodeId| {
+    let check_node = |node: NodeId| {
         ["saturate", "round_mode"].into_iter().filter_map(move |name| {
             let attribute = match subject.model.attribute(node, name) {
                 Attribute::Is(attribute) => attribute,
@@ -48,5 +48,5 @@ fn check(subject: &Subject) -> Vec<Finding> {
             (!is_valid).then(|| Finding::at_node(node, format!("`{name}` must be {may_be}")))
         })
     };
-    subject.cast_nodes().flat_map(judge).collect()
+    subject.cast_nodes().flat_map(check_node).collect()
 }

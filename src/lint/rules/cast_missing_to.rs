@@ -1,10 +1,10 @@
-//! A `Cast` does not say which type to cast to.
+//! A `Cast` does not state the type to cast to.
 //!
 //! ## What it checks
 //! `Cast` nodes without the attribute `to`.
 //!
 //! ## Why is this bad?
-//! The attribute has no default: the model is not valid, and runtimes refuse it.
+//! The attribute has no default: the model is not valid, and runtimes reject it.
 //!
 //! ## Example
 //! ```onnx
@@ -38,9 +38,5 @@ fn check(subject: &Subject) -> Vec<Finding> {
         let proto = model.node(*node);
         proto.op_type() == "Cast" && !proto.attribute.iter().any(|attribute| attribute.name() == "to")
     };
-    subject
-        .cast_nodes()
-        .filter(lacks_to)
-        .map(|node| Finding::at_node(node, "the cast does not say which type to cast `to`"))
-        .collect()
+    subject.cast_nodes().filter(lacks_to).map(|node| Finding::at_node(node, "the attribute `to` is missing")).collect()
 }

@@ -1,14 +1,14 @@
-//! ONNX does not say what a cast makes of a constant.
+//! ONNX does not define the result of a cast of a constant.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant, or of what other casts make of one, element by element: numbers beyond the range of an
-//! integer type, infinities and NaN cast to an integer; numbers that a 6-bit float or FLOAT8E8M0 has no result for; strings that are
-//! no number; and results on which ONNX's text and the runtimes disagree, except those that have a rule of their own. The constant's
-//! values are read for this.
+//! `Cast` and `CastLike` of a constant, or of the result of other casts of a constant, element by element: numbers outside the
+//! range of an integer type, infinities and NaN cast to an integer; numbers without a result in a 6-bit float or FLOAT8E8M0;
+//! strings that are not numbers; and results on which the text of ONNX and the runtimes disagree, except results that another
+//! rule reports. The rule reads the constant's values.
 //!
 //! ## Why is this bad?
-//! Every runtime may answer as it likes, and they do: one saturates, one wraps, one gives the smallest integer. The model is not the
-//! same everywhere.
+//! Each runtime may return a different result, and they do: one saturates, one wraps, one returns the smallest integer. The
+//! model does not have the same outputs everywhere.
 //!
 //! ## Example
 //! ```onnx
@@ -17,7 +17,7 @@
 //!     y = Cast <to = 6> (w)
 //! }
 //! ```
-//! Use instead a type that reaches, or clip first:
+//! Use instead a type with a sufficient range, or clip first:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
 //! steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
@@ -28,7 +28,7 @@
 use super::words::tally_of;
 use crate::cast::Tally;
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC301",
@@ -40,10 +40,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.judge_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| judge(subject, cast))
+    subject.check_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let kernel = cast.kernel()?;
     if kernel.is_always_defined() {
         return None;
@@ -58,18 +58,18 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
     let (tally, verdict) = match summary.undefined.first {
         Some(_) => (summary.undefined, "ONNX does not define the result"),
-        None => (contested, "ONNX's text and runtimes disagree on the result"),
+        None => (contested, "the text of ONNX and the runtimes disagree on the result"),
     };
     let elements = tally_of(&tally, &constant, name)?;
     Some(format!("{verdict} in {to} for {elements}: {}", tally.why))
 }
 
-/// Casts whose form alone is the finding of another rule.
-fn is_never_portable(cast: &CastSite) -> bool {
+/// Casts that another rule reports regardless of their values.
+fn is_never_portable(cast: &ResolvedCast) -> bool {
     cast.to == DType::String || (cast.from == Some(DType::String) && cast.to == DType::Bool)
 }
 
-/// Types to which contested casts have a rule of their own: fractions to 2 and 4 bits, infinities to FNUZ.
+/// Types whose contested casts another rule reports: fractions to 2 and 4 bits, infinities to FNUZ.
 fn has_own_rule(to: DType) -> bool {
     let narrow = to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     narrow || matches!(to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz)

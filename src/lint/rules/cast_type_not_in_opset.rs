@@ -1,12 +1,13 @@
-//! A cast has a type that the casts of the model's opset do not know.
+//! A cast has a type that the imported opset's cast does not support.
 //!
 //! ## What it checks
-//! The input's type and the resulting type of `Cast` and `CastLike`, as far as the model states them; numbers in `to` that are no
-//! element type; and `CastLike` before opset 15, which is the first to have it.
+//! The types of the input and of the result of `Cast` and `CastLike`, if the model determines them; numbers in `to` that are
+//! not element types; and `CastLike` before opset 15.
 //!
 //! ## Why is this bad?
-//! The model is not valid. STRING may be cast since opset 9, BFLOAT16 since 13, float8 since 19, INT4 and UINT4 since 21, FLOAT4E2M1
-//! since 23, FLOAT8E8M0 since 24, INT2 and UINT2 since 25, 6-bit floats since 28. Runtimes that accept more do so by chance.
+//! The model is not valid. Cast supports STRING since opset 9, BFLOAT16 since 13, float8 since 19, INT4 and UINT4 since 21,
+//! FLOAT4E2M1 since 23, FLOAT8E8M0 since 24, INT2 and UINT2 since 25, 6-bit floats since 28. Other runtimes may reject the
+//! model.
 //!
 //! ## Example
 //! ```onnx
@@ -15,7 +16,7 @@
 //!     y = Cast <to = 17> (x)
 //! }
 //! ```
-//! Use instead an opset that knows the type:
+//! Use instead an opset that supports the type:
 //! ```onnx
 //! <ir_version: 9, opset_import: ["": 19]>
 //! quantize (float[n] x) => (float8e4m3fn[n] y) {
@@ -26,7 +27,7 @@
 use crate::dtype::DType;
 use crate::facts::{self, ValueType};
 use crate::graph::{Attribute, Model, NodeId, read_type};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use crate::wire::raw::attribute_proto::AttributeType;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,15 +40,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let numbers = subject.cast_nodes().filter_map(|node| judge_number(subject.model, node));
-    subject.casts().filter_map(judge_types).chain(numbers).collect()
+    let numbers = subject.cast_nodes().filter_map(|node| check_to(subject.model, node));
+    subject.casts().filter_map(check_types).chain(numbers).collect()
 }
 
-fn judge_types(cast: &CastSite) -> Option<Finding> {
+fn check_types(cast: &ResolvedCast) -> Option<Finding> {
     let (op, opset) = (cast.proto.op_type(), cast.opset);
     let Some(schema) = facts::schema("", op, opset) else {
         let since = facts::versions("", op).first()?.since_version;
-        return Some(Finding::at_node(cast.node, format!("{op} came with opset {since}; this is opset {opset}")));
+        return Some(Finding::at_node(cast.node, format!("{op} requires opset {since}; the imported opset is {opset}")));
     };
     let result = (!schema.output(0)?.types.contains(ValueType::Tensor(cast.to))).then_some(cast.to);
     let input = cast.from.filter(|&from| !schema.input(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from))));
@@ -57,7 +58,7 @@ fn judge_types(cast: &CastSite) -> Option<Finding> {
         Some(since) => format!("opset {since} is the first that does"),
         None => "no opset does".to_owned(),
     };
-    Some(Finding::at_node(cast.node, format!("{op} of opset {opset} does not admit {dtype} as its {role}; {since}")))
+    Some(Finding::at_node(cast.node, format!("{op} of opset {opset} does not support {dtype} as its {role}; {since}")))
 }
 
 fn first_opset(op: &str, dtype: DType) -> Option<i64> {
@@ -65,7 +66,7 @@ fn first_opset(op: &str, dtype: DType) -> Option<i64> {
     facts::versions("", op).iter().find(admits).map(|schema| schema.since_version)
 }
 
-fn judge_number(model: &Model, node: NodeId) -> Option<Finding> {
+fn check_to(model: &Model, node: NodeId) -> Option<Finding> {
     let attribute = match model.attribute(node, "to") {
         Attribute::Is(attribute) if model.node(node).op_type() == "Cast" => attribute,
         _ => return None,
@@ -77,5 +78,5 @@ fn judge_number(model: &Model, node: NodeId) -> Option<Finding> {
         AttributeType::String => format!("'{}'", String::from_utf8_lossy(attribute.s())),
         _ => attribute.i().to_string(),
     };
-    Some(Finding::at_node(node, format!("`to` = {what} is no element type that ONNX has")))
+    Some(Finding::at_node(node, format!("`to` = {what} is not an ONNX element type")))
 }

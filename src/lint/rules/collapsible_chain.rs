@@ -1,11 +1,11 @@
-//! Two casts in a row do what one would do.
+//! Two consecutive casts can be replaced by one.
 //!
 //! ## What it checks
-//! A `Cast` or `CastLike` to a type that holds every value of what comes in, followed by another cast whose result does not depend on
-//! the type in between.
+//! A `Cast` or `CastLike` to a type that represents every value of its input, followed by another cast whose result does not
+//! depend on the intermediate type.
 //!
 //! ## Why is this bad?
-//! The first cast costs time and memory and changes nothing.
+//! The first cast costs time and memory and has no effect.
 //!
 //! ## Example
 //! ```onnx
@@ -24,15 +24,15 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: casts the first input straight to the last type, or uses it as it is where that is its own type; a first cast that nobody
-//! else uses goes. It relies on the type that the model declares for the input.
+//! Unsafe: casts the first input directly to the last type, or uses it without a cast if it already has that type. Removes the
+//! first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 
 use super::rewrite::{bypass, is_only_used_by};
 use crate::dtype::{Class, DType};
 use crate::facts::{self, ValueType};
 use crate::graph::Edit;
 use crate::lint::embedding::embeds;
-use crate::lint::{CastSite, Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Chain, Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC403",
@@ -50,20 +50,21 @@ fn check(subject: &Subject) -> Vec<Finding> {
         .map(|chain| {
             let Chain { from, first, second } = chain;
             let first_path = subject.model.node_path(first.node);
-            let one = if from == second.to { "no cast".to_owned() } else { format!("one cast from {from}") };
-            let message = format!("{from} became {} at {first_path} and now becomes {}: {one} would do", first.to, second.to);
+            let one =
+                if from == second.to { "no cast is necessary".to_owned() } else { format!("one cast from {from} is sufficient") };
+            let message = format!("{from} is cast to {} at {first_path} and then to {}: {one}", first.to, second.to);
             let finding = Finding::at_node(second.node, message);
             let name = subject.model.name(first.input);
             match fix(subject, &chain) {
-                Some(edits) if from == second.to => finding.with_unsafe_fix(format!("use '{name}' in place of the result"), edits),
-                Some(edits) => finding.with_unsafe_fix(format!("cast '{name}' straight to {}", second.to), edits),
+                Some(edits) if from == second.to => finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits),
+                Some(edits) => finding.with_unsafe_fix(format!("cast '{name}' directly to {}", second.to), edits),
                 None => finding,
             }
         });
     findings.collect()
 }
 
-/// Whether the last type alone decides the result, for every value of the first type.
+/// Whether the result depends on the last type only, for every value of the first type.
 fn is_collapsible(chain: &Chain) -> bool {
     let (from, middle, to) = (chain.from, chain.first.to, chain.second.to);
     let is_float = |dtype: DType| dtype.class() == Class::Float;
@@ -74,9 +75,9 @@ fn is_collapsible(chain: &Chain) -> bool {
     match to {
         // An infinity of this type, cast to itself, is contested.
         DType::Float8E5M2 if from == to => false,
-        // Only integers are written alike whatever their type is.
+        // Only integers have the same string for all integer types.
         DType::String => is_integer(from) && is_integer(middle),
-        // Integers beyond the range of an integer type wrap, floats do not.
+        // Integers outside the range of an integer type wrap, floats do not.
         _ if is_integer(to) && is_float(middle) => is_float(from),
         _ => true,
     }
@@ -101,8 +102,8 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Whether the cast's operator casts this type too: `CastLike` stops where `Cast` goes on.
-fn admits(cast: &CastSite, from: DType) -> bool {
+/// Whether the cast's operator supports this type: `CastLike` supports fewer types than `Cast`.
+fn admits(cast: &ResolvedCast, from: DType) -> bool {
     let schema = facts::schema("", cast.proto.op_type(), cast.opset);
     schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
 }

@@ -1,10 +1,11 @@
-//! The type that is declared for a cast's result is not the type that it is cast to.
+//! The declared type of a cast's result is not the type that it is cast to.
 //!
 //! ## What it checks
-//! The result of every `Cast` and `CastLike` against its `value_info` or its entry among the outputs of its graph.
+//! The result of every `Cast` and `CastLike` against its `value_info` or its declaration as an output of the graph.
 //!
 //! ## Why is this bad?
-//! The model contradicts itself. Type inference fails in strict mode, and without it some tools believe the one, some the other.
+//! The model contradicts itself. Strict type inference fails; otherwise some tools use the declared type and others the type of
+//! the cast.
 //!
 //! ## Example
 //! ```onnx
@@ -22,10 +23,10 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: declares the type of the cast. It may be the cast that is wrong.
+//! Unsafe: declares the type of the cast. The cast may be the error instead.
 
 use crate::graph::{Edit, tensor_type};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC205",
@@ -37,16 +38,16 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter_map(|cast| judge(subject, cast)).collect()
+    subject.casts().filter_map(|cast| check_cast(subject, cast)).collect()
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<Finding> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
     let output = cast.output?;
     let declared = tensor_type(subject.model.declared(output)?.r#type.as_ref()?)?;
     if declared == cast.to {
         return None;
     }
     let name = subject.model.name(output);
-    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {}, but declared as {declared}", cast.to));
+    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {} but declared as {declared}", cast.to));
     Some(finding.with_unsafe_fix(format!("declare '{name}' as {}", cast.to), vec![Edit::Declare { value: output, dtype: cast.to }]))
 }

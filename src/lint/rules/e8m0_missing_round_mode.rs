@@ -1,12 +1,12 @@
 //! A cast to FLOAT8E8M0 does not state `round_mode`.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` to FLOAT8E8M0 that leave `round_mode` to its default.
+//! `Cast` and `CastLike` to FLOAT8E8M0 without `round_mode`.
 //!
 //! ## Why is this bad?
-//! FLOAT8E8M0 holds powers of two only, so that nearly every number is rounded, by up to a factor of two. ONNX rounds up unless
-//! told otherwise, as CUDA does; the microscaling specification computes its scales by rounding down, and other libraries round
-//! to nearest. A scale that is one step off doubles or halves a whole block of values. Write down which is meant.
+//! FLOAT8E8M0 represents powers of two only, so that nearly every number is rounded, by up to a factor of two. By default, ONNX
+//! rounds up, as CUDA does. The microscaling specification computes its scales by rounding down, and other libraries round to
+//! nearest. A scale that is off by one step doubles or halves a whole block of values. State the intended mode.
 //!
 //! ## Example
 //! ```onnx
@@ -24,9 +24,9 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: writes `round_mode = "up"`, which is what ONNX already makes of the model.
+//! Safe: adds `round_mode = "up"`, which is the default.
 
-use super::attributes::{ROUND_MODE_SINCE, write_string};
+use super::attributes::{ROUND_MODE_SINCE, add_string};
 use crate::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
@@ -40,11 +40,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let silent =
+    let unstated =
         subject.casts().filter(|cast| cast.to == DType::Float8E8M0 && cast.round_mode.is_none() && cast.opset >= ROUND_MODE_SINCE);
-    let findings = silent.map(|cast| {
+    let findings = unstated.map(|cast| {
         Finding::at_node(cast.node, "the cast to FLOAT8E8M0 does not state `round_mode`")
-            .with_safe_fix("write `round_mode = \"up\"`", vec![write_string(subject.model, cast.node, "round_mode", "up")])
+            .with_safe_fix("add `round_mode = \"up\"`", vec![add_string(subject.model, cast.node, "round_mode", "up")])
     });
     findings.collect()
 }

@@ -1,13 +1,13 @@
-//! A tensor's data lies outside the model's folder, or is not there.
+//! A tensor's external data is outside the model's folder, or is missing.
 //!
 //! ## What it checks
-//! Every tensor with external data: that its `location` is a path inside the model's folder, that no link leads out of it, that the
-//! file is there and is long enough. Nothing of the file is read. For a model from standard input only the path is judged.
+//! Every tensor with external data: its `location` must be a path inside the model's folder, no link may lead outside, and the
+//! file must exist and be long enough. The file's contents are not read. For a model from standard input only the path is
+//! checked.
 //!
 //! ## Why is this bad?
-//! A path such as `/etc/passwd` or `../../key` makes a model a way to read files that are none of its business; runtimes refuse it,
-//! or did not always. A file that is missing or too short means that the model cannot be loaded: often it was moved without its
-//! weights.
+//! A path such as `/etc/passwd` or `../../key` lets a model read arbitrary files. Current runtimes reject such a path, older
+//! ones did not. If the file is missing or too short, the model cannot be loaded: often it was moved without its weights.
 //!
 //! ## Example
 //! ```onnx
@@ -55,9 +55,9 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-/// The value that an initializer defines; the indices of a sparse one define none.
+/// The value that an initializer defines; `None` for the indices of a sparse one.
 fn value(model: &Model, scope: ScopeId, tensor: &TensorProto) -> Option<ValueId> {
-    model.lookup(scope, tensor.name()).filter(|&value| model.home(value) == scope)
+    model.lookup(scope, tensor.name()).filter(|&value| model.scope_of(value) == scope)
 }
 
 fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
@@ -66,19 +66,18 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     if model.data().path().is_none() {
-        return leads_out(&reference.location)
-            .then(|| format!("data file '{}': leads out of the model's folder", reference.location));
+        return escapes(&reference.location).then(|| format!("data file '{}' is outside the model's folder", reference.location));
     }
     let found = match model.data().locate(&reference.location) {
         Ok(found) => found.stat.bytes,
         Err(error) => return Some(error.to_string()),
     };
     let needs = reference.offset.saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
-    (found < needs).then(|| format!("data file '{}': has {found} bytes, but the tensor ends at byte {needs}", reference.location))
+    (found < needs).then(|| format!("data file '{}' has {found} bytes, but the tensor ends at byte {needs}", reference.location))
 }
 
-/// Judges a path by its letters alone. Both separators count on every system, for the model may come from another one.
-fn leads_out(location: &str) -> bool {
+/// Checks the text of a path. Both separators count on every system, since the model may come from another one.
+fn escapes(location: &str) -> bool {
     let climbs = location.split(['/', '\\']).any(|part| part == "..");
     climbs || location.starts_with(['/', '\\']) || location.as_bytes().get(1) == Some(&b':')
 }

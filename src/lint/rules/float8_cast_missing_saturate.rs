@@ -1,14 +1,13 @@
 //! A cast to float8 does not state `saturate`.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` whose result is FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ or FLOAT8E8M0 and that leave
-//! `saturate` to its default.
+//! `Cast` and `CastLike` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ or FLOAT8E8M0 without `saturate`.
 //!
 //! ## Why is this bad?
-//! The attribute decides whether a value beyond the largest float8 becomes that largest number, or NaN or infinity. ONNX
-//! saturates unless told otherwise, but frameworks and exporters do not agree: an eager cast in PyTorch, for one, did not
-//! saturate for years. A model that says nothing may therefore do other than what its author saw, and only on outliers, where
-//! nobody looks. Write down which of the two is meant.
+//! The attribute determines whether a value beyond the largest float8 becomes that largest number, or NaN or infinity. By
+//! default, ONNX saturates, but frameworks and exporters differ: an eager cast in PyTorch, for example, did not saturate for
+//! years. A model without the attribute may therefore differ from the original, and only for outliers, which tests rarely
+//! cover. State the intended behaviour.
 //!
 //! ## Example
 //! ```onnx
@@ -26,10 +25,9 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: writes `saturate = 1`, which is what ONNX already makes of the model. Where the model was meant not to saturate, write
-//! `saturate = 0` by hand.
+//! Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 
-use super::attributes::{SATURATE_SINCE, write_int};
+use super::attributes::{SATURATE_SINCE, add_int};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -42,10 +40,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let silent = subject.casts().filter(|cast| cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
-    let findings = silent.map(|cast| {
+    let unstated =
+        subject.casts().filter(|cast| cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
+    let findings = unstated.map(|cast| {
         Finding::at_node(cast.node, format!("the cast to {} does not state `saturate`", cast.to))
-            .with_safe_fix("write `saturate = 1`", vec![write_int(subject.model, cast.node, "saturate", 1)])
+            .with_safe_fix("add `saturate = 1`", vec![add_int(subject.model, cast.node, "saturate", 1)])
     });
     findings.collect()
 }

@@ -1,13 +1,13 @@
-//! A constant holds values beyond the largest float8 that it is cast to.
+//! A constant has values beyond the largest float8 of the type that it is cast to.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant, or of what other casts make of one, to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or
-//! FLOAT8E5M2FNUZ. An element is out of range if it is infinite, or if it is larger than the largest number after rounding: 448,
-//! 240, 57344 and 57344 in the order above. The constant's values are read for this.
+//! `Cast` and `CastLike` of a constant, or of the result of other casts of a constant, to FLOAT8E4M3FN, FLOAT8E4M3FNUZ,
+//! FLOAT8E5M2 or FLOAT8E5M2FNUZ. An element is out of range if it is infinite, or if it exceeds the largest number after
+//! rounding: 448, 240, 57344 and 57344 in the order above. The rule reads the constant's values.
 //!
 //! ## Why is this bad?
-//! The weights change, whatever `saturate` says: outliers are clipped to the largest number, or become NaN or infinity. Usually a
-//! scale is missing, or was computed for another type.
+//! The weights change, regardless of `saturate`: outliers are clipped to the largest number, or become NaN or infinity. Usually
+//! a scale is missing, or was computed for another type.
 //!
 //! ## Example
 //! ```onnx
@@ -16,7 +16,7 @@
 //!     y = Cast <saturate = 1, to = 17> (w)
 //! }
 //! ```
-//! Use instead a constant that was scaled into the range, and undo the scale afterwards:
+//! Use instead a constant that is scaled into the range, and undo the scaling afterwards:
 //! ```onnx
 //! <ir_version: 9, opset_import: ["": 19]>
 //! weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = {4}> {
@@ -28,7 +28,7 @@
 use super::words::{largest, overflow_becomes, tally_of};
 use crate::cast::{Cast, Rules, Tally};
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
 use crate::tensor::Content;
 
@@ -42,10 +42,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.judge_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| judge(subject, cast))
+    subject.check_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let constant = subject.known_values(cast.input)?;
     let tally = out_of_range(&constant, cast)?;
     let (to, largest) = (cast.to, largest(cast.to));
@@ -54,8 +54,8 @@ fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
     Some(format!("values beyond the largest {to}, {largest}, become {becomes}: {tally}"))
 }
 
-/// Without saturation, overflow is what becomes NaN or infinity and was not NaN before.
-fn out_of_range(constant: &Content, cast: &CastSite) -> Option<Tally> {
+/// Without saturation, an overflow is a result of NaN or infinity whose input is not NaN.
+fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
     let from = cast.from?;
     let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(from, cast.to, rules).ok()?;

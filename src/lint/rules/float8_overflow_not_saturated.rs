@@ -1,14 +1,14 @@
-//! `saturate = 0` lets values beyond the largest float8 become NaN or infinity.
+//! With `saturate = 0`, values beyond the largest float8 become NaN or infinity.
 //!
 //! ## What it checks
 //! `Cast`, `CastLike` and `QuantizeLinear` to a float8 type with `saturate = 0`.
 //!
 //! ## Why is this bad?
-//! Without saturation one outlier is enough to lose a whole result, for NaN and infinity spread through everything that follows.
-//! What an overflow becomes depends on the type: NaN in FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2FNUZ and FLOAT8E8M0, infinity in
-//! FLOAT8E5M2. Runtimes do not even agree where it begins: onnxruntime gives 448 for some numbers above 480 in FLOAT8E4M3FN, and
-//! NaN for some where FLOAT8E5M2 has infinity. If overflow is meant to be seen, as in training with a loss scale, ignore this
-//! rule for the file or the node.
+//! Without saturation a single outlier can invalidate a whole output, since NaN and infinity propagate through all later nodes.
+//! The result of an overflow depends on the type: NaN in FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2FNUZ and FLOAT8E8M0, infinity
+//! in FLOAT8E5M2. Runtimes also differ in the threshold: onnxruntime returns 448 for some numbers above 480 in FLOAT8E4M3FN,
+//! and NaN for some numbers whose FLOAT8E5M2 result is infinity. If overflow must stay visible, as in training with a loss
+//! scale, ignore this rule for the file or the node.
 //!
 //! ## Example
 //! ```onnx
@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unsaturated = attributes::saturating(subject).filter(|site| site.obeys() && site.saturate == Some(false));
+    let unsaturated = attributes::saturating(subject).filter(|operator| operator.has_effect() && operator.saturate == Some(false));
     let findings = unsaturated.map(|Saturating { node, to, .. }| {
         let (largest, becomes) = (largest(to), overflow_becomes(to));
         Finding::at_node(node, format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"))

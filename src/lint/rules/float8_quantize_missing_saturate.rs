@@ -1,13 +1,13 @@
 //! A quantization to float8 does not state `saturate`.
 //!
 //! ## What it checks
-//! `QuantizeLinear` whose result is FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ and that leaves `saturate` to its
-//! default. The result has the type of the zero point, or that of `output_dtype`.
+//! `QuantizeLinear` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ without `saturate`. The type of the result is
+//! that of the zero point, or `output_dtype`.
 //!
 //! ## Why is this bad?
-//! The attribute decides whether a quotient beyond the largest float8 becomes that largest number, or NaN or infinity. With a
-//! scale from calibration, outliers beyond it are to be expected in every run. ONNX saturates unless told otherwise, but not
-//! every tool on the way does: write down which is meant.
+//! The attribute determines whether a quotient beyond the largest float8 becomes that largest number, or NaN or infinity. With
+//! a calibrated scale, outliers are expected in every run. By default, ONNX saturates, but not every tool does: state the
+//! intended behaviour.
 //!
 //! ## Example
 //! ```onnx
@@ -25,10 +25,9 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: writes `saturate = 1`, which is what ONNX already makes of the model. Where the model was meant not to saturate, write
-//! `saturate = 0` by hand.
+//! Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 
-use super::attributes::{SATURATE_SINCE, write_int};
+use super::attributes::{SATURATE_SINCE, add_int};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -41,10 +40,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let silent = subject.quantizers().filter(|site| site.to.is_float8() && site.saturate.is_none() && site.opset >= SATURATE_SINCE);
-    let findings = silent.map(|site| {
-        Finding::at_node(site.node, format!("the quantization to {} does not state `saturate`", site.to))
-            .with_safe_fix("write `saturate = 1`", vec![write_int(subject.model, site.node, "saturate", 1)])
+    let unstated = subject
+        .quantizers()
+        .filter(|quantize| quantize.to.is_float8() && quantize.saturate.is_none() && quantize.opset >= SATURATE_SINCE);
+    let findings = unstated.map(|quantize| {
+        Finding::at_node(quantize.node, format!("the quantization to {} does not state `saturate`", quantize.to))
+            .with_safe_fix("add `saturate = 1`", vec![add_int(subject.model, quantize.node, "saturate", 1)])
     });
     findings.collect()
 }

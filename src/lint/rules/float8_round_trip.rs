@@ -1,11 +1,11 @@
-//! A value goes to float8 and comes straight back.
+//! A value is cast to float8 and directly back.
 //!
 //! ## What it checks
-//! A `Cast` or `CastLike` from a wider float type to float8 whose result is cast to a wider float type again.
+//! A `Cast` or `CastLike` from a wider float type to float8 whose result is cast to a wider float type.
 //!
 //! ## Why is this bad?
-//! Nothing is computed or stored in float8, and three bits of mantissa or fewer are left. As a simulation of float8 it is right;
-//! left over from one, it costs accuracy and two nodes and gains nothing.
+//! No node computes in float8 and nothing is stored in it, but at most three bits of mantissa remain. To simulate float8 this
+//! is correct; otherwise it costs accuracy and two nodes without any benefit.
 //!
 //! ## Example
 //! ```onnx
@@ -15,7 +15,7 @@
 //!     y = Cast <to = 1> (narrow)
 //! }
 //! ```
-//! Use instead, if nothing is to be simulated:
+//! Use instead, if float8 is not simulated:
 //! ```onnx
 //! <ir_version: 9, opset_import: ["": 19]>
 //! simulate (float[n] x) => (float[n] y) {
@@ -40,7 +40,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let returning = subject.chains().filter(|chain| is_wide(chain.from) && chain.first.to.is_float8() && is_wide(chain.second.to));
     let findings = returning.map(|Chain { from, first, second }| {
         let first_path = subject.model.node_path(first.node);
-        Finding::at_node(second.node, format!("{from} became {} at {first_path} and now becomes {}", first.to, second.to))
+        Finding::at_node(second.node, format!("{from} is cast to {} at {first_path} and then to {}", first.to, second.to))
     });
     findings.collect()
 }

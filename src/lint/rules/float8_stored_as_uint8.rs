@@ -1,12 +1,12 @@
 //! An initializer of type UINT8 is declared or used as float8.
 //!
 //! ## What it checks
-//! Initializers of type UINT8 whose `value_info` or graph input says float8, or that a node takes together with another value of
-//! which ONNX demands the same type and which is float8: the tensor and the zero point of a `DequantizeLinear`, for one.
+//! Initializers of type UINT8 that `value_info` or a graph input declares as float8, or that a node uses with a float8 value
+//! for which ONNX requires the same type: the tensor and the zero point of a `DequantizeLinear`, for example.
 //!
 //! ## Why is this bad?
-//! It is what some tools leave behind that fold a cast to float8: they compute the right bytes and store them under the type of
-//! the array that held them. The checker may accept the model and a runtime may run it, with 0x38 read as 56 instead of 1.
+//! Some tools leave this behind when they fold a cast to float8: they compute the right bytes and store them under the type of
+//! the array in memory. The checker may accept the model and a runtime may run it, but it reads 0x38 as 56 instead of 1.
 //!
 //! ## Example
 //! ```onnx
@@ -24,8 +24,8 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: gives the initializer the float8 type and leaves its bytes as they are. If the bytes are integers after all, it is the
-//! other type that is wrong.
+//! Unsafe: changes the initializer's type to the float8 type and keeps its bytes. If the bytes are integers, the other type is
+//! the error.
 
 use std::collections::HashMap;
 
@@ -47,10 +47,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
     let mut demanded = Demanded { subject, by_variable: HashMap::new() };
-    model.values().filter(is_uint8).filter_map(|value| judge(&mut demanded, value)).collect()
+    model.values().filter(is_uint8).filter_map(|value| check_initializer(&mut demanded, value)).collect()
 }
 
-fn judge(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
+fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
     let subject = demanded.subject;
     let model = subject.model;
     let name = model.name(value);
@@ -64,25 +64,26 @@ fn judge(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
             (dtype, format!("used as {dtype} by {}", model.node_path(node)))
         }
     };
-    let finding = Finding::at_value(model, value, format!("'{name}' is {evidence}, but stored as UINT8"));
+    let finding = Finding::at_value(model, value, format!("'{name}' is {evidence} but stored as UINT8"));
     let Origin::Initializer { index, .. } = model.origin(value) else {
         return Some(finding);
     };
     let mut with = model.initializer(value)?.clone();
     with.data_type = Some(dtype.number());
-    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.home(value), index), with };
-    Some(finding.with_unsafe_fix(format!("store it as {dtype}, with the same bytes"), vec![edit]))
+    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.scope_of(value), index), with };
+    Some(finding.with_unsafe_fix(format!("store it as {dtype} with the same bytes"), vec![edit]))
 }
 
-/// The float8 types that inputs must have because another input or output of the node has one and both have one type variable.
+/// The float8 types that inputs are required to have, because another input or output of the node has the type and both have
+/// one type variable.
 struct Demanded<'s, 'm> {
     subject: &'s Subject<'m>,
-    /// By node and type variable: looked for once, however many inputs the node has.
+    /// By node and type variable: computed once, regardless of the number of inputs.
     by_variable: HashMap<(NodeId, &'static str), Option<DType>>,
 }
 
 impl Demanded<'_, '_> {
-    /// The type of an input that is itself UINT8.
+    /// The type required of an input that is itself UINT8.
     fn at_input(&mut self, node: NodeId, input: u32) -> Option<DType> {
         let model = self.subject.model;
         let proto = model.node(node);
@@ -97,7 +98,7 @@ impl Demanded<'_, '_> {
             };
             let inputs = model.inputs(node).filter(|&(index, _)| is_same(schema.input(index as usize)));
             let outputs = model.outputs(node).filter(|&(index, _)| is_same(schema.output(index as usize)));
-            // Two types would be an error of the model; the lower number is the same in every run.
+            // Two different types are an error of the model; the lower number makes the report deterministic.
             let types = inputs.chain(outputs).filter_map(|(_, value)| self.subject.dtype(value)).filter(is_eight_bit_float);
             types.min_by_key(|dtype| dtype.number())
         })

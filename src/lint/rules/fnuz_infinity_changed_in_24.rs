@@ -1,12 +1,12 @@
-//! A saturating cast to a FNUZ type treats infinities in another way from opset 24 on.
+//! A saturating cast to a FNUZ type converts infinities differently since opset 24.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` to FLOAT8E4M3FNUZ or FLOAT8E5M2FNUZ that saturate, in opsets 19 to 23, unless they cast a constant
-//! without an infinity. The constant's values are read for this.
+//! Saturating `Cast` and `CastLike` to FLOAT8E4M3FNUZ or FLOAT8E5M2FNUZ in opsets 19 to 23, unless they cast a constant without
+//! an infinity. The rule reads the constant's values.
 //!
 //! ## Why is this bad?
-//! The text of opsets 19 to 23 makes NaN of an infinity, that of opset 24 makes the largest number of it, and runtimes do the
-//! latter for both. The model's meaning changes with the runtime, and with an upgrade of the opset.
+//! In the text of opsets 19 to 23 an infinity becomes NaN, in that of opset 24 the largest number, and runtimes return the
+//! latter for both. The model's outputs depend on the runtime, and change when the opset is upgraded.
 //!
 //! ## Example
 //! ```onnx
@@ -15,7 +15,7 @@
 //!     y = Cast <saturate = 1, to = 18> (x)
 //! }
 //! ```
-//! Use instead an opset that says what is meant:
+//! Use instead an opset whose text agrees with the runtimes:
 //! ```onnx
 //! <ir_version: 12, opset_import: ["": 24]>
 //! quantize (float[n] x) => (float8e4m3fnuz[n] y) {
@@ -26,7 +26,7 @@
 use super::words::tally_of;
 use crate::cast::{Cast, FNUZ_SETTLED, Rules};
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC109",
@@ -44,13 +44,13 @@ fn check(subject: &Subject) -> Vec<Finding> {
             && cast.saturate != Some(false)
             && cast.from.is_none_or(has_infinity)
     });
-    subject.judge_casts(unsettled, |cast| judge(subject, cast))
+    subject.check_casts(unsettled, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let (to, opset) = (cast.to, cast.opset);
     let changes = format!(
-        "an infinity becomes NaN in {to} by the text of opset {opset}, but the largest number from opset 24 on and in runtimes"
+        "an infinity becomes NaN in {to} by the text of opset {opset}, but the largest number since opset 24 and in runtimes"
     );
     let Some(constant) = subject.constant(cast.input) else {
         return Some(changes);

@@ -1,12 +1,12 @@
 //! A cast of a constant is computed in every run.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of an initializer or `Constant` that no caller can override, and of what such casts make, where ONNX defines
-//! every resulting value: exactly the casts that `recast fold` folds without further options. A constant's values are read for this where
-//! the types alone do not settle it.
+//! `Cast` and `CastLike` of an initializer or `Constant` that cannot be overridden by a caller, and of the results of such
+//! casts, if ONNX defines every resulting value: exactly the casts that `recast fold` folds by default. The rule reads a
+//! constant's values if the types do not decide.
 //!
 //! ## Why is this bad?
-//! The result is always the same. Computed once, it saves the node, and often half of the weights or more.
+//! The result is the same in every run. Computing it once removes the node, and often halves the size of the weights or more.
 //!
 //! ## Example
 //! ```onnx
@@ -16,7 +16,7 @@
 //!     y = Mul (x, narrow)
 //! }
 //! ```
-//! Use instead what `recast fold` makes of it:
+//! Use instead the output of `recast fold`:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
 //! half (float16[2] x, float16[2] narrow) => (float16[2] y) {

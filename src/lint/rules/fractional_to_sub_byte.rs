@@ -1,12 +1,12 @@
 //! Numbers with a fraction are cast to an integer type of 2 or 4 bits.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` from a float type to INT4, UINT4, INT2 or UINT2: of a constant with fractions, or of a value that does not
-//! come straight from `Round`, `Floor` or `Ceil`. A constant's values are read for this.
+//! `Cast` and `CastLike` from a float type to INT4, UINT4, INT2 or UINT2: of a constant with fractions, or of a value that is
+//! not produced by `Round`, `Floor` or `Ceil`. The rule reads a constant's values.
 //!
 //! ## Why is this bad?
-//! ONNX's notes on these types round to nearest, its node tests truncate, and onnxruntime rounds halves away from zero. With fifteen
-//! or three steps in all, one step is much.
+//! ONNX's notes on these types round to nearest, its node tests truncate, and onnxruntime rounds halves away from zero. With
+//! only fifteen or three steps, one step is a large error.
 //!
 //! ## Example
 //! ```onnx
@@ -27,7 +27,7 @@
 use super::words::tally_of;
 use crate::dtype::{Class, DType};
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC302",
@@ -42,11 +42,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     let has_fractions = |from: DType| from.class() == Class::Float && from != DType::Float8E8M0;
     let casts = subject.casts().filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
-    subject.judge_casts(casts, |cast| judge(subject, cast))
+    subject.check_casts(casts, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
-    let differ = format!("runtimes round fractions to {} in different ways", cast.to);
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
+    let differ = format!("runtimes round fractions to {} differently", cast.to);
     let Some(constant) = subject.constant(cast.input) else {
         return (!is_integral(subject.model, cast.input)).then_some(differ);
     };

@@ -1,11 +1,11 @@
 //! `saturate` is stated where it has no effect.
 //!
 //! ## What it checks
-//! `Cast`, `CastLike` and `QuantizeLinear` that state `saturate` but do not result in a float8 type.
+//! `Cast`, `CastLike` and `QuantizeLinear` with `saturate` whose result is not a float8 type.
 //!
 //! ## Why is this bad?
-//! The attribute touches float8 results only: a cast to FLOAT16 overflows to infinity and a cast to INT8 drops the high bits
-//! whatever it says. Somebody who reads the model may believe otherwise.
+//! The attribute affects float8 results only: a cast to FLOAT16 overflows to infinity and a cast to INT8 drops the high bits,
+//! regardless of its value. It misleads readers of the model.
 //!
 //! ## Example
 //! ```onnx
@@ -14,7 +14,7 @@
 //!     y = Cast <saturate = 1, to = 10> (x)
 //! }
 //! ```
-//! Use instead, if saturation is wanted:
+//! Use instead, if saturation is intended:
 //! ```onnx
 //! <ir_version: 9, opset_import: ["": 19]>
 //! narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504}> {
@@ -24,9 +24,9 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: drops the attribute.
+//! Safe: removes the attribute.
 
-use super::attributes::{self, SATURATE_SINCE, drop_attribute};
+use super::attributes::{self, SATURATE_SINCE, remove_attribute};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -39,11 +39,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let idle =
-        attributes::saturating(subject).filter(|site| !site.obeys() && site.saturate.is_some() && site.opset >= SATURATE_SINCE);
-    let findings = idle.map(|site| {
-        Finding::at_node(site.node, format!("`saturate` has no effect on a result of type {}", site.to))
-            .with_safe_fix("drop `saturate`", vec![drop_attribute(subject.model, site.node, "saturate")])
+    let idle = attributes::saturating(subject)
+        .filter(|operator| !operator.has_effect() && operator.saturate.is_some() && operator.opset >= SATURATE_SINCE);
+    let findings = idle.map(|operator| {
+        Finding::at_node(operator.node, format!("`saturate` has no effect on a result of type {}", operator.to))
+            .with_safe_fix("remove `saturate`", vec![remove_attribute(subject.model, operator.node, "saturate")])
     });
     findings.collect()
 }

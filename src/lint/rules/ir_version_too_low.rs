@@ -1,13 +1,14 @@
-//! The model holds something that its IR version does not know.
+//! The model has a feature that its IR version does not have.
 //!
 //! ## What it checks
-//! `ir_version` against the model's contents: element types of tensors and values (float8 came with 9, INT4 with 10, FLOAT4E2M1 with 11,
-//! FLOAT8E8M0 with 12), functions of the model (8), `metadata_props` of nodes and the like (10), sparse initializers (6), initializers that
-//! are not inputs (4), opsets of other domains of ONNX that a node uses. That an opset came with a later release than the IR version is no finding: such models are common and run.
+//! `ir_version` against the model's contents: element types of tensors and values (float8 requires 9, INT4 10, FLOAT4E2M1 11,
+//! FLOAT8E8M0 12), model-local functions (8), `metadata_props` of nodes and the like (10), sparse initializers (6),
+//! initializers that are not inputs (4), opsets of ONNX's other domains that a node uses. An opset of ai.onnx that was released
+//! after the IR version is not a finding: such models are common and run.
 //!
 //! ## Why is this bad?
-//! The version tells a reader whether it understands the model. One that stops at this version may drop what it does not know, or
-//! misread it, instead of refusing.
+//! A reader uses the version to decide whether it supports the model. A reader that supports this version but not the feature
+//! may drop or misread it instead of rejecting the model.
 //!
 //! ## Example
 //! ```onnx
@@ -25,8 +26,9 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: raises the IR version, and from IR 3 on states the opset 1 that a model without any is in. Unsafe for a model of IR 3 or lower whose initializers are listed as inputs: from IR 4 on, that
-//! means that a caller may override them.
+//! Safe: raises the IR version. From IR 3 on an opset must be imported: a model without imports gets opset 1, which it is
+//! written in. Unsafe for a model of IR 3 or lower whose initializers are listed as inputs: since IR 4 a caller can override
+//! these.
 
 use crate::facts;
 use crate::graph::{Edit, Model, Origin, ScopeId};
@@ -48,11 +50,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let Some(need) = facts::contents(model).into_iter().max_by_key(|need| need.ir).filter(|need| need.ir > stated) else {
         return Vec::new();
     };
-    let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which came with {}", need.what, need.ir));
-    let mut what = format!("write `ir_version = {}`", need.ir);
+    let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which requires {}", need.what, need.ir));
+    let mut what = format!("set `ir_version = {}`", need.ir);
     let mut edits = vec![Edit::SetIrVersion(need.ir)];
     if need.ir >= OPSET_IMPORT && model.proto().opset_import.is_empty() {
-        what += " and the opset 1 that it is in";
+        what += " and import opset 1";
         edits.push(Edit::SetOpset { root: ScopeId::MAIN, version: 1 });
     }
     vec![match stated < OWN_INITIALIZERS && lists_initializers(model) {

@@ -1,4 +1,4 @@
-//! The rules. A new one is one file here, named after the rule, its `mod` line, and one line in [`RULES`].
+//! The rules. A new rule is one file here with the name of the rule, its `mod` line, and one line in [`RULES`].
 
 mod attribute_not_in_opset;
 mod attributes;
@@ -38,7 +38,7 @@ use super::Rule;
 
 /// All rules, in the order of their codes.
 pub static RULES: &[&Rule] = &[
-    // RC1: float8 and friends.
+    // RC1: float8 and related types.
     &float8_cast_missing_saturate::RULE,
     &float8_quantize_missing_saturate::RULE,
     &float8_overflow_not_saturated::RULE,
@@ -60,22 +60,22 @@ pub static RULES: &[&Rule] = &[
     &cast_attribute_invalid::RULE,
     &noqa_names_no_rule::RULE,
     &operator_not_in_opset::RULE,
-    // RC3: numbers.
+    // RC3: numerical results.
     &cast_result_undefined::RULE,
     &fractional_to_sub_byte::RULE,
     &string_cast_not_portable::RULE,
     &narrowing_overflows_to_infinity::RULE,
     &precision_lost_and_regained::RULE,
     &sign_changing_chain::RULE,
-    // RC4: waste.
+    // RC4: performance.
     &foldable_cast::RULE,
     &redundant_cast::RULE,
     &collapsible_chain::RULE,
     &same_cast_twice::RULE,
 ];
 
-/// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of the
-/// second.
+/// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of
+/// the second.
 pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
     (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
     (&precision_lost_and_regained::RULE, &same_cast_twice::RULE),

@@ -1,12 +1,12 @@
-//! A constant holds finite values that become infinite in the type it is cast to.
+//! A constant has finite values that become infinite in the type that it is cast to.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type. The
-//! constant's values are read for this.
+//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type.
+//! The rule reads the constant's values.
 //!
 //! ## Why is this bad?
-//! Infinity spreads: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax. The
-//! largest FLOAT16 is 65504.
+//! Infinity propagates: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax.
+//! The largest FLOAT16 is 65504.
 //!
 //! ## Example
 //! ```onnx
@@ -16,7 +16,7 @@
 //!     y = Add (scores, half)
 //! }
 //! ```
-//! Use instead a number that the type has:
+//! Use instead a number that the type can represent:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
 //! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
@@ -27,7 +27,7 @@
 
 use super::words::{largest, tally_of};
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::minifloat::Format;
 
 pub(super) const RULE: Rule = Rule {
@@ -41,10 +41,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
-    subject.judge_casts(narrowing, |cast| judge(subject, cast))
+    subject.check_casts(narrowing, |cast| check_cast(subject, cast))
 }
 
-fn judge(subject: &Subject, cast: &CastSite) -> Option<String> {
+fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let kernel = cast.kernel().filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;

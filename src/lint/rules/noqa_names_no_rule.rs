@@ -1,11 +1,11 @@
-//! `recast.noqa` names a rule that does not exist.
+//! `recast.noqa` contains a rule that does not exist.
 //!
 //! ## What it checks
-//! The entries `recast.noqa` in the `metadata_props` of the model, its graphs, functions, nodes, initializers and declared values. Their
-//! value is a list of codes or beginnings of codes, or ALL.
+//! The entries `recast.noqa` in the `metadata_props` of the model, its graphs, functions, nodes, initializers and declared
+//! values. Their value is a list of codes or prefixes of codes, or ALL.
 //!
 //! ## Why is this bad?
-//! A finding that was meant to be silenced is not, or will not be once the code is corrected elsewhere.
+//! The finding is not suppressed, because the code is misspelt or the rule does not exist.
 //!
 //! ## Example
 //! ```onnx
@@ -63,5 +63,5 @@ fn unknown(entries: &[StringStringEntryProto]) -> impl Iterator<Item = &str> {
 }
 
 fn message(word: &str) -> String {
-    format!("`recast.noqa` names '{word}', which is no rule")
+    format!("`recast.noqa` contains '{word}', which is not a rule")
 }

@@ -1,13 +1,13 @@
-//! A node's operator does not exist in the opset that the model imports.
+//! A node's operator does not exist in the imported opset.
 //!
 //! ## What it checks
-//! The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators that a
-//! later opset introduced, operators that are deprecated, and names that no opset has.
+//! The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
+//! that were added in a later opset, deprecated operators, and names that do not exist in any opset.
 //!
 //! ## Why is this bad?
-//! The model is not valid: onnx.checker and runtimes refuse it. Either the opset is stated wrongly, or the name is misspelt, or the
-//! operator is one of a domain that the node does not state. `recast convert --from-opset N` reads a model as one of opset N, which
-//! mends an opset that is stated wrongly.
+//! The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong, the name is misspelt, or the
+//! operator's domain is missing. `recast convert --from-opset N` reads a model as one of opset N, which corrects a wrong
+//! import.
 //!
 //! ## Example
 //! ```onnx
@@ -16,7 +16,7 @@
 //!     y = LayerNormalization (x, scale)
 //! }
 //! ```
-//! Use instead the opset that introduced the operator:
+//! Use instead the opset that added the operator:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 17]>
 //! normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
@@ -39,14 +39,14 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// How alike two names are of which one may be meant by the other, by Jaro and Winkler.
+/// The minimum Jaro-Winkler similarity of a name that is suggested.
 const ALIKE: f64 = 0.85;
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let mut messages = BTreeMap::new();
     let findings = subject.nodes().filter_map(|node| {
         let (domain, op, opset) = operator(subject, node)?;
-        let message = messages.entry((domain, op, opset)).or_insert_with(|| judge(domain, op, opset));
+        let message = messages.entry((domain, op, opset)).or_insert_with(|| check_operator(domain, op, opset));
         Some(Finding::at_node(node, message.clone()?))
     });
     findings.collect()
@@ -60,21 +60,21 @@ fn operator<'m>(subject: &Subject<'m>, node: NodeId) -> Option<(&'m str, &'m str
     Some((canonical_domain(proto.domain()), proto.op_type(), opset))
 }
 
-fn judge(domain: &str, op: &str, opset: i64) -> Option<String> {
+fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
     let place = domain_name(domain);
     match facts::schema(domain, op, opset) {
         Some(schema) if schema.deprecated => {
-            Some(format!("{op} of {place} is deprecated since opset {}; this is opset {opset}", schema.since_version))
+            Some(format!("{op} of {place} is deprecated since opset {}; the imported opset is {opset}", schema.since_version))
         }
         Some(_) => None,
         None => match facts::versions(domain, op).first() {
-            Some(first) => Some(format!("{op} came with opset {} of {place}; this is opset {opset}", first.since_version)),
+            Some(first) => Some(format!("{op} requires opset {} of {place}; the imported opset is {opset}", first.since_version)),
             None => unknown(domain, op, opset),
         },
     }
 }
 
-/// Nothing is said of a domain of which the tables have no operators.
+/// Domains without operators in the tables are not checked.
 fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
     let mut operators = facts::all().iter().filter(|schema| schema.domain == domain).peekable();
     operators.peek()?;
@@ -82,16 +82,16 @@ fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
     let closest = closest.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, name)| name);
     let place = domain_name(domain);
     Some(match closest.map(|name| (name, facts::schema(domain, name, opset))) {
-        Some((name, Some(_))) => format!("no opset of {place} has an operator {op}; did you mean {name}?"),
+        Some((name, Some(_))) => format!("{place} has no operator {op} in any opset; did you mean {name}?"),
         Some((name, None)) => {
             let since = facts::versions(domain, name).first().map_or(opset, |first| first.since_version);
-            format!("no opset of {place} has an operator {op}; did you mean {name}, which came with opset {since}?")
+            format!("{place} has no operator {op} in any opset; did you mean {name}, which requires opset {since}?")
         }
-        None => format!("no opset of {place} has an operator {op}"),
+        None => format!("{place} has no operator {op} in any opset"),
     })
 }
 
-/// How alike a name and that of an operator are, if they are alike at all; letter case does not count.
+/// The similarity of a name and an operator's name, if they are similar; letter case does not count.
 fn alike(op: &str, schema: &Schema) -> Option<f64> {
     let alike = strsim::jaro_winkler(&op.to_ascii_lowercase(), &schema.name.to_ascii_lowercase());
     (alike >= ALIKE).then_some(alike)

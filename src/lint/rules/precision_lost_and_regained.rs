@@ -1,12 +1,13 @@
-//! A value is cast to a narrower float type and straight back to a wider one.
+//! A value is cast to a narrower float type and directly back to a wider one.
 //!
 //! ## What it checks
-//! Two casts in a row, not of a constant, between FLOAT, DOUBLE, FLOAT16, BFLOAT16 and the types of 4 and 6 bits, where the middle
-//! type can hold neither what comes in nor what goes out. A round trip through float8 is float8-round-trip.
+//! Two consecutive casts, not of a constant, between FLOAT, DOUBLE, FLOAT16, BFLOAT16 and the types of 4 and 6 bits, where the
+//! intermediate type represents neither all inputs nor all results. A round trip through float8 is reported by
+//! float8-round-trip.
 //!
 //! ## Why is this bad?
-//! The digits are gone, and the wider type does not bring them back: it only looks as if the computation were exact. Automatic mixed
-//! precision leaves such pairs at the borders of its regions. Where the rounding is meant, as in a test of FLOAT16, ignore the rule.
+//! The wider type does not restore the lost digits: the computation only looks exact. Automatic mixed precision leaves such
+//! pairs at the boundaries of its regions. If the rounding is intended, as in a test of FLOAT16, ignore the rule.
 //!
 //! ## Example
 //! ```onnx
@@ -45,7 +46,8 @@ fn check(subject: &Subject) -> Vec<Finding> {
     });
     let findings = losing.map(|Chain { from, first, second }| {
         let first_path = subject.model.node_path(first.node);
-        let message = format!("{from} was narrowed to {} at {first_path}; as {} it is no more precise", first.to, second.to);
+        let message =
+            format!("{from} is narrowed to {} at {first_path}; the cast to {} does not restore the precision", first.to, second.to);
         Finding::at_node(second.node, message)
     });
     findings.collect()

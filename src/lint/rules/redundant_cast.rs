@@ -1,11 +1,11 @@
-//! A value is cast to the type that it has.
+//! A value is cast to the type that it already has.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` from a type to the same type, as far as the model states the types. FLOAT8E5M2 to itself counts only with
-//! `saturate = 0`: with saturation the text makes the largest number of an infinity.
+//! `Cast` and `CastLike` from a type to the same type, if the model determines the types. FLOAT8E5M2 to itself is reported only
+//! with `saturate = 0`: with saturation, infinity becomes the largest number by the text of ONNX.
 //!
 //! ## Why is this bad?
-//! The node copies its input and does nothing else.
+//! The node copies its input and has no other effect.
 //!
 //! ## Example
 //! ```onnx
@@ -24,12 +24,12 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: removes the node and lets those that used its result use its input. It relies on the type that the model declares for the
-//! input. There is no fix where the result is an output of a graph.
+//! Unsafe: removes the node and rewires the consumers of its result to its input. The fix relies on the type that the model
+//! declares for the input. If the result is an output of a graph, there is no fix.
 
 use super::rewrite::bypass;
 use crate::dtype::DType;
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC402",
@@ -41,15 +41,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let copies = |cast: &&CastSite| {
+    let copies = |cast: &&ResolvedCast| {
         let saturates = cast.to == DType::Float8E5M2 && cast.saturate != Some(false);
         cast.from == Some(cast.to) && !saturates && !cast.is_generic()
     };
     let findings = subject.casts().filter(copies).map(|cast| {
         let name = subject.model.name(cast.input);
-        let finding = Finding::at_node(cast.node, format!("'{name}' already is {}", cast.to));
+        let finding = Finding::at_node(cast.node, format!("'{name}' already has type {}", cast.to));
         match bypass(subject.model, cast.node, cast.output, cast.input) {
-            Some(edits) => finding.with_unsafe_fix(format!("use '{name}' in place of the result"), edits),
+            Some(edits) => finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits),
             None => finding,
         }
     });

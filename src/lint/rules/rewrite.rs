@@ -1,12 +1,12 @@
-//! Edits that take a node out of a graph.
+//! Edits that remove a node from a graph.
 
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
-/// A longer name than this is written in no other place than where it stands: a model would grow with the number of those that use it.
+/// The maximum length of a name that is copied to other nodes: the model would grow by its length for every consumer.
 const LONGEST_NAME: usize = 4096;
 
-/// Removes a node and lets those that used its only result use another value; none where the result's name must stay, or the other
-/// value is not visible everywhere, or has a name of absurd length.
+/// Removes a node and rewires the consumers of its only result to another value; `None` if the result's name must be kept, or
+/// the other value is not visible everywhere or has an extremely long name.
 pub(super) fn bypass(model: &Model, node: NodeId, output: Option<ValueId>, other: ValueId) -> Option<Vec<Edit>> {
     let removal = Edit::ReplaceNode { node, with: Vec::new() };
     let Some(output) = output else {
@@ -20,7 +20,7 @@ pub(super) fn bypass(model: &Model, node: NodeId, output: Option<ValueId>, other
     (is_free && is_visible).then(|| vec![Edit::Rewire { from: output, to: other }, removal])
 }
 
-/// Whether nothing but one node needs a value.
+/// Whether a node is the only consumer of a value.
 pub(super) fn is_only_used_by(model: &Model, value: ValueId, node: NodeId) -> bool {
     model.output_of(value).is_empty() && model.pin(value).is_none() && model.uses(value).all(|(user, _)| user == node)
 }

@@ -1,11 +1,11 @@
 //! One value is cast to the same type twice.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` nodes of one scope with the same input, resulting type and, where they have an effect, `saturate` and
-//! `round_mode`.
+//! `Cast` and `CastLike` nodes of one scope with the same input, the same resulting type and, where they have an effect, the
+//! same `saturate` and `round_mode`.
 //!
 //! ## Why is this bad?
-//! The same result is computed and held twice.
+//! The same result is computed and stored twice.
 //!
 //! ## Example
 //! ```onnx
@@ -26,8 +26,8 @@
 //! ```
 //!
 //! ## Fix
-//! Unsafe: removes the later node and lets those that used its result use that of the earlier one. There is no fix where the result
-//! is an output of a graph.
+//! Unsafe: removes the later node and rewires its consumers to the result of the earlier one. If the result is an output of a
+//! graph, there is no fix.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ use super::rewrite::bypass;
 use crate::cast::{RoundMode, Rules};
 use crate::dtype::DType;
 use crate::graph::{ScopeId, ValueId};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC404",
@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let mut first: HashMap<_, &CastSite> = HashMap::new();
+    let mut first: HashMap<_, &ResolvedCast> = HashMap::new();
     let mut findings = Vec::new();
     for cast in subject.casts().filter(|cast| !cast.is_generic()) {
         let earlier = *first.entry(result(cast)).or_insert(cast);
@@ -56,18 +56,18 @@ fn check(subject: &Subject) -> Vec<Finding> {
             continue;
         }
         let (name, path) = (model.name(cast.input), model.node_path(earlier.node));
-        let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {} at {path} already", cast.to));
+        let finding = Finding::at_node(cast.node, format!("'{name}' is already cast to {} at {path}", cast.to));
         let edits = earlier.output.and_then(|same| bypass(model, cast.node, cast.output, same));
         findings.push(match edits {
-            Some(edits) => finding.with_unsafe_fix(format!("use the result of {path}"), edits),
+            Some(edits) => finding.with_unsafe_fix(format!("reuse the result of {path}"), edits),
             None => finding,
         });
     }
     findings
 }
 
-/// What decides a cast's result.
-fn result(cast: &CastSite) -> (ScopeId, ValueId, DType, bool, RoundMode) {
+/// The properties that determine a cast's result.
+fn result(cast: &ResolvedCast) -> (ScopeId, ValueId, DType, bool, RoundMode) {
     let (rules, defaults) = (cast.rules(), Rules::default());
     let saturate = if cast.to.obeys_saturate() { rules.saturate } else { defaults.saturate };
     let round_mode = if cast.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };

@@ -1,12 +1,12 @@
-//! Two casts in a row turn negative numbers into positive ones, or the other way round.
+//! Two consecutive casts change the sign of numbers.
 //!
 //! ## What it checks
-//! A cast between a signed and an unsigned integer type that cannot hold what comes in, followed by a cast to a wider integer type or
-//! a float type.
+//! A cast between a signed and an unsigned integer type that cannot represent all inputs, followed by a cast to a wider integer
+//! type or a float type.
 //!
 //! ## Why is this bad?
-//! The first cast keeps the low bits and reads them in another way, -1 as 255; the second makes that number permanent. If the bits
-//! were meant all along, the wide type is the wrong one; if the number was meant, it is the middle type.
+//! The first cast keeps the low bits and reinterprets them, -1 as 255; the second makes that number permanent. If the bits are
+//! intended, the wide type is wrong; if the number is intended, the intermediate type is wrong.
 //!
 //! ## Example
 //! ```onnx
@@ -54,10 +54,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
         if !changes || !keeps {
             return None;
         }
-        let victim = if from.class() == Class::Signed { mask(from.bits()) } else { 1 << (middle.bits() - 1) };
-        let (before, after) = (number(from, victim), number(to, cast(middle, to, cast(from, middle, victim)?)?));
+        let sample = if from.class() == Class::Signed { mask(from.bits()) } else { 1 << (middle.bits() - 1) };
+        let (before, after) = (number(from, sample), number(to, cast(middle, to, cast(from, middle, sample)?)?));
         let first_path = subject.model.node_path(first.node);
-        let message = format!("{from} became {middle} at {first_path} and now becomes {to}: {before} turns into {after}");
+        let message = format!("{from} is cast to {middle} at {first_path} and then to {to}: {before} becomes {after}");
         Some(Finding::at_node(second.node, message))
     });
     findings.collect()

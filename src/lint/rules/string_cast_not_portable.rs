@@ -1,12 +1,12 @@
-//! A cast between strings and numbers comes out differently in each runtime.
+//! A cast between strings and numbers has different results in different runtimes.
 //!
 //! ## What it checks
 //! `Cast` and `CastLike` of floats or BOOL to STRING, and of STRING to BOOL.
 //!
 //! ## Why is this bad?
-//! ONNX asks for plain notation of floats and does not say how many digits: the same number is `1e-05` here and `0.00001` there, `inf`
-//! or `INF`, and eight digits are not enough to read most floats back. It does not say what BOOL becomes at all, nor which strings
-//! are true.
+//! ONNX requires plain notation of floats but does not specify the number of digits: the same number is `1e-05` in one runtime
+//! and `0.00001` in another, infinity is `inf` or `INF`, and eight digits are not enough to read most floats back. ONNX does
+//! not specify the string of a BOOL, nor which strings are true.
 //!
 //! ## Example
 //! ```onnx
@@ -15,7 +15,7 @@
 //!     y = Cast <to = 8> (x)
 //! }
 //! ```
-//! Use instead integers, which are written in one way only:
+//! Use instead integers, which all runtimes format alike:
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
 //! label (float[n] x) => (string[n] y) {
@@ -25,7 +25,7 @@
 //! ```
 
 use crate::dtype::{Class, DType};
-use crate::lint::{CastSite, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC303",
@@ -41,12 +41,12 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-fn why(cast: &CastSite) -> Option<String> {
+fn why(cast: &ResolvedCast) -> Option<String> {
     match (cast.from?, cast.to) {
-        (DType::Bool, DType::String) => Some("ONNX does not say what BOOL becomes as a string".to_owned()),
-        (DType::String, DType::Bool) => Some("ONNX does not say which strings are true".to_owned()),
+        (DType::Bool, DType::String) => Some("ONNX does not define the conversion of BOOL to STRING".to_owned()),
+        (DType::String, DType::Bool) => Some("ONNX does not define which strings are true".to_owned()),
         (from, DType::String) if from.class() == Class::Float => {
-            Some(format!("runtimes write {from} with different digits, exponents and infinities"))
+            Some(format!("runtimes format {from} with different digits, exponents and infinities"))
         }
         _ => None,
     }

@@ -1,10 +1,10 @@
-//! `to` is a name where the opset wants a number, or a number where it wants a name.
+//! The attribute type of `to` is not the one that the opset requires.
 //!
 //! ## What it checks
-//! The attribute `to` of `Cast`: a string with a type's name in opsets 1 to 5, an integer from opset 6 on.
+//! The attribute `to` of `Cast`: a string with a type's name in opsets 1 to 5, an integer since opset 6.
 //!
 //! ## Why is this bad?
-//! The model is not valid. Runtimes refuse it, or read the missing integer as 0, which is no type.
+//! The model is not valid. Runtimes reject it, or read the missing integer as 0, which is not a type.
 //!
 //! ## Example
 //! ```onnx
@@ -22,7 +22,7 @@
 //! ```
 //!
 //! ## Fix
-//! Safe: writes the same type in the other way. There is no fix where the name is that of no type.
+//! Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
 
 use crate::graph::{Edit, NodeId, read_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
@@ -43,10 +43,10 @@ const NUMBER_SINCE: i64 = 6;
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let casts = subject.cast_nodes().filter(|&node| subject.model.node(node).op_type() == "Cast");
-    casts.filter_map(|node| judge(subject, node)).collect()
+    casts.filter_map(|node| check_cast(subject, node)).collect()
 }
 
-fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
+fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
     let model = subject.model;
     let proto = model.node(node);
     let position = proto.attribute.iter().position(|attribute| attribute.name() == "to")?;
@@ -58,7 +58,8 @@ fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
         return None;
     }
     let words = |kind: AttributeType| kind.as_str_name().to_lowercase();
-    let finding = Finding::at_node(node, format!("`to` is of kind {}, but opset {opset} wants {}", words(found), words(wanted)));
+    let finding =
+        Finding::at_node(node, format!("`to` has attribute type {}, but opset {opset} requires {}", words(found), words(wanted)));
     let is_type = matches!(found, AttributeType::String | AttributeType::Int);
     let Some(dtype) = read_type(attribute).ok().filter(|_| is_type) else {
         return Some(finding);
@@ -70,11 +71,11 @@ fn judge(subject: &Subject, node: NodeId) -> Option<Finding> {
         _ => (Some(dtype.number().into()), None, Some(wanted.into())),
     };
     let what =
-        if wanted == AttributeType::Int { format!("write `to = {}`", dtype.number()) } else { format!("write `to = \"{dtype}\"`") };
+        if wanted == AttributeType::Int { format!("set `to = {}`", dtype.number()) } else { format!("set `to = \"{dtype}\"`") };
     Some(finding.with_safe_fix(what, vec![Edit::ReplaceNode { node, with: vec![changed] }]))
 }
 
-/// The kind that an attribute says it is; in IR 1 it need not say. None if it stands for an attribute of the function.
+/// The stated attribute type; in IR 1 it is optional. `None` if the attribute refers to an attribute of the function.
 fn kind(attribute: &AttributeProto) -> Option<AttributeType> {
     if !attribute.ref_attr_name().is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Phrases that several rules use.
+//! Phrases that several rules share.
 
 use crate::cast::Tally;
 use crate::dtype::DType;
@@ -11,12 +11,12 @@ pub(super) fn largest(dtype: DType) -> String {
     Format::of(dtype).map_or_else(String::new, |format| number(dtype, format.largest()))
 }
 
-/// What a number beyond the largest becomes in a float8 type without saturation.
+/// The result of an overflow in a float8 type without saturation.
 pub(super) fn overflow_becomes(to: DType) -> &'static str {
     if to == DType::Float8E5M2 { "infinity" } else { "NaN" }
 }
 
-/// `2 of the 4 elements of 'w', the first at index 1 (500)`; nothing if there are none.
+/// `2 of the 4 elements of 'w', the first at index 1 (500)`; `None` if there are none.
 pub(super) fn tally_of(tally: &Tally, constant: &Content, name: &str) -> Option<String> {
     let first = tally.first?;
     let element = element(constant, first);

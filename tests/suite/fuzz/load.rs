@@ -11,7 +11,7 @@ pub fn run(bytes: &[u8]) {
         let _ = array.elements();
     }
     let Some(model) = super::model(bytes) else { return };
-    for node in model.nodes_in_order_of_use() {
+    for node in model.topological_order() {
         let _ = model.node_path(*node);
     }
     let _ = inspect(&model);

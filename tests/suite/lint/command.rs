@@ -1,4 +1,4 @@
-//! `recast lint` and `recast rule` as people and scripts meet them.
+//! The commands `recast lint` and `recast rule`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -52,7 +52,7 @@ impl Folder {
     fn recast_with_input(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut command = self.command(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A command that refuses its arguments is gone before it reads.
+        // A command that rejects its arguments exits before it reads.
         let written = child.stdin.take().unwrap().write_all(input);
         assert!(written.is_ok() || written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe));
         child.wait_with_output().unwrap()
@@ -87,7 +87,7 @@ const MIXED: &str = r#"<ir_version: 9, opset_import: ["": 19]>
     g (float[4] x) => (float16[4] a, float8e5m2[4] b, float16[4] c) { [bare] a = Cast (x) [silent] b = Cast <to = 19> (x) [idle] c = Cast <to = 10, saturate = 1> (x) }"#;
 
 #[test]
-fn the_exit_code_says_what_was_found() {
+fn the_exit_code_reflects_the_findings() {
     let folder = Folder::new();
     folder.model("silent.onnx", SILENT);
     folder.model("stated.onnx", STATED);
@@ -122,7 +122,7 @@ fn the_exit_code_says_what_was_found() {
 }
 
 #[test]
-fn broken_files_are_reported_and_the_others_judged() {
+fn invalid_files_are_reported_and_the_others_linted() {
     let folder = Folder::new();
     folder.write("a.onnx", b"\x3a\xff");
     folder.model("b.onnx", SILENT);
@@ -165,7 +165,7 @@ fn files_come_from_folders_patterns_lists_and_standard_input() {
 }
 
 #[test]
-fn the_nearest_configuration_counts_and_the_command_line_more() {
+fn the_nearest_configuration_applies_and_the_command_line_overrides_it() {
     let folder = Folder::new();
     folder.model("m.onnx", MIXED);
     folder.model("inside/m.onnx", MIXED);
@@ -193,13 +193,13 @@ fn each_model_fails_the_run_by_the_severity_of_its_own_configuration() {
     let code = |arguments: &[&str]| run(arguments).status.code();
     assert_eq!(code(&["mild"]), Some(0));
     assert_eq!(code(&["mild", "strict"]), Some(1));
-    assert_eq!(code(&["mild", "--fail-on", "warning"]), Some(1), "the command line comes on top");
+    assert_eq!(code(&["mild", "--fail-on", "warning"]), Some(1), "the command line overrides it");
     assert_eq!(code(&["mild", "--severity", "RC101=error"]), Some(1));
     assert_eq!(stdout(&run(&["mild", "strict", "--format", "junit"])).matches("<failure").count(), 1);
 }
 
 #[test]
-fn a_configuration_with_a_mistake_leaves_its_models_unjudged_and_no_others() {
+fn an_invalid_configuration_skips_its_own_models_only() {
     let cases = [
         ("[lint]\nselekt = [\"RC1\"]\n", "selekt"),
         ("[lint]\nselect = [\"RC999\"]\n", "RC999"),
@@ -229,7 +229,7 @@ fn a_configuration_with_a_mistake_leaves_its_models_unjudged_and_no_others() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_regular_file_is_no_model_of_a_folder() {
+fn only_regular_files_are_models_of_a_folder() {
     use std::os::unix::fs::symlink;
 
     let folder = Folder::new();
@@ -263,7 +263,7 @@ fn what_is_no_regular_file_is_no_model_of_a_folder() {
 }
 
 #[test]
-fn fix_writes_and_reports_what_is_left() {
+fn fix_saves_and_reports_remaining_findings() {
     let folder = Folder::new();
     folder.model("silent.onnx", SILENT);
     folder.model("mixed.onnx", MIXED);
@@ -282,7 +282,7 @@ fn fix_writes_and_reports_what_is_left() {
 }
 
 #[test]
-fn unsafe_fixes_take_a_word() {
+fn unsafe_fixes_require_an_option() {
     let folder = Folder::new();
     let twice = r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (x) y = Add (a, b) }"#;
     folder.model("m.onnx", twice);
@@ -308,7 +308,7 @@ fn diff_shows_the_model_as_text_and_writes_nothing() {
 }
 
 #[test]
-fn a_baseline_hides_what_is_known_and_shows_what_is_new() {
+fn a_baseline_hides_known_findings_and_shows_new_ones() {
     let folder = Folder::new();
     folder.model("models/m.onnx", SILENT);
     let written = folder.recast(&["lint", "--baseline", "ci/known.json", "--write-baseline"]);
@@ -336,7 +336,7 @@ fn a_baseline_hides_what_is_known_and_shows_what_is_new() {
 }
 
 #[test]
-fn fixes_leave_what_a_baseline_hides() {
+fn fixes_skip_findings_of_the_baseline() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
     folder.recast(&["lint", "--baseline", "known.json", "--write-baseline"]);
@@ -355,7 +355,7 @@ fn fixes_leave_what_a_baseline_hides() {
 }
 
 #[test]
-fn a_model_silences_rules_only_by_its_own_entry() {
+fn only_recast_noqa_entries_suppress_rules() {
     let folder = Folder::new();
     let with = |properties: &str| {
         format!(
@@ -376,7 +376,7 @@ fn a_model_silences_rules_only_by_its_own_entry() {
 }
 
 #[test]
-fn external_data_is_judged_by_its_header_and_read_for_rules_on_constants() {
+fn external_data_is_checked_by_size_and_read_for_rules_on_constants() {
     let folder = Folder::new();
     let text = r#"<ir_version: 9, opset_import: ["": 19]> g () => (float8e4m3fn[2] y) <float[2] w = ["location": "w.bin", "offset": "4", "length": "8"]>
         { [quantize] y = Cast <to = 17, saturate = 1> (w) }"#;
@@ -413,7 +413,7 @@ fn rule_explains_one_or_lists_all() {
 }
 
 #[test]
-fn quiet_says_nothing_and_verbose_says_that_all_is_well() {
+fn quiet_prints_nothing_and_verbose_prints_zero_findings() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
     let quiet = folder.recast(&["lint", "--quiet"]);

@@ -1,4 +1,4 @@
-//! The documentation of every rule: its headings are there, and its examples are true.
+//! The documentation of every rule: it has all headings, and its examples are correct.
 
 use onnx_recast::lint::{RULES, Rule};
 
@@ -13,16 +13,16 @@ pub fn examples(rule: &Rule) -> Vec<String> {
 }
 
 #[test]
-fn every_rule_says_what_it_checks_why_and_by_example() {
+fn every_rule_has_all_sections() {
     let mut failures = Vec::new();
     for rule in RULES {
         for heading in ["What it checks", "Why is this bad?", "Example"] {
             if rule.section(heading).is_none_or(|text| text.len() < 40) {
-                failures.push(format!("{}: says nothing under '{heading}'", rule.code));
+                failures.push(format!("{}: no text under '{heading}'", rule.code));
             }
         }
         if !rule.summary().ends_with('.') {
-            failures.push(format!("{}: the summary is no sentence: {}", rule.code, rule.summary()));
+            failures.push(format!("{}: the summary is not a sentence: {}", rule.code, rule.summary()));
         }
     }
     expect_no_failures(failures);

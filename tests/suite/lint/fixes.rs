@@ -1,4 +1,4 @@
-//! What holds of every fix, over all fixtures, all examples of the documentation, and the example models.
+//! Properties of every fix, over all fixtures, all examples of the documentation, and the example models.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,7 @@ fn fix(proto: ModelProto, allowed: Safety) -> (ModelProto, Vec<Diagnostic>) {
 }
 
 #[test]
-fn fixing_comes_to_an_end_and_leaves_nothing_to_fix() {
+fn fixing_converges_and_no_fix_remains() {
     let mut failures = Vec::new();
     for allowed in [Safety::Safe, Safety::Unsafe] {
         for (name, proto) in corpus() {
@@ -59,7 +59,7 @@ fn fixing_comes_to_an_end_and_leaves_nothing_to_fix() {
 }
 
 #[test]
-fn a_model_without_a_fix_stays_to_the_byte() {
+fn a_model_without_fixes_keeps_its_bytes() {
     let mut failures = Vec::new();
     for (name, proto) in corpus() {
         let before = proto.encode_to_vec();
@@ -71,9 +71,9 @@ fn a_model_without_a_fix_stays_to_the_byte() {
     expect_no_failures(failures);
 }
 
-/// Only the attributes of the nodes with findings, and the number of the IR: that keeps what the model computes.
+/// Only the attributes of the nodes with findings, and the number of the IR: that preserves the model's results.
 #[test]
-fn safe_fixes_touch_attributes_of_their_nodes_and_nothing_else() {
+fn safe_fixes_change_attributes_of_reported_nodes_only() {
     let mut failures = Vec::new();
     for (name, proto) in corpus() {
         let (mut after, fixed) = fix(proto.clone(), Safety::Safe);
@@ -124,10 +124,10 @@ struct Case {
 }
 
 #[test]
-fn fixes_do_what_they_say() {
+fn fixes_have_the_documented_effect() {
     let cases = [
         Case {
-            name: "saturate and round_mode are written, in branches and functions too",
+            name: "saturate and round_mode are added, in branches and functions too",
             codes: "RC1",
             allowed: Safety::Safe,
             before: r#"<ir_version: 12, opset_import: ["": 24, "local": 1]>
@@ -154,7 +154,7 @@ fn fixes_do_what_they_say() {
                 Quantize (x) => (y) { y = Cast <to = 17, saturate = 1> (x) }"#,
         },
         Case {
-            name: "what says nothing is dropped, what says something stays",
+            name: "attributes without effect are removed, others are kept",
             codes: "RC203,RC106,RC107",
             allowed: Safety::Safe,
             before: r#"<ir_version: 8, opset_import: ["": 13]>
@@ -171,7 +171,7 @@ fn fixes_do_what_they_say() {
                 }"#,
         },
         Case {
-            name: "a newer default stays where the older operator does something else",
+            name: "a newer default is kept if the older operator behaves differently",
             codes: "RC203",
             allowed: Safety::Unsafe,
             before: r#"<ir_version: 8, opset_import: ["": 10]>
@@ -196,21 +196,21 @@ fn fixes_do_what_they_say() {
                 }"#,
         },
         Case {
-            name: "`to` in the other way",
+            name: "`to` in the required form",
             codes: "RC204",
             allowed: Safety::Safe,
             before: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { y = Cast <to = "FLOAT16"> (x) }"#,
             after: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { y = Cast <to = 10> (x) }"#,
         },
         Case {
-            name: "the IR version rises to what the model needs",
+            name: "the IR version is raised to the one that the model requires",
             codes: "RC206",
             allowed: Safety::Safe,
             before: r#"<ir_version: 8, opset_import: ["": 19]> g (float[4] x) => (float8e5m2[4] y) { y = Cast <to = 19, saturate = 1> (x) }"#,
             after: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e5m2[4] y) { y = Cast <to = 19, saturate = 1> (x) }"#,
         },
         Case {
-            name: "a model that is in opset 1 without a word says so, as IR 3 and later have to",
+            name: "a model without imports gets opset 1 when it moves to IR 3 or later",
             codes: "RC206",
             allowed: Safety::Safe,
             before: r#"<ir_version: 2> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Mul (x, w) }"#,

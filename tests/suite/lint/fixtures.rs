@@ -1,4 +1,4 @@
-//! For every rule, models that it judges: what is wrong with one, and another like it that is right.
+//! For every rule: models with findings, and similar models without findings.
 
 use onnx_recast::lint::RULES;
 
@@ -20,7 +20,7 @@ pub struct Fixture {
 }
 
 #[test]
-fn every_rule_finds_what_it_should_and_nothing_else() {
+fn every_rule_reports_the_expected_findings_only() {
     let mut failures = Vec::new();
     for Fixture { code, shows, bad, findings, good } in FIXTURES {
         let found = find(bad, code);
@@ -32,7 +32,7 @@ fn every_rule_finds_what_it_should_and_nothing_else() {
         }
         let found: Vec<String> = find(good, code).iter().map(|found| format!("{}: {}", found.place(), found.message)).collect();
         if !found.is_empty() {
-            failures.push(format!("{code}, {shows}: found {found:#?} where all is right"));
+            failures.push(format!("{code}, {shows}: found {found:#?} in the correct model"));
         }
     }
     expect_no_failures(failures);
@@ -98,7 +98,7 @@ pub const FIXTURES: &[Fixture] = &[
     },
     Fixture {
         code: "RC103",
-        shows: "what overflow becomes is said for the type",
+        shows: "the result of an overflow depends on the type",
         bad: r#"<ir_version: 12, opset_import: ["": 24]>
             g (float[4] x, float scale, float8e5m2fnuz zero) => (float8e4m3fn[4] a, float8e5m2[4] b, float8e4m3fnuz[4] c, float8e8m0[4] d, float8e5m2fnuz[4] e) {
                 [a] a = Cast <to = 17, saturate = 0> (x)
@@ -200,8 +200,8 @@ pub const FIXTURES: &[Fixture] = &[
                 z = DequantizeLinear (v, scale)
             }"#,
         findings: &[
-            ("graph/w", "'w' is used as FLOAT8E4M3FN by graph/dequantize, but stored as UINT8"),
-            ("graph/v", "'v' is declared as FLOAT8E5M2, but stored as UINT8"),
+            ("graph/w", "'w' is used as FLOAT8E4M3FN by graph/dequantize but stored as UINT8"),
+            ("graph/v", "'v' is declared as FLOAT8E5M2 but stored as UINT8"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float scale, uint8 zero, float8e4m3fn zero8) => (float[2] y, float[2] z) <uint8[2] w = {56, 64}, float8e4m3fn[2] v = {1, 2}> {
@@ -233,7 +233,7 @@ pub const FIXTURES: &[Fixture] = &[
         shows: "there and straight back",
         bad: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float[4] x) => (float16[4] y) { [down] n = Cast <to = 17> (x) [up] y = Cast <to = 10> (n) }"#,
-        findings: &[("graph/up", "FLOAT became FLOAT8E4M3FN at graph/down and now becomes FLOAT16")],
+        findings: &[("graph/up", "FLOAT is cast to FLOAT8E4M3FN at graph/down and then to FLOAT16")],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float8e4m3fn[4] x, float[4] v) => (float[4] y, float[4] z) {
                 y = Cast <to = 1> (x)
@@ -246,12 +246,12 @@ pub const FIXTURES: &[Fixture] = &[
         code: "RC201",
         shows: "no `to`",
         bad: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { [cast] y = Cast (x) }"#,
-        findings: &[("graph/cast", "does not say which type")],
+        findings: &[("graph/cast", "the attribute `to` is missing")],
         good: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { h = Cast <to = 10> (x) y = CastLike (h, x) }"#,
     },
     Fixture {
         code: "RC202",
-        shows: "types and operators that came later, numbers and names of no type",
+        shows: "types and operators of later opsets, invalid numbers and names of types",
         bad: r#"<ir_version: 8, opset_import: ["": 12]>
             g (float[4] x, bfloat16[4] b) => (float8e4m3fn[4] y, float[4] z, float[4] u, float[4] v) {
                 [result] y = Cast <to = 17> (x)
@@ -260,10 +260,10 @@ pub const FIXTURES: &[Fixture] = &[
                 [number] v = Cast <to = 99> (x)
             }"#,
         findings: &[
-            ("graph/result", "Cast of opset 12 does not admit FLOAT8E4M3FN as its result; opset 19 is the first"),
-            ("graph/input", "does not admit BFLOAT16 as its input; opset 13"),
-            ("graph/like", "CastLike came with opset 15; this is opset 12"),
-            ("graph/number", "`to` = 99 is no element type"),
+            ("graph/result", "Cast of opset 12 does not support FLOAT8E4M3FN as its result; opset 19 is the first"),
+            ("graph/input", "does not support BFLOAT16 as its input; opset 13"),
+            ("graph/like", "CastLike requires opset 15; the imported opset is 12"),
+            ("graph/number", "`to` = 99 is not an ONNX element type"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float[4] x, bfloat16[4] b) => (float8e4m3fn[4] y, float[4] z, bfloat16[4] u) {
@@ -286,9 +286,9 @@ pub const FIXTURES: &[Fixture] = &[
             <domain: "local", opset_import: ["": 18]>
             F <anything> (x) => (y) { y = Relu (x) }"#,
         findings: &[
-            ("graph/saturate", "Cast of ai.onnx 18 has no attribute `saturate`; it came with opset 19"),
-            ("graph/newer", "`round_mode`; it came with opset 24"),
-            ("graph/dropped", "`consumed_inputs`; it was dropped with opset 14"),
+            ("graph/saturate", "Cast of ai.onnx 18 has no attribute `saturate`; it was added in opset 19"),
+            ("graph/newer", "`round_mode`; it was added in opset 24"),
+            ("graph/dropped", "`consumed_inputs`; it was removed in opset 14"),
             ("graph/never", "`alpha`; no opset has it"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19, "vendor": 1]>
@@ -298,14 +298,14 @@ pub const FIXTURES: &[Fixture] = &[
         code: "RC204",
         shows: "a name since opset 6",
         bad: r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { [cast] y = Cast <to = "FLOAT16"> (x) }"#,
-        findings: &[("graph/cast", "`to` is of kind string, but opset 18 wants int")],
+        findings: &[("graph/cast", "`to` has attribute type string, but opset 18 requires int")],
         good: r#"<ir_version: 3, opset_import: ["": 5]> g (float[4] x) => (float16[4] y) { y = Cast <to = "FLOAT16"> (x) }"#,
     },
     Fixture {
         code: "RC204",
         shows: "a number before opset 6",
         bad: r#"<ir_version: 3, opset_import: ["": 5]> g (float[4] x) => (float16[4] y) { [cast] y = Cast <to = 10> (x) }"#,
-        findings: &[("graph/cast", "`to` is of kind int, but opset 5 wants string")],
+        findings: &[("graph/cast", "`to` has attribute type int, but opset 5 requires string")],
         good: r#"<ir_version: 3, opset_import: ["": 6]> g (float[4] x) => (float16[4] y) { y = Cast <to = 10> (x) }"#,
     },
     Fixture {
@@ -318,8 +318,8 @@ pub const FIXTURES: &[Fixture] = &[
                 z = Relu (n)
             }"#,
         findings: &[
-            ("graph/output", "'y' is cast to FLOAT16, but declared as FLOAT"),
-            ("graph/between", "'n' is cast to DOUBLE, but declared as FLOAT16"),
+            ("graph/output", "'y' is cast to FLOAT16 but declared as FLOAT"),
+            ("graph/between", "'n' is cast to DOUBLE but declared as FLOAT16"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
             g (float[4] x) => (float16[4] y) <float16[4] n> { n = Cast <to = 10> (x) y = Cast <to = 10> (n) }"#,
@@ -331,14 +331,14 @@ pub const FIXTURES: &[Fixture] = &[
             g (float[4] x) => (float8e4m3fn[4] y) { y = local.F (x) }
             <domain: "local", opset_import: ["": 19]>
             F (x) => (y) { y = Cast <to = 17, saturate = 1> (x) }"#,
-        findings: &[("model", "ir_version 7 is too low for FLOAT8E4M3FN, which came with 9")],
+        findings: &[("model", "ir_version 7 is too low for FLOAT8E4M3FN, which requires 9")],
         good: r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) { y = Cast <to = 17, saturate = 1> (x) }"#,
     },
     Fixture {
         code: "RC206",
         shows: "a type that an attribute names, of ONNX's own operators alone",
         bad: r#"<ir_version: 8, opset_import: ["": 19]> g (float[4] x) => (float[4] y) { n = Cast <to = 17> (x) y = Cast <to = 1> (n) }"#,
-        findings: &[("model", "ir_version 8 is too low for FLOAT8E4M3FN, which came with 9")],
+        findings: &[("model", "ir_version 8 is too low for FLOAT8E4M3FN, which requires 9")],
         good: r#"<ir_version: 8, opset_import: ["": 18, "custom": 1, "local": 1]>
             g (float[4] x) => (float[4] y) { n = custom.Move <to = 17> (x) y = local.Move <dtype = 17> (n) }
             <domain: "local", opset_import: ["": 18]> Move <dtype> (a) => (b) { b = Neg (a) }"#,
@@ -348,7 +348,7 @@ pub const FIXTURES: &[Fixture] = &[
         shows: "an opset of another domain, if a node uses it",
         bad: r#"<ir_version: 9, opset_import: ["": 18, "ai.onnx.ml": 5]>
             g (float[4] x) => (float[4] y) { y = ai.onnx.ml.Scaler (x) }"#,
-        findings: &[("model", "ir_version 9 is too low for opset 5 of ai.onnx.ml, which came with 10")],
+        findings: &[("model", "ir_version 9 is too low for opset 5 of ai.onnx.ml, which requires 10")],
         good: r#"<ir_version: 9, opset_import: ["": 18, "ai.onnx.ml": 5]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
     },
     Fixture {
@@ -363,10 +363,10 @@ pub const FIXTURES: &[Fixture] = &[
                 y = Mul (c, d)
             }"#,
         findings: &[
-            ("graph/up", "data file '../up.bin': leads out of the model's folder"),
-            ("graph/root", "data file '/etc/passwd': leads out"),
-            ("graph/inside", "data file 'w/../../x': leads out"),
-            ("graph/attribute", "data file 'C:\\weights.bin': leads out"),
+            ("graph/up", "data file '../up.bin' is outside the model's folder"),
+            ("graph/root", "data file '/etc/passwd' is outside"),
+            ("graph/inside", "data file 'w/../../x' is outside"),
+            ("graph/attribute", "data file 'C:\\weights.bin' is outside"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
             g (float[2] x) => (float[2] y) <float[2] w = ["location": "weights/w..bin"]> { y = Mul (x, w) }"#,
@@ -411,13 +411,13 @@ pub const FIXTURES: &[Fixture] = &[
             }
             <domain: "local", opset_import: ["": 11]> F (x) => (y) { [inner] y = Einsum <equation = "ij->ij"> (x) }"#,
         findings: &[
-            ("graph/newer", "LayerNormalization came with opset 17 of ai.onnx; this is opset 14"),
-            ("graph/gone", "Scatter of ai.onnx is deprecated since opset 11; this is opset 14"),
-            ("graph/misspelt", "no opset of ai.onnx has an operator Erfc; did you mean Erf?"),
-            ("graph/case", "no opset of ai.onnx has an operator relu; did you mean Relu?"),
-            ("graph/of_ml", "TreeEnsemble came with opset 5 of ai.onnx.ml; this is opset 1"),
-            ("graph/strange", "no opset of ai.onnx has an operator FusedSomethingQuick"),
-            ("function/local:F/inner", "Einsum came with opset 12 of ai.onnx; this is opset 11"),
+            ("graph/newer", "LayerNormalization requires opset 17 of ai.onnx; the imported opset is 14"),
+            ("graph/gone", "Scatter of ai.onnx is deprecated since opset 11; the imported opset is 14"),
+            ("graph/misspelt", "ai.onnx has no operator Erfc in any opset; did you mean Erf?"),
+            ("graph/case", "ai.onnx has no operator relu in any opset; did you mean Relu?"),
+            ("graph/of_ml", "TreeEnsemble requires opset 5 of ai.onnx.ml; the imported opset is 1"),
+            ("graph/strange", "ai.onnx has no operator FusedSomethingQuick in any opset"),
+            ("function/local:F/inner", "Einsum requires opset 12 of ai.onnx; the imported opset is 11"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 17, "com.example": 1, "local": 1]>
             g (float[2, 4] x, float[4] s) => (float[2, 4] y) {
@@ -447,7 +447,7 @@ pub const FIXTURES: &[Fixture] = &[
             ("graph/bytes", "1 of the 2 elements of 'v', the first at index 1 (-129)"),
             ("graph/words", "'s' cannot be cast to INT64: element 1, 'seven'"),
             ("graph/six_bits", "1 of the 2 elements of 'u', the first at index 1 (8)"),
-            ("graph/four_bits", "ONNX's text and runtimes disagree"),
+            ("graph/four_bits", "the text of ONNX and the runtimes disagree"),
             ("graph/scale", "1 of the 2 elements of 'm', the first at index 0 (-1)"),
             ("graph/chain", "2 of the 3 elements of 'h', the first at index 1 (3000000000)"),
         ],
@@ -493,8 +493,8 @@ pub const FIXTURES: &[Fixture] = &[
                 [truth] w = Cast <to = 9> (s)
             }"#,
         findings: &[
-            ("graph/float", "write FLOAT with different digits"),
-            ("graph/bool", "what BOOL becomes"),
+            ("graph/float", "format FLOAT with different digits"),
+            ("graph/bool", "the conversion of BOOL to STRING"),
             ("graph/truth", "which strings are true"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
@@ -536,9 +536,9 @@ pub const FIXTURES: &[Fixture] = &[
                 [double] c = Cast <to = 11> (k)
             }"#,
         findings: &[
-            ("graph/back", "FLOAT was narrowed to FLOAT16 at graph/narrow; as FLOAT it is no more precise"),
-            ("graph/other", "FLOAT16 was narrowed to BFLOAT16"),
-            ("graph/double", "DOUBLE was narrowed to FLOAT"),
+            ("graph/back", "FLOAT is narrowed to FLOAT16 at graph/narrow; the cast to FLOAT does not restore the precision"),
+            ("graph/other", "FLOAT16 is narrowed to BFLOAT16"),
+            ("graph/double", "DOUBLE is narrowed to FLOAT"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float[4] x, float16[4] h) => (float16[4] a, float[4] b, float[4] c, float[1] d) <float[1] w = {0.1}> {
@@ -564,8 +564,8 @@ pub const FIXTURES: &[Fixture] = &[
                 [float] b = Cast <to = 1> (m)
             }"#,
         findings: &[
-            ("graph/wide", "INT8 became UINT8 at graph/first and now becomes INT32: -1 turns into 255"),
-            ("graph/float", "128 turns into -128"),
+            ("graph/wide", "INT8 is cast to UINT8 at graph/first and then to INT32: -1 becomes 255"),
+            ("graph/float", "128 becomes -128"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
             g (int8[4] x, uint8[4] u) => (int8[4] a, float[4] b, int32[4] c) {
@@ -609,9 +609,9 @@ pub const FIXTURES: &[Fixture] = &[
                 [like] u = CastLike (f, f)
             }"#,
         findings: &[
-            ("graph/same", "'x' already is FLOAT"),
-            ("graph/copied", "'e' already is FLOAT8E5M2"),
-            ("graph/like", "'f' already is FLOAT8E4M3FN"),
+            ("graph/same", "'x' already has type FLOAT"),
+            ("graph/copied", "'e' already has type FLOAT8E5M2"),
+            ("graph/like", "'f' already has type FLOAT8E4M3FN"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19, "local": 1]>
             g (float[4] x, float8e5m2[4] e) => (float16[4] y, float8e5m2[4] z, float[4] u) {
@@ -637,10 +637,10 @@ pub const FIXTURES: &[Fixture] = &[
                 [bool] e = Cast <to = 1> (m)
             }"#,
         findings: &[
-            ("graph/wider", "FLOAT16 became FLOAT at graph/#0:Cast and now becomes DOUBLE: one cast from FLOAT16 would do"),
-            ("graph/back", "no cast would do"),
-            ("graph/narrower", "one cast from INT8 would do"),
-            ("graph/bool", "one cast from BOOL would do"),
+            ("graph/wider", "FLOAT16 is cast to FLOAT at graph/#0:Cast and then to DOUBLE: one cast from FLOAT16 is sufficient"),
+            ("graph/back", "no cast is necessary"),
+            ("graph/narrower", "one cast from INT8 is sufficient"),
+            ("graph/bool", "one cast from BOOL is sufficient"),
         ],
         good: r#"<ir_version: 8, opset_import: ["": 18]>
             g (float[4] x, int32[4] i, float16[4] h, bool[4] b) => (float[4] a, int8[4] c, string[4] d, string[4] e) {
@@ -668,9 +668,9 @@ pub const FIXTURES: &[Fixture] = &[
                 [eight] z = Cast <to = 19, saturate = 1> (x)
             }"#,
         findings: &[
-            ("graph/second", "'x' is cast to FLOAT16 at graph/first already"),
-            ("graph/third", "at graph/first already"),
-            ("graph/eight", "'x' is cast to FLOAT8E5M2 at graph/#5:Cast already"),
+            ("graph/second", "'x' is already cast to FLOAT16 at graph/first"),
+            ("graph/third", "at graph/first"),
+            ("graph/eight", "'x' is already cast to FLOAT8E5M2 at graph/#5:Cast"),
         ],
         good: r#"<ir_version: 9, opset_import: ["": 19]>
             g (float[4] x, float[4] v) => (float16[4] y, float8e5m2[4] z, float8e5m2[4] u) {

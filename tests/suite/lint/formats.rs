@@ -42,7 +42,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn every_format_is_as_it_was() {
+fn every_format_matches_its_golden_file() {
     let folder = folder();
     let golden = Path::new("tests/suite/lint/golden");
     let mut failures = Vec::new();
@@ -64,7 +64,7 @@ fn every_format_is_as_it_was() {
 }
 
 #[test]
-fn a_run_is_the_same_to_the_byte_each_time() {
+fn output_is_deterministic() {
     let folder = folder();
     for format in FORMATS {
         let run = || stdout(&folder.recast(&["lint", "--select", "ALL", "--format", format]));
@@ -92,7 +92,7 @@ fn a_clean_run_is_a_valid_document_too() {
 }
 
 #[test]
-fn byte_regions_hold_what_they_say() {
+fn byte_ranges_contain_the_reported_node() {
     let folder = folder();
     let document: Value = serde_json::from_str(&stdout(&folder.recast(&["lint", "a.onnx", "--format", "sarif"]))).unwrap();
     let file = fs::read(folder.path("a.onnx")).unwrap();
@@ -110,7 +110,7 @@ fn byte_regions_hold_what_they_say() {
 }
 
 #[test]
-fn fingerprints_stay_while_the_model_changes_elsewhere() {
+fn fingerprints_do_not_change_when_the_model_changes_elsewhere() {
     let folder = Folder::new();
     let fingerprint = |nodes: &str| {
         let text = format!(r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) {{ {nodes} }}"#);

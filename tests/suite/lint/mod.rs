@@ -20,9 +20,9 @@ pub fn selecting(codes: &str) -> Selection {
     Selection::of([&Layer { select: Some(select), ..Layer::default() }])
 }
 
-/// How the tests judge models that are in no file.
+/// The lint job of tests with models in memory.
 pub fn job(selection: &Selection) -> Job<'_> {
-    Job { path: "model.onnx", selection, noqa: Noqa::Heard, overlapping: Overlapping::Shown }
+    Job { path: "model.onnx", selection, noqa: Noqa::Respected, overlapping: Overlapping::Shown }
 }
 
 /// What the rules of these codes find in a text.
@@ -32,7 +32,7 @@ pub fn find(text: &str, codes: &str) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn the_table_of_rules_is_in_order_and_each_code_and_name_is_there_once() {
+fn rules_are_sorted_and_codes_and_names_are_unique() {
     let codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
     assert!(codes.is_sorted_by(|left, right| left < right), "{codes:?}");
     let mut names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();

@@ -1,4 +1,4 @@
-//! What a model says itself of the rules that are not to judge it, at every level.
+//! `recast.noqa` entries at every level of a model.
 
 use onnx_recast::graph::Model;
 use onnx_recast::lint::{self, Job, Noqa};
@@ -33,7 +33,7 @@ fn graph(model: &mut ModelProto) -> &mut GraphProto {
 }
 
 #[test]
-fn an_entry_silences_what_is_inside_its_own_message() {
+fn an_entry_suppresses_findings_inside_its_own_message() {
     type Silence = fn(&mut ModelProto);
     let cases: [(&str, Silence, &[&str]); 8] = [
         ("nowhere", |_| {}, &ALL),

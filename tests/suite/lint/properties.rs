@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn fixing_comes_to_an_end(sketch in sketches()) {
+    fn fixing_converges(sketch in sketches()) {
         for allowed in [Safety::Safe, Safety::Unsafe] {
             let fixed = fix(&build(&sketch), "ALL", allowed);
             let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_model_is_judged_without_a_panic(sketch in sketches(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn linting_a_damaged_model_does_not_panic(sketch in sketches(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut bytes = build(&sketch).encode_to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;

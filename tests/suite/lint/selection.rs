@@ -1,4 +1,4 @@
-//! Which rules judge, and how severely.
+//! The enabled rules and their severities.
 
 use onnx_recast::lint::{FilePattern, Layer, RULES, Selected, Selection, Selector, Severity};
 use std::path::Path;
@@ -21,7 +21,7 @@ struct Case {
 }
 
 #[test]
-fn the_longer_code_wins_and_later_layers_win() {
+fn longer_codes_and_later_layers_take_precedence() {
     let cases = [
         Case { name: "select replaces", layers: &[(Some("RC101 RC40"), "", "")], selected: "RC101 RC401 RC402 RC403 RC404" },
         Case { name: "a name is a code", layers: &[(Some("same-cast-twice"), "", "")], selected: "RC404" },
@@ -77,7 +77,7 @@ fn the_default_rules_are_float8_validity_and_undefined_results() {
 }
 
 #[test]
-fn severities_follow_the_longer_code_and_the_later_layer() {
+fn severities_use_the_longer_code_and_the_later_layer() {
     let severity = |list: &[(&str, Severity)]| list.iter().map(|(code, severity)| (code.parse().unwrap(), *severity)).collect();
     let first = Layer { severity: severity(&[("RC101", Severity::Info), ("RC1", Severity::Error)]), ..Layer::default() };
     let second = Layer { severity: severity(&[("RC102", Severity::Info)]), ..Layer::default() };
@@ -87,7 +87,7 @@ fn severities_follow_the_longer_code_and_the_later_layer() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused() {
+fn an_unknown_rule_is_rejected() {
     for text in ["", "RC9", "RC1011", "F401", "RC101x"] {
         assert!(text.parse::<Selector>().is_err(), "{text:?} is taken");
     }
@@ -97,7 +97,7 @@ fn what_is_no_rule_is_refused() {
 }
 
 #[test]
-fn patterns_match_paths_names_and_all_that_is_inside() {
+fn patterns_match_paths_names_and_folder_contents() {
     let cases = [
         ("legacy/*.onnx", "legacy/a.onnx", true),
         ("legacy/*.onnx", "legacy/deep/a.onnx", false),

@@ -20,7 +20,7 @@ fn frozen_initializers_fold_and_convert_and_are_inputs_no_longer() {
     };
 
     let kept = recast(&["fold", &input, "--dry-run"]);
-    let remedy = "a caller may override the initializer, which is also an input; use --freeze-initializers";
+    let remedy = "a caller can override the initializer, which is also an input; use --freeze-initializers";
     assert!(said(&kept).contains(remedy), "{}", said(&kept));
     let done = recast(&["fold", &input, "-o", &output, "--freeze-initializers"]);
     assert!(said(&done).contains("  froze 2 initializers\n") && said(&done).contains("folded 1 cast"), "{}", said(&done));
