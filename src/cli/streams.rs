@@ -37,6 +37,11 @@ pub fn say<'d>(message: impl Into<Printed<'d>>) {
 fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite) -> io::Result<()> {
     match printed {
         Printed::Text(text) => write_all(AutoStream::new(stream, colours), text.styled()),
+        Printed::Parts(parts) => {
+            let mut out = AutoStream::new(stream, colours);
+            parts.write(&mut out)?;
+            out.flush()
+        }
         Printed::Document(document) => {
             let mut out = io::BufWriter::with_capacity(1 << 16, stream);
             document.write(&mut out)?;
