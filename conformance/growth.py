@@ -20,6 +20,9 @@ SECONDS_FOR_CASTS = 0.03
 BOMB = 100_000_000  # Bytes.
 MANY = 1_000_000  # Nodes of 30 bytes.
 MOST_MEMORY = 25  # Times the files that are read.
+MOST_FOR_BOMB = 36  # The messages before the refusal.
+MOST_FOR_REPORTS = 42  # With a finding, or a cast that is not folded, for each node.
+MOST_FOR_CHANGES = 70  # With a new node for each node: the old model, the new one and the list of changes exist together.
 
 
 def check(report):
@@ -88,47 +91,64 @@ def check_bomb(report, folder):
     refused = done.returncode == 2 and "which no file of this size needs" in done.stderr
     report.case(f"{BOMB} bytes of empty nodes", not refused and f"{done.returncode}: {done.stderr.strip()}")
     code, seconds, memory = run([RECAST, "inspect", source])
-    report.case(f"{BOMB} bytes of empty nodes: memory", memory > MOST_MEMORY * BOMB / 2**20 and f"{memory:.0f} MiB")
+    report.case(f"{BOMB} bytes of empty nodes: memory", memory > MOST_FOR_BOMB * BOMB / 2**20 and f"{memory:.0f} MiB")
     report.details.append(f"{BOMB} bytes of empty nodes: refused after {seconds:.1f} s with {memory:.0f} MiB")
 
 
 def check_commands(report, folder):
-    """The memory of every command on a model of one million nodes, as a multiple of the files."""
-    one, other, output = folder / "one.onnx", folder / "other.onnx", folder / "out.onnx"
-    one.write_bytes(chain(b"Relu"))
-    other.write_bytes(chain(b"Sqrt"))
-    size = one.stat().st_size / 2**20
+    """The memory of every command on models of one million nodes, as a multiple of the files."""
+    relu, sqrt, cast = (folder / name for name in ("relu.onnx", "sqrt.onnx", "cast.onnx"))
+    softmax, unknown, output = folder / "softmax.onnx", folder / "unknown.onnx", folder / "out.onnx"
+    relu.write_bytes(chain(b"Relu"))
+    sqrt.write_bytes(chain(b"Sqrt"))
+    softmax.write_bytes(chain(b"Softmax", shape=message(2, message(1, b"\x08\x02") + message(1, b"\x08\x03"))))  # 2 × 3 floats.
+    cast.write_bytes(chain(b"Cast", message(5, message(1, b"to") + b"\x18\x01\xa0\x01\x02")))
+    unknown.write_bytes(chain(b"Erfc"))
     formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
+    converted = ["convert", softmax, "--opset", "12", "-o", output]
     commands = {
-        "inspect": ["inspect", one],
-        "fold": ["fold", one, "-o", output],
-        "convert": ["convert", one, "--opset", "21", "-o", output],
-        **{f"lint --format {name}": ["lint", one, "--format", name] for name in formats},
-        "diff": ["diff", one, other],
+        "inspect": (["inspect", relu], [relu], 0, MOST_MEMORY),
+        "inspect --format json": (["inspect", relu, "--format", "json"], [relu], 0, MOST_MEMORY),
+        "inspect --format dot": (["inspect", relu, "--format", "dot"], [relu], 0, MOST_MEMORY),
+        "fold": (["fold", relu, "-o", output], [relu], 0, MOST_MEMORY),
+        "fold over an output": (["fold", relu, "-o", output], [relu], 0, MOST_MEMORY),
+        "fold, no cast folded": (["fold", cast, "-o", output], [cast], 0, MOST_FOR_REPORTS),
+        "convert": (["convert", relu, "--opset", "21", "-o", output], [relu], 0, MOST_MEMORY),
+        "convert, every node expanded": (converted, [softmax], 0, MOST_FOR_CHANGES),
+        "convert, every node expanded, --format json": ([*converted, "--format", "json"], [softmax], 0, MOST_FOR_CHANGES),
+        "diff": (["diff", relu, sqrt], [relu, sqrt], 1, MOST_MEMORY),
+        "diff --format json": (["diff", relu, sqrt, "--format", "json"], [relu, sqrt], 1, MOST_MEMORY),
+        **{f"lint --format {name}": (["lint", relu, "--format", name], [relu], 0, MOST_MEMORY) for name in formats},
+        **{
+            f"lint --format {name}, a finding a node": (["lint", unknown, "--format", name], [unknown], 1, MOST_FOR_REPORTS)
+            for name in formats
+        },
     }
-    for name, command in commands.items():
+    for name, (command, files, expected, most) in commands.items():
         code, seconds, memory = run([RECAST, *command])
-        times = memory / (size * (2 if name == "diff" else 1))
-        report.case(f"one million nodes: {name}: exit code", code != (name == "diff") and code)
-        report.case(f"one million nodes: {name}: memory", times > MOST_MEMORY and f"{times:.1f} times the files")
+        times = memory / sum(file.stat().st_size / 2**20 for file in files)
+        report.case(f"one million nodes: {name}: exit code", code != expected and code)
+        report.case(f"one million nodes: {name}: memory", times > most and f"{times:.1f} times the files")
         report.details.append(f"one million nodes: {name}: {seconds:.2f} s, {memory:.0f} MiB, {times:.1f} times the files")
-    done = recast("inspect", one, "--max-memory", "100M")
+    done = recast("inspect", relu, "--max-memory", "100M")
     refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
     report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
 
 
-def chain(op):
-    """Written as bytes: the onnx package takes minutes for a million nodes."""
+def message(number, content):
+    """A field whose value is a message or a string."""
+    length = len(content)
+    varint = bytearray()
+    while length > 127:
+        varint.append(length & 127 | 128)
+        length >>= 7
+    return bytes([number << 3 | 2, *varint, length]) + content
 
-    def field(number, content):
-        length = len(content)
-        varint = bytearray()
-        while length > 127:
-            varint.append(length & 127 | 128)
-            length >>= 7
-        return bytes([number << 3 | 2, *varint, length]) + content
 
+def chain(op, attributes=b"", shape=b""):
+    """A chain of one operator. Written as bytes: the onnx package takes minutes for a million nodes."""
     names = [b"v%08d" % index for index in range(MANY + 1)]
-    nodes = [field(1, field(1, names[index]) + field(2, names[index + 1]) + field(4, op)) for index in range(MANY)]
-    ends = [field(number, field(1, name) + field(2, field(1, b"\x08\x01"))) for number, name in ((11, names[0]), (12, names[MANY]))]
-    return b"\x08\x08" + field(7, b"".join([*nodes, field(2, b"g"), *ends])) + field(8, b"\x10\x0d")
+    nodes = [message(1, message(1, names[index]) + message(2, names[index + 1]) + message(4, op) + attributes) for index in range(MANY)]
+    kind = message(1, b"\x08\x01" + shape)
+    ends = [message(number, message(1, name) + message(2, kind)) for number, name in ((11, names[0]), (12, names[MANY]))]
+    return b"\x08\x08" + message(7, b"".join([*nodes, message(2, b"g"), *ends])) + message(8, b"\x10\x0d")

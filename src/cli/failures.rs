@@ -7,9 +7,10 @@ use super::files::Output;
 use super::streams::{message, print, say};
 use crate::error::{Classified, ErrorKind};
 use crate::lint::BadConfig;
-use crate::report::{self, Failure};
+use crate::report::{self, Failure, LintFormat, LintRun};
 
-/// Where an error goes that ends a run, besides standard error.
+/// Where an error goes that ends the run, besides standard error.
+#[derive(Clone, Copy)]
 pub enum OnError {
     /// Nowhere else.
     Text,
@@ -19,6 +20,8 @@ pub enum OnError {
     Models,
     /// Into a document on standard error, and nothing else.
     ModelsOnStderr,
+    /// Into a report of findings on standard output.
+    Lint(LintFormat),
 }
 
 impl OnError {
@@ -31,13 +34,31 @@ impl OnError {
         }
     }
 
+    /// What is printed to standard error and, if there is such, to standard output.
+    pub fn words(self, failure: Failure) -> (String, String) {
+        let text = message(&failure).to_string();
+        let errors = [failure];
+        let models: [(); 0] = [];
+        match self {
+            OnError::Text => (text, String::new()),
+            OnError::Document => (text, report::json(serde_json::json!({}), &errors).to_string()),
+            OnError::Models => (text, report::models_json(&models, &errors).to_string()),
+            OnError::ModelsOnStderr => (report::models_json(&models, &errors).to_string(), String::new()),
+            OnError::Lint(format) => {
+                let run = LintRun { errors: errors.into(), ..LintRun::default() };
+                (text, format.render(&run, None).to_string())
+            }
+        }
+    }
+
     /// Reports an error.
     pub fn report(self, failure: Failure) {
         let text = message(&failure);
         let errors = [failure];
         let models: [(); 0] = [];
         let document = match self {
-            OnError::Text => None,
+            // Lint prints its own errors in its formats.
+            OnError::Text | OnError::Lint(_) => None,
             OnError::Document => Some(report::json(serde_json::json!({}), &errors)),
             OnError::Models => Some(report::models_json(&models, &errors)),
             OnError::ModelsOnStderr => return say(report::models_json(&models, &errors)),

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Messages, not_a_model, progress, streams};
+use super::{Messages, memory, not_a_model, progress, streams};
 use crate::error::{ErrorKind, Invalid};
 use crate::external::{self, OldFiles, Placement, Plan, Unplaceable};
 use crate::formats;
 use crate::graph::Model;
 use crate::report::Failure;
-use crate::shown::{Printed, Shown};
+use crate::shown::Printed;
 use crate::wire::{self, DataFolder, Input, Progress, Target, folder_of};
 
 /// Where the results go.
@@ -318,7 +318,7 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<(Input, Model), 
 /// Opens a model that is not changed; tensors that contradict themselves are listed beside it.
 pub fn open_model_for_reading(path: &Path, folders: &DataFolders) -> Result<(Input, Model, Vec<Invalid>), Failure> {
     let name = path.display().to_string();
-    wire::name_input(Shown::line(format_args!("{name}")).to_string().trim_end());
+    memory::set_last_words(Some(&name));
     let (mut input, data) = open_with_data(path, folders)?;
     let proto = match formats::read_model(&input.bytes) {
         Err(_) if not_a_model::is_text(path, &input.bytes) => {

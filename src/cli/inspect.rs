@@ -1,5 +1,6 @@
 //! `recast inspect`
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,15 +45,18 @@ pub enum InspectFormat {
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let models = paths::expand_patterns(&self.models)?;
-        let (mut inspected, mut dots, mut errors) = (Vec::new(), Shown::default(), Vec::new());
-        progress::of_models(messages, models.len(), |done| {
+        let (mut inspected, mut errors) = (Vec::new(), Vec::new());
+        // A picture is printed while it is made: no bar may stand between its lines.
+        let is_dot = self.format == InspectFormat::Dot;
+        let messages = Messages { quiet: messages.quiet || is_dot, ..messages };
+        progress::of_models(messages, models.len(), |done| -> io::Result<()> {
             for path in &models {
                 match files::open_model_for_reading(path, &files::DataFolders::default()) {
                     Ok((input, model, faults)) => {
                         let name = &input.name;
                         errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
-                        if self.format == InspectFormat::Dot {
-                            dots.append(&model.to_dot());
+                        if is_dot {
+                            print(model.to_dot())?;
                         } else {
                             let (inspection, faults) = inspect(&model);
                             errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
@@ -63,9 +67,10 @@ impl Inspect {
                 }
                 done.count();
             }
-        });
+            Ok(())
+        })?;
         match self.format {
-            InspectFormat::Dot => print(dots)?,
+            InspectFormat::Dot => {}
             InspectFormat::Json => print(match (self.models.len(), inspected.as_slice()) {
                 (1, [one]) => report::json(one, &errors),
                 (_, all) => report::models_json(all, &errors),

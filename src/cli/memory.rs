@@ -1,13 +1,42 @@
-//! How much memory a run may take unless `--max-memory` says so.
+//! How much memory a run may take, and what is said where it needs more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::failures::OnError;
+use crate::error::ErrorKind;
+use crate::report::Failure;
+use crate::wire::{self, LastWords};
+
+/// The limit of the run, and where its errors go.
+static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();
+
+/// Sets the limit of the run; none for the default.
+pub fn set_limit(bytes: Option<u64>, on_error: OnError) {
+    let (bytes, _) = *LIMIT.get_or_init(|| (bytes.unwrap_or_else(default_limit), on_error));
+    wire::set_memory_limit(bytes);
+    set_last_words(None);
+}
+
+/// Prepares what is said if this thread needs more memory from now on; `path` is the input that it works on.
+pub fn set_last_words(path: Option<&str>) {
+    let Some(&(bytes, on_error)) = LIMIT.get() else { return };
+    let words = |what: &str| {
+        let failure = Failure { path: path.map(str::to_owned), ..Failure::of_run(ErrorKind::MemoryLimit, what) };
+        let (text, document) = on_error.words(failure);
+        // Never freed: they may be needed at any time until the end.
+        LastWords { text: text.leak(), document: document.leak() }
+    };
+    let limit = format!("needs more memory than the limit of {} MiB; raise it with --max-memory BYTES", bytes >> 20);
+    wire::set_last_words(words(&limit), words("the system has no memory left"));
+}
 
 /// No model comes near this.
 const MOST: u64 = 8 << 30;
 
 /// The smaller of 8 GiB and three quarters of the memory that is there.
-pub fn default_limit() -> u64 {
+fn default_limit() -> u64 {
     let limits = cgroup_files().into_iter().filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
     let available = available(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
     limits.chain(available).map(|bytes: u64| bytes / 4 * 3).fold(MOST, u64::min)

@@ -25,7 +25,6 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::shown::Shown;
-use crate::wire;
 use failures::OnError;
 use streams::{message, print, say};
 
@@ -71,7 +70,7 @@ impl Command {
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Rule(rule) if rule.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
-            // Lint prints its own errors in its formats.
+            Command::Lint(lint) => lint.on_error(),
             _ => OnError::Text,
         }
     }
@@ -113,9 +112,9 @@ pub fn main() -> ExitCode {
 
 /// Runs the command. The exit code says whether the answer was yes.
 fn run(cli: Cli) -> ExitCode {
-    wire::set_memory_limit(cli.max_memory.unwrap_or_else(memory::default_limit));
     let messages = cli.messages;
     let on_error = cli.command.on_error();
+    memory::set_limit(cli.max_memory, on_error);
     let result = match cli.command {
         Command::Fold(fold) => fold.run(messages),
         Command::Lint(lint) => lint.run(messages),

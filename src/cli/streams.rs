@@ -10,6 +10,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::report::Failure;
 use crate::shown::{Printed, Shown};
+use crate::wire;
 
 /// Prints a result to standard output, to its last byte. If the reader of a pipe goes away, it has read enough: the answer of the run
 /// is the same.
@@ -25,6 +26,7 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// # Errors
 /// Those of the operating system.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
+    wire::note_output();
     let written = write(result.into(), colours, io::stdout());
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
@@ -37,6 +39,11 @@ pub fn say<'d>(message: impl Into<Printed<'d>>) {
 fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite) -> io::Result<()> {
     match printed {
         Printed::Text(text) => write_all(AutoStream::new(stream, colours), text.styled()),
+        Printed::Parts(parts) => {
+            let mut out = AutoStream::new(stream, colours);
+            parts.write(&mut out)?;
+            out.flush()
+        }
         Printed::Document(document) => {
             let mut out = io::BufWriter::with_capacity(1 << 16, stream);
             document.write(&mut out)?;

@@ -133,13 +133,12 @@ impl Place {
             return Unused::of(model.original_data_ranges(), &self.data, output, is_used);
         }
         let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
-        match (own.is_empty(), neighbours::data_ranges(output)) {
-            (false, Some(old)) => {
-                let data = Arc::new(DataFolder::of_model(output));
-                Unused::of(&old, &data, output, |path| is_used(path) || !own.iter().any(|own| own == path))
-            }
-            _ => Unused::default(),
-        }
+        // The old model is read only if it may have such files: beside the new one it takes as much memory again.
+        let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
+        let data = || Arc::new(DataFolder::of_model(output));
+        old.map_or_else(Unused::default, |old| {
+            Unused::of(&old, &data(), output, |path| is_used(path) || !own.iter().any(|own| own == path))
+        })
     }
 
     /// The files that the model keeps tensors in.

@@ -1,70 +1,78 @@
 //! Renders the model in Graphviz's DOT language.
 
+use std::io;
+
 use petgraph::visit::EdgeRef;
 
 use super::Model;
 use super::index::{Link, Origin, ValueId, Vertex};
 use super::scope::{NodeId, ScopeId};
-use crate::shown::{self, Shown};
+use crate::shown::{self, Parts, Put, Shown};
 
 impl Model {
     /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
     /// ellipses.
     #[must_use]
-    pub fn to_dot(&self) -> Shown {
-        let mut dot = Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];");
+    pub fn to_dot(&self) -> Parts<'_> {
+        Parts::new(|put| self.write_dot(put))
+    }
+
+    fn write_dot(&self, put: &mut Put) -> io::Result<()> {
+        put(&Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];"))?;
         for scope in self.scopes() {
-            self.write_scope(&mut dot, scope);
+            self.write_scope(put, scope)?;
         }
         for edge in self.index.graph.edge_references() {
-            self.write_edge(&mut dot, self.index.graph[edge.source()], self.index.graph[edge.target()], *edge.weight());
+            self.write_edge(put, self.index.graph[edge.source()], self.index.graph[edge.target()], *edge.weight())?;
         }
         for value in self.values() {
             for &scope in self.output_of(value) {
                 let from = self.source(value);
                 let to = quoted(&format!("output {}/{}", self.scope_path(scope), self.name(value)));
-                dot.push_line(format_args!("  {from} -> {to};"));
+                put(&Shown::line(format_args!("  {from} -> {to};")))?;
             }
         }
-        dot.push_line(format_args!("}}"));
-        dot
+        put(&Shown::line(format_args!("}}")))
     }
 
-    fn write_scope(&self, dot: &mut Shown, scope: ScopeId) {
+    fn write_scope(&self, put: &mut Put, scope: ScopeId) -> io::Result<()> {
         let path = self.scope_path(scope);
         let (id, label) = (quoted(&format!("cluster {path}")), quoted(&path));
-        dot.push_line(format_args!("  subgraph {id} {{"));
-        dot.push_line(format_args!("    label={label};"));
+        put(&Shown::line(format_args!("  subgraph {id} {{")))?;
+        put(&Shown::line(format_args!("    label={label};")))?;
         for node in self.nodes(scope) {
-            dot.push_line(format_args!("    {} [label={}];", self.vertex_name(node), quoted(self.node(node).op_type())));
+            let op = quoted(self.node(node).op_type());
+            put(&Shown::line(format_args!("    {} [label={op}];", self.vertex_name(node))))?;
         }
-        let mut values: Vec<ValueId> = self.index.named_in(scope).collect();
+        let is_own = |value: &ValueId| !matches!(self.origin(*value), Origin::Node { .. });
+        let mut values: Vec<ValueId> = self.index.named_in(scope).filter(is_own).collect();
         values.sort_unstable();
-        for value in values.into_iter().filter(|&value| !matches!(self.origin(value), Origin::Node { .. })) {
+        for value in values {
             let shape = if self.initializer(value).is_some() { "ellipse, style=filled" } else { "ellipse" };
             let name = escaped(self.name(value));
             let label = match self.declared_type(value) {
                 Some(dtype) => format!("\"{name}\\n{dtype}\""),
                 None => format!("\"{name}\""),
             };
-            dot.push_line(format_args!("    {} [label={label}, shape={shape}];", self.source(value)));
+            put(&Shown::line(format_args!("    {} [label={label}, shape={shape}];", self.source(value))))?;
         }
         for name in self.body(scope).output_names() {
             let id = quoted(&format!("output {path}/{name}"));
-            dot.push_line(format_args!("    {id} [label={}, shape=ellipse];", quoted(name)));
+            put(&Shown::line(format_args!("    {id} [label={}, shape=ellipse];", quoted(name))))?;
         }
-        dot.push_line(format_args!("  }}"));
+        put(&Shown::line(format_args!("  }}")))
     }
 
-    fn write_edge(&self, dot: &mut Shown, from: Vertex, to: Vertex, link: Link) {
+    fn write_edge(&self, put: &mut Put, from: Vertex, to: Vertex, link: Link) -> io::Result<()> {
         let (Vertex::Value(value), Vertex::Node(node), Link::Input(_)) = (from, to, link) else {
-            return;
+            return Ok(());
         };
         let name = self.name(value);
         if let Some(id) = self.index.local(self.scope_of(value), name) {
             let label = quoted(name);
-            dot.push_line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node)));
+            put(&Shown::line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node))))?;
         }
+        Ok(())
     }
 
     /// The vertex where a value's edges start: its producer, or its own vertex.

@@ -17,6 +17,9 @@ pub struct Document<'d> {
     rest: Option<Rest<'d>>,
 }
 
+/// Takes the parts of an XML document, one after the other.
+pub type PutXml<'p> = dyn FnMut(&str) -> io::Result<()> + 'p;
+
 type Rest<'d> = Box<dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd>;
 
 /// A text that would have to be escaped.
@@ -32,6 +35,22 @@ impl<'d> Document<'d> {
         Document { text: String::new(), rest: Some(Box::new(write)) }
     }
 
+    /// Values as JSON, each in one line.
+    #[must_use]
+    pub fn json_lines<I: IntoIterator<Item: Serialize>>(values: impl Fn() -> I + 'd) -> Document<'d> {
+        let write =
+            move |out: &mut dyn io::Write| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out));
+        Document { text: String::new(), rest: Some(Box::new(write)) }
+    }
+
+    /// An XML document, whose parts, each of whole lines, `make` passes on. Special characters in its attributes and text become
+    /// numeric references, or U+FFFD where XML has none; the names of elements and attributes must not have any.
+    #[must_use]
+    pub fn xml(make: impl Fn(&mut PutXml) -> io::Result<()> + 'd) -> Document<'d> {
+        let write = move |out: &mut dyn io::Write| make(&mut |xml| out.write_all(escaped_xml(xml).text.as_bytes()));
+        Document { text: String::new(), rest: Some(Box::new(write)) }
+    }
+
     /// Writes the document.
     ///
     /// # Errors
@@ -43,34 +62,6 @@ impl<'d> Document<'d> {
 }
 
 impl Document<'static> {
-    /// Adds a value as JSON, in one line.
-    ///
-    /// # Panics
-    /// If a map has keys that are not strings, or its own serialization fails.
-    pub fn push_json_line(&mut self, value: &impl Serialize) {
-        let mut bytes = Vec::new();
-        write_json(value, CompactFormatter, &mut bytes).expect("all keys are strings");
-        self.text.push_str(&String::from_utf8(bytes).expect("JSON is UTF-8"));
-    }
-
-    /// An XML document. Special characters in its attributes and text become numeric references, or U+FFFD where XML has none; the
-    /// names of elements and attributes must not have any.
-    #[must_use]
-    pub fn xml(xml: &str) -> Document<'static> {
-        let mut document = Document::default();
-        for line in xml.split_inclusive('\n') {
-            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-            let marked: Vec<usize> = escape::commands(line).collect();
-            document.push(line, &marked, |document, c| match c {
-                '\t' | '\r' | '\u{7F}'.. if !matches!(c, '\u{FFFE}' | '\u{FFFF}') => push_reference(document, c),
-                ' '..='~' => push_reference(document, c),
-                _ => document.push('\u{FFFD}'),
-            });
-            document.text.push_str(end);
-        }
-        document
-    }
-
     /// A script or page that the command makes of its own options: it has nothing to escape, except tabs.
     ///
     /// # Errors
@@ -91,6 +82,21 @@ impl Document<'static> {
             }
         }
     }
+}
+
+fn escaped_xml(xml: &str) -> Document<'static> {
+    let mut document = Document::default();
+    for line in xml.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let marked: Vec<usize> = escape::commands(line).collect();
+        document.push(line, &marked, |document, c| match c {
+            '\t' | '\r' | '\u{7F}'.. if !matches!(c, '\u{FFFE}' | '\u{FFFF}') => push_reference(document, c),
+            ' '..='~' => push_reference(document, c),
+            _ => document.push('\u{FFFD}'),
+        });
+        document.text.push_str(end);
+    }
+    document
 }
 
 fn push_reference(document: &mut String, c: char) {
@@ -176,8 +182,7 @@ mod tests {
     #[test]
     fn json_escapes_what_text_escapes_and_reads_back_the_same() {
         let value = json!({ "a\u{202e}": ["##vso[x]", "::y \u{9b} \u{e0041} é \u{7f}\n\"\\ #\u{ad}#[z]"] });
-        let mut line = Document::default();
-        line.push_json_line(&value);
+        let line = Document::json_lines(|| [&value]);
         let expected = r##"{"a\u202e":["\u0023#vso[x]","::y \u009b \udb40\udc41 é \u007f\n\"\\ #\u00ad#[z]"]}"##;
         assert_eq!(line.to_string(), expected.to_owned() + "\n");
         for document in [line, Document::json(&value)] {
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn xml_has_references_or_replacements() {
         let xml = "<a b=\"\u{202e}\u{1b}\r\t##[x\u{85}\"/>\n  ::c\n";
-        assert_eq!(Document::xml(xml).to_string(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
+        assert_eq!(Document::xml(|put| put(xml)).to_string(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
     }
 
     #[test]

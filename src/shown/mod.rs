@@ -9,11 +9,12 @@ mod document;
 mod escape;
 mod style;
 
-pub use document::{Document, Unprintable};
+pub use document::{Document, PutXml, Unprintable};
 pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 
 /// Text for people: lines without control characters or invisible characters, none of which is a command of a CI system, except
 /// those that [`Shown::push_workflow_command`] makes. Styles are added after the text was made safe.
@@ -126,10 +127,48 @@ impl Shown {
     }
 }
 
+/// Text that is made while it is written, since it may take much more memory than what it is made of.
+pub struct Parts<'d>(Box<Make<'d>>);
+
+type Make<'d> = dyn Fn(&mut Put) -> io::Result<()> + 'd;
+
+/// Takes the parts of a text, one after the other.
+pub type Put<'p> = dyn FnMut(&Shown) -> io::Result<()> + 'p;
+
+impl<'d> Parts<'d> {
+    /// Text whose parts `make` passes on.
+    pub fn new(make: impl Fn(&mut Put) -> io::Result<()> + 'd) -> Parts<'d> {
+        Parts(Box::new(make))
+    }
+
+    /// Writes the text with styles, as escape sequences of ANSI terminals.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        // Standard output is flushed at every line.
+        let mut waiting = String::new();
+        (self.0)(&mut |part| {
+            waiting.push_str(part.styled());
+            if waiting.len() >= LONGEST_WAITING {
+                out.write_all(waiting.as_bytes())?;
+                waiting.clear();
+            }
+            Ok(())
+        })?;
+        out.write_all(waiting.as_bytes())
+    }
+}
+
+/// Text of this many bytes is written at once.
+const LONGEST_WAITING: usize = 1 << 16;
+
 /// What a command prints.
 pub enum Printed<'d> {
     /// For people.
     Text(Shown),
+    /// For people, and made while it is written.
+    Parts(Parts<'d>),
     /// For programs.
     Document(Document<'d>),
 }
@@ -140,9 +179,26 @@ impl From<Shown> for Printed<'_> {
     }
 }
 
+impl<'d> From<Parts<'d>> for Printed<'d> {
+    fn from(parts: Parts<'d>) -> Self {
+        Printed::Parts(parts)
+    }
+}
+
 impl<'d> From<Document<'d>> for Printed<'d> {
     fn from(document: Document<'d>) -> Self {
         Printed::Document(document)
+    }
+}
+
+/// Text without styles.
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Printed::Text(text) => text.fmt(f),
+            Printed::Parts(Parts(make)) => make(&mut |part| write!(f, "{part}").map_err(io::Error::other)).map_err(|_| fmt::Error),
+            Printed::Document(document) => document.fmt(f),
+        }
     }
 }
 

@@ -7,7 +7,8 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use super::signals;
 
@@ -18,14 +19,27 @@ static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
 /// A thread adds to [`ALLOCATED`] when it has allocated or freed this much.
 const BATCH: isize = 1 << 16;
-/// Longer names of inputs are cut in the message.
-const LONGEST_NAME: usize = 256;
+/// What the process says when it ends for lack of memory; made beforehand, since nothing can be allocated then.
+#[derive(Clone, Copy, Debug)]
+pub struct LastWords {
+    /// For people, to standard error: a line.
+    pub text: &'static str,
+    /// For programs, to standard output: a document, unless part of another one is there already.
+    pub document: &'static str,
+}
+
+/// What a thread says that was not told: the first that any was told, which is of the run as a whole.
+static FIRST_WORDS: OnceLock<[LastWords; 2]> = OnceLock::new();
+/// Whether standard output has something of the result.
+static HAS_OUTPUT: AtomicBool = AtomicBool::new(false);
+/// Whether a thread is ending the process.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// What this thread has allocated and not yet added to [`ALLOCATED`].
     static PENDING: Cell<isize> = const { Cell::new(0) };
-    /// The input that this thread works on, and the length of its name.
-    static INPUT: Cell<([u8; LONGEST_NAME], usize)> = const { Cell::new(([0; LONGEST_NAME], 0)) };
+    /// What this thread says at the end: where the limit is reached, and where the system has no memory left.
+    static LAST_WORDS: Cell<Option<[LastWords; 2]>> = const { Cell::new(None) };
 }
 
 /// Sets the limit of all [`Limited`] allocators.
@@ -33,12 +47,16 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
 }
 
-/// Names the input that this thread works on from now on, for the message.
-pub fn name_input(name: &str) {
-    let mut start = [0; LONGEST_NAME];
-    let length = (0..=name.len().min(LONGEST_NAME)).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
-    start[..length].copy_from_slice(&name.as_bytes()[..length]);
-    INPUT.set((start, length));
+/// Sets what this thread says from now on where the limit is reached, and where the system has no memory left.
+pub fn set_last_words(at_limit: LastWords, without_memory: LastWords) {
+    let words = [at_limit, without_memory];
+    FIRST_WORDS.get_or_init(|| words);
+    LAST_WORDS.set(Some(words));
+}
+
+/// Notes that a result is being written to standard output: no document may follow it.
+pub fn note_output() {
+    HAS_OUTPUT.store(true, Ordering::Relaxed);
 }
 
 /// An allocator that ends the process with exit code 2 when the limit is reached or the system has no memory left.
@@ -92,57 +110,27 @@ fn add(bytes: isize) {
     let allocated = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
     // While files get their names, nothing may end the process; that takes little memory.
     if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !signals::is_held() {
-        end(b"needs more memory than the limit of ", true);
+        end(0);
     }
 }
 
 fn checked(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() {
-        end(b"the system has no memory left", false);
+        end(1);
     }
     pointer
 }
 
 /// Ends the process. Allocates nothing.
 #[cold]
-fn end(what: &[u8], tell_limit: bool) -> ! {
-    let (name, length) = INPUT.try_with(Cell::get).unwrap_or(([0; LONGEST_NAME], 0));
-    let mut digits = [0; 20];
-    let limit = decimal(LIMIT.load(Ordering::Relaxed).unsigned_abs() >> 20, &mut digits);
-    let separator: &[u8] = if length > 0 { b": " } else { b"" };
-    let limit: [&[u8]; 2] = if tell_limit { [limit, b" MiB; raise it with --max-memory BYTES"] } else { [b"", b""] };
-    signals::end_with_message(&[b"recast: ", &name[..length], separator, what, limit[0], limit[1], b"\n"])
-}
-
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[start..];
-        }
+fn end(reason: usize) -> ! {
+    // Another thread may have ended the process at the same time: it speaks for both.
+    while IS_ENDING.swap(true, Ordering::Relaxed) {
+        std::thread::sleep(std::time::Duration::from_secs(1));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_in_decimal() {
-        for number in [0, 9, 10, 8192, usize::MAX] {
-            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
-        }
-    }
-
-    #[test]
-    fn a_long_name_is_cut_between_characters() {
-        let name = "é".repeat(LONGEST_NAME);
-        name_input(&format!("a{name}"));
-        let (start, length) = INPUT.get();
-        assert_eq!(length, LONGEST_NAME - 1);
-        assert!(String::from_utf8(start[..length].to_vec()).is_ok());
-    }
+    let own = LAST_WORDS.try_with(Cell::get).ok().flatten();
+    let [text, document] =
+        own.or_else(|| FIRST_WORDS.get().copied()).map_or([""; 2], |words| [words[reason].text, words[reason].document]);
+    let document = if HAS_OUTPUT.load(Ordering::Relaxed) { "" } else { document };
+    signals::end_with_message(document.as_bytes(), &[text.as_bytes()])
 }

@@ -30,7 +30,7 @@ pub use data_folder::{BadLocation, DataFile, DataFolder, Located, folder_of, ide
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
-pub use limit::{Limited, name_input, set_memory_limit};
+pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limit};
 pub use open::{Input, open, open_with_data, read_stdin};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};

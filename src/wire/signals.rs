@@ -173,7 +173,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
     };
-    end_with_message(&[b"recast: ", &name, b": became shorter while it was read, or its disk failed\n"])
+    end_with_message(b"", &[b"recast: ", &name, b": became shorter while it was read, or its disk failed\n"])
 }
 
 /// Whether a [`Hold`] lives.
@@ -181,25 +181,38 @@ pub(super) fn is_held() -> bool {
     GATE.0.load(Ordering::SeqCst) >= HOLD
 }
 
-/// Removes the temporary files, prints a message in parts, and exits with code 2. Allocates nothing, and takes no lock.
+/// Removes the temporary files, prints a document to standard output and a message in parts to standard error, and exits with code 2.
+/// Allocates nothing, and takes no lock.
 #[cfg(unix)]
-pub(super) fn end_with_message(parts: &[&[u8]]) -> ! {
+pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     remove_files();
-    for part in parts {
-        // SAFETY: `write` is async-signal-safe and gets a valid slice.
-        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
-    }
+    write_all(libc::STDOUT_FILENO, document);
+    parts.iter().for_each(|part| write_all(libc::STDERR_FILENO, part));
     // SAFETY: `_exit` is async-signal-safe.
     unsafe { libc::_exit(2) }
 }
 
-/// Prints a message in parts, and exits with code 2.
+/// Writes until an error, which cannot be reported here.
+#[cfg(unix)]
+fn write_all(stream: libc::c_int, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: `write` is async-signal-safe and gets a valid slice.
+        let written = unsafe { libc::write(stream, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(written) if written > 0 => bytes = &bytes[written..],
+            _ => return,
+        }
+    }
+}
+
+/// Prints a document and a message in parts, and exits with code 2.
 #[cfg(not(unix))]
-pub(super) fn end_with_message(parts: &[&[u8]]) -> ! {
+pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     use std::io::Write;
 
+    // The process ends in any case.
+    std::io::stdout().write_all(document).ok();
     for part in parts {
-        // The process ends in any case.
         std::io::stderr().write_all(part).ok();
     }
     std::process::exit(2)

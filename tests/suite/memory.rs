@@ -8,6 +8,7 @@ use onnx_recast::wire::Kept;
 use onnx_recast::wire::raw;
 use onnx_recast::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 use prost::Message;
+use serde_json::{Value, json};
 
 use crate::support::expect_no_failures;
 
@@ -59,7 +60,7 @@ fn a_run_that_needs_too_much_memory_ends_with_a_message_and_writes_nothing() {
         &["inspect", "-"],
         &["fold", "model.onnx", "-o", "out.onnx"],
         &["convert", "model.onnx", "--opset", "21", "-o", "out.onnx"],
-        &["lint", "model.onnx", "--format", "sarif"],
+        &["lint", "model.onnx", "--format", "concise"],
         &["lint", "model.onnx", "--fix"],
         &["diff", "model.onnx", "other.onnx"],
     ];
@@ -82,6 +83,49 @@ fn a_run_that_needs_too_much_memory_ends_with_a_message_and_writes_nothing() {
             failures.push(format!("{case:?} with 1 GiB: {:?}, {}", enough.status, String::from_utf8_lossy(&enough.stderr)));
         }
         fs::remove_file(folder.path().join("out.onnx")).ok();
+    }
+    expect_no_failures(failures);
+}
+
+/// Formats for programs: one document, with the error in it.
+#[test]
+fn a_run_that_needs_too_much_memory_prints_its_error_as_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a\u{202e}\"b.onnx";
+    fs::write(folder.path().join(name), chain("Erfc")).unwrap();
+    let message = "needs more memory than the limit of 8 MiB; raise it with --max-memory BYTES";
+    let error = json!({ "path": name, "place": null, "code": "out-of-memory-limit", "message": message });
+    let errors = json!([error]);
+    let cases: [(&[&str], &str, Value); 9] = [
+        (&["inspect", name, "--format", "json"], "/errors", errors.clone()),
+        (&["fold", name, "-o", "out.onnx", "--format", "json"], "/errors", errors.clone()),
+        (&["fold", name, "-o", "out.onnx", "--format", "json"], "/models", json!([])),
+        (&["convert", name, "--opset", "21", "-o", "out.onnx", "--format", "json"], "/errors", errors.clone()),
+        (&["diff", name, name, "--format", "json"], "/errors", errors.clone()),
+        (&["lint", name, "--format", "json"], "/errors", errors),
+        (&["lint", name, "--format", "jsonl"], "", error),
+        (&["lint", name, "--format", "sarif"], "/runs/0/invocations/0/toolExecutionNotifications/0/message/text", json!(message)),
+        (&["lint", name, "--format", "gitlab"], "/0/description", json!(message)),
+    ];
+    let mut failures = Vec::new();
+    for (case, pointer, expected) in cases {
+        let limited = run(folder.path(), &[case, &["--max-memory", TOO_LITTLE]].concat(), b"");
+        let text = String::from_utf8(limited.stderr).unwrap();
+        let found = serde_json::from_slice::<Value>(&limited.stdout).ok().and_then(|document| document.pointer(pointer).cloned());
+        let expected_text = format!("recast: a\\u{{202e}}\"b.onnx: {message}\n");
+        if (limited.status.code(), text.as_str(), found.as_ref()) != (Some(2), &expected_text, Some(&expected)) {
+            failures.push(format!(
+                "{case:?} {pointer}: {:?}, {text}, {}",
+                limited.status,
+                String::from_utf8_lossy(&limited.stdout)
+            ));
+        }
+    }
+    let to_stdout = ["fold", name, "-o", "-", "--format", "json", "--max-memory", TOO_LITTLE];
+    let limited = run(folder.path(), &to_stdout, b"");
+    let document: Value = serde_json::from_slice(&limited.stderr).unwrap_or_default();
+    if (limited.stdout.len(), document.pointer("/errors/0/code")) != (0, Some(&json!("out-of-memory-limit"))) {
+        failures.push(format!("{to_stdout:?}: {document}"));
     }
     expect_no_failures(failures);
 }

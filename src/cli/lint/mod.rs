@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
+use super::failures::OnError;
 use super::prepare::Freeze;
 use super::streams::{message, print_coloured, say, say_failures, text_width};
 use super::{Messages, failures, files, not_a_model, paths, progress};
@@ -149,6 +150,15 @@ impl Color {
 }
 
 impl Lint {
+    /// Where an error goes that ends the run without a report.
+    pub fn on_error(&self) -> OnError {
+        if self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full) {
+            OnError::Text
+        } else {
+            OnError::Lint(self.format)
+        }
+    }
+
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut run = LintRun::default();
         let mut diff = Shown::default();

@@ -5,20 +5,22 @@ use std::collections::HashSet;
 use super::{LintRun, severity_style};
 use crate::lint::{Diagnostic, Safety};
 use crate::report::words::wrapped;
-use crate::shown::{FAINT, PLAIN, STRONG, Shown};
+use crate::shown::{FAINT, PLAIN, Parts, STRONG, Shown};
 
-pub(super) fn render(run: &LintRun, width: usize) -> Shown {
-    let mut text = Shown::default();
-    let mut explained = HashSet::new();
-    for found in &run.findings {
-        write_finding(&mut text, found);
-        if explained.insert(found.code) {
-            write_reason(&mut text, found, width);
-        }
-        write_fix(&mut text, found, width);
-        text.push_blank_line();
-    }
-    text
+pub(super) fn render(run: &LintRun, width: usize) -> Parts<'_> {
+    Parts::new(move |put| {
+        let mut explained = HashSet::new();
+        run.findings.iter().try_for_each(|found| {
+            let mut text = Shown::default();
+            write_finding(&mut text, found);
+            if explained.insert(found.code) {
+                write_reason(&mut text, found, width);
+            }
+            write_fix(&mut text, found, width);
+            text.push_blank_line();
+            put(&text)
+        })
+    })
 }
 
 fn write_finding(text: &mut Shown, found: &Diagnostic) {

@@ -1,11 +1,19 @@
 //! One JSON document per line: the findings, then the errors.
 
+use serde::Serialize;
+
 use super::LintRun;
+use crate::lint::Diagnostic;
+use crate::report::Failure;
 use crate::shown::Document;
 
-pub(super) fn render(run: &LintRun) -> Document<'static> {
-    let mut lines = Document::default();
-    run.findings.iter().for_each(|found| lines.push_json_line(found));
-    run.errors.iter().for_each(|error| lines.push_json_line(error));
-    lines
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line<'r> {
+    Finding(&'r Diagnostic),
+    Error(&'r Failure),
+}
+
+pub(super) fn render(run: &LintRun) -> Document<'_> {
+    Document::json_lines(|| run.findings.iter().map(Line::Finding).chain(run.errors.iter().map(Line::Error)))
 }

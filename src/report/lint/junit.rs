@@ -3,12 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io;
 
 use super::LintRun;
 use crate::lint::Diagnostic;
-use crate::shown::Document;
+use crate::shown::{Document, PutXml};
 
-pub(super) fn render(run: &LintRun) -> Document<'static> {
+pub(super) fn render(run: &LintRun) -> Document<'_> {
+    Document::xml(|put| write(run, put))
+}
+
+fn write(run: &LintRun, put: &mut PutXml) -> io::Result<()> {
     let mut by_model: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in &run.findings {
         by_model.entry(&found.path).or_default().push(found);
@@ -19,7 +24,8 @@ pub(super) fn render(run: &LintRun) -> Document<'static> {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     writeln!(xml, "<testsuites name=\"recast lint\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">").ok();
     for model in &run.models {
-        write_suite(&mut xml, model, by_model.get(model.as_str()).map_or(&[], Vec::as_slice), run);
+        put(&std::mem::take(&mut xml))?;
+        write_suite(put, model, by_model.get(model.as_str()).map_or(&[], Vec::as_slice), run)?;
     }
     for error in &run.errors {
         let path = escaped(error.path.as_deref().unwrap_or("recast"));
@@ -29,29 +35,32 @@ pub(super) fn render(run: &LintRun) -> Document<'static> {
         xml.push_str("    </testcase>\n  </testsuite>\n");
     }
     xml.push_str("</testsuites>\n");
-    Document::xml(&xml)
+    put(&xml)
 }
 
-fn write_suite(xml: &mut String, model: &str, found: &[&Diagnostic], run: &LintRun) {
+fn write_suite(put: &mut PutXml, model: &str, found: &[&Diagnostic], run: &LintRun) -> io::Result<()> {
+    let mut xml = String::new();
     let failures = found.iter().filter(|one| run.fails(one)).count();
     let (path, tests) = (escaped(model), found.len().max(1));
-    writeln!(xml, "  <testsuite name=\"{path}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">").ok();
+    writeln!(&mut xml, "  <testsuite name=\"{path}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">").ok();
     if found.is_empty() {
-        writeln!(xml, "    <testcase name=\"model\" classname=\"{path}\"/>").ok();
+        writeln!(&mut xml, "    <testcase name=\"model\" classname=\"{path}\"/>").ok();
     }
     for one in found {
+        put(&std::mem::take(&mut xml))?;
         let name = escaped(&format!("{} {}", one.code, one.place()));
         let message = escaped(&one.message);
-        writeln!(xml, "    <testcase name=\"{name}\" classname=\"{path}\">").ok();
+        writeln!(&mut xml, "    <testcase name=\"{name}\" classname=\"{path}\">").ok();
         if run.fails(one) {
             let (kind, text) = (one.severity, escaped(one.text.as_deref().unwrap_or_default()));
-            writeln!(xml, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>").ok();
+            writeln!(&mut xml, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>").ok();
         } else {
-            writeln!(xml, "      <system-out>{}: {message}</system-out>", one.severity).ok();
+            writeln!(&mut xml, "      <system-out>{}: {message}</system-out>", one.severity).ok();
         }
         xml.push_str("    </testcase>\n");
     }
     xml.push_str("  </testsuite>\n");
+    put(&xml)
 }
 
 /// Text between tags or quotes.

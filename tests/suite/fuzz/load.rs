@@ -15,5 +15,5 @@ pub fn run(bytes: &[u8]) {
         let _ = model.node_path(*node);
     }
     let _ = inspect(&model);
-    let _ = (model.to_dot(), text::print(model.proto()));
+    let _ = (model.to_dot().write(&mut std::io::sink()), text::print(model.proto()));
 }
