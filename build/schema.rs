@@ -116,14 +116,14 @@ fn write_known(out: &mut String, module: &str, outer: &str, message: &Descriptor
         field.label() == Label::Repeated && matches!(field.r#type(), Type::Message | Type::String | Type::Bytes)
     };
     let lists = message.field.iter().filter(is_list);
-    let arms: String = lists.map(|list| format!("{} => kept::reserve_item(&mut self.{}), ", list.number(), list.name())).collect();
+    let arms: String =
+        lists.map(|list| format!("if tag == {} {{ kept::reserve_item(&mut self.{}) }}\n", list.number(), list.name())).collect();
     let tag = if arms.is_empty() { "_" } else { "tag" };
-    let body = if arms.is_empty() { String::new() } else { format!("match tag {{ {arms}_ => {{}} }}") };
     let full_name = format!("{outer}{name}");
     writeln!(
         out,
         "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; \
-         const OUTLINE: &'static outline::Message = &outline::{}; fn reserve_item(&mut self, {tag}: u32) {{ {body} }} }}",
+         const OUTLINE: &'static outline::Message = &outline::{}; fn reserve_item(&mut self, {tag}: u32) {{ {arms} }} }}",
         tags.join(", "),
         constant(&full_name)
     )

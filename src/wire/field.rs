@@ -129,7 +129,7 @@ pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]>
             _ => encoding::skip_field(wire_type, tag, &mut message, DecodeContext::default()).ok().map(|()| None),
         }
     };
-    std::iter::from_fn(move || next()).flatten()
+    std::iter::from_fn(next).flatten()
 }
 
 /// Takes a value that is no group.
