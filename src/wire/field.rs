@@ -117,7 +117,7 @@ impl Field {
 
 /// The values with a length in the field of this number, up to where the bytes are no message.
 pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
-    let mut next = move || {
+    let next = move || {
         let (tag, wire_type) = encoding::decode_key(&mut message).ok()?;
         match wire_type {
             WireType::LengthDelimited => {
