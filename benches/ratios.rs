@@ -1,11 +1,11 @@
-//! Prints, for every pair of numeric types, how fast the cast is beside `memcpy` of the same input: bytes read and written in a
-//! second, one thread, tensors larger than the caches, the median of five runs, all in one process. Beside it: what a second thread
-//! adds to the cast and to `memcpy`, and the cast on one thread along the exact path, which is the plain loop over elements that the
-//! kernels are tested against.
+//! Prints, for every pair of numeric types, the throughput of the cast relative to `memcpy` of the same input: bytes read and written
+//! per second, one thread, tensors larger than the caches, the median of five runs, all in one process. It also prints the speed-up of
+//! the cast and of `memcpy` with a second thread, and the throughput of the exact path on one thread, the plain loop over elements
+//! against which the kernels are tested.
 //!
-//! `cargo bench --bench ratios` prints all pairs; `cargo bench --bench ratios -- FLOAT FLOAT16` one; `-- named` those that the
-//! README quotes. `ELEMENTS` (default 2^27) sets the size, `LEVEL` (portable, avx2, avx512) the instruction set. A pair below its
-//! floor, 0.6 of `memcpy` for those that the README quotes and 0.1 for all others, makes it fail.
+//! `cargo bench --bench ratios` prints all pairs, `cargo bench --bench ratios -- FLOAT FLOAT16` one pair, `-- named` the pairs quoted in
+//! the README. `ELEMENTS` (default 2^27) sets the size, `LEVEL` (portable, avx2, avx512) the instruction set. The benchmark fails if a
+//! pair is below its threshold: 0.6 of `memcpy` for pairs quoted in the README, 0.1 for all others.
 
 mod pairs;
 
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 const RUNS: usize = 5;
 
-/// Shorter inputs would be copied within the caches.
+/// Shorter inputs would fit in the caches.
 const SHORTEST_COPY: usize = 1 << 26;
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         [] => numeric().flat_map(|from| numeric().map(move |to| (from, to))).collect(),
         [word] if word == "named" => NAMED.to_vec(),
         [from, to] => vec![(from.parse().expect("a type"), to.parse().expect("a type"))],
-        _ => panic!("give nothing, 'named', or a pair of types"),
+        _ => panic!("expected no argument, 'named', or a pair of types"),
     };
 
     let mut bench = Bench::new(elements);
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let mut slow = Vec::new();
     for pair in pairs {
         let (from, to) = pair;
-        let cast = Cast::new(from, to, Rules::default()).expect("the newest opset admits all numeric types");
+        let cast = Cast::new(from, to, Rules::default()).expect("the newest opset supports all numeric types");
         let converter = Converter::for_level(cast, level);
         let input = bytes(from, elements).max(SHORTEST_COPY);
         let (memcpy, memcpy_two) = (bench.copy(input), bench.copy_on_two_threads(input));
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 /// The size of a cache line.
 const LINE: usize = 64;
 
-/// What stands in memory from the beginning of a cache line on.
+/// Bytes aligned to a cache line.
 macro_rules! on_a_line {
     ($memory:expr) => {{
         let before = $memory.as_ptr().align_offset(LINE);
@@ -78,7 +78,7 @@ macro_rules! on_a_line {
     }};
 }
 
-/// Memory that all runs share, so that none of them pays for fresh pages. It begins on a cache line, as arrays and data files do.
+/// Memory shared by all runs, so that no run includes page faults. It is aligned to a cache line, like arrays and data files.
 struct Bench {
     elements: usize,
     source: Vec<u8>,
@@ -88,7 +88,7 @@ struct Bench {
 
 impl Bench {
     fn new(elements: usize) -> Bench {
-        let two_threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads can be had");
+        let two_threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads are available");
         let room = (elements * 8).max(SHORTEST_COPY) + LINE;
         Bench { elements, source: numbers(room), target: vec![1; room], two_threads }
     }
@@ -107,7 +107,7 @@ impl Bench {
         rate(2 * bytes, || self.two_threads.install(|| halves(target)))
     }
 
-    /// The rate of a way to cast a part of the elements.
+    /// The throughput of a function that casts a part of the elements.
     fn cast(&mut self, cast: &Cast, part: usize, convert: impl Fn(&ThreadPool, &[u8], usize, &mut [u8])) -> f64 {
         let elements = self.elements / part;
         let (read, written) = (bytes(cast.from(), elements), bytes(cast.to(), elements));
@@ -116,7 +116,7 @@ impl Bench {
     }
 }
 
-/// Bytes in a second: the median of the runs.
+/// Bytes per second: the median of the runs.
 fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
     let mut seconds = [0.0; RUNS];
     for slot in &mut seconds {

@@ -1,24 +1,24 @@
-//! The element types of ONNX tensors: one row each, and nothing about a type is said anywhere else.
+//! The element types of ONNX tensors: one row each, the single source of all properties of a type.
 //!
 //! Source: `TensorProto.DataType` (names, numbers), the `Cast` schema history (`cast_since`), ONNX's IR changelog (`ir`).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How the bits of an element are read.
+/// The class of an element type: the interpretation of its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Zero or one, in a byte.
+    /// Zero or one, in one byte.
     Bool,
     /// Two's complement.
     Signed,
-    /// Plain binary.
+    /// Unsigned binary.
     Unsigned,
     /// Sign, exponent, mantissa: see [`crate::minifloat`].
     Float,
     /// UTF-8 bytes of any length.
     String,
-    /// Two floats; no cast admits them.
+    /// Two floats; not supported by `Cast`.
     Complex,
 }
 
@@ -32,7 +32,7 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// All types, in the order of their numbers.
+            /// All types, ordered by number.
             pub const ALL: &[DType] = &[$(DType::$variant),*];
 
             /// The type with this number in `TensorProto.DataType`.
@@ -41,7 +41,7 @@ macro_rules! dtypes {
                 match number { $($number => Some(DType::$variant),)* _ => None }
             }
 
-            /// The name as ONNX spells it.
+            /// The ONNX name.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(DType::$variant => $name,)* }
@@ -53,19 +53,19 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $bits,)* }
             }
 
-            /// How the bits are read.
+            /// The interpretation of the bits.
             #[must_use]
             pub const fn class(self) -> Class {
                 match self { $(DType::$variant => Class::$class,)* }
             }
 
-            /// The first version of `Cast` that admits the type; none for complex numbers.
+            /// The first version of `Cast` that supports the type; `None` for complex numbers.
             #[must_use]
             pub const fn cast_since(self) -> Option<u32> {
                 match self { $(DType::$variant => if $cast == 0 { None } else { Some($cast) },)* }
             }
 
-            /// The first IR version whose `TensorProto` knows the type.
+            /// The first IR version whose `TensorProto` has the type.
             #[must_use]
             pub const fn ir_since(self) -> i64 {
                 match self { $(DType::$variant => $ir,)* }
@@ -124,14 +124,14 @@ impl DType {
         self.is_float8() || matches!(self, DType::Float8E8M0)
     }
 
-    /// As [`DType::raw_bytes`], where memory has room for them at all.
+    /// Like [`DType::raw_bytes`], as a `usize`; `None` if it overflows.
     #[must_use]
     pub fn addressable_bytes(self, elements: u64) -> Option<usize> {
         usize::try_from(self.raw_bytes(elements)?).ok()
     }
 
-    /// Bytes that `elements` elements take in `raw_data`: elements of 2, 4 and 6 bits are packed, the last byte is filled with
-    /// zeros. `None` for strings, and where the product overflows.
+    /// The size of `elements` elements in `raw_data`: elements of 2, 4 and 6 bits are packed, the last byte is padded with zeros. `None`
+    /// for strings, and if the product overflows.
     #[must_use]
     pub fn raw_bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
@@ -156,7 +156,7 @@ impl fmt::Display for DType {
 #[error("'{0}' is not an ONNX element type; {hint}", hint = hint(.0))]
 pub struct UnknownType(pub String);
 
-/// What other software calls the types, in small letters and without `_` and `-`.
+/// Names of the types in other software, in lower case and without `_` and `-`.
 const OTHER_NAMES: &[(DType, &[&str])] = &[
     (DType::Float, &["float32", "fp32", "f32", "single"]),
     (DType::Double, &["float64", "fp64", "f64"]),
@@ -188,7 +188,7 @@ const OTHER_NAMES: &[(DType, &[&str])] = &[
     (DType::Complex128, &["c128", "cdouble", "complex"]),
 ];
 
-/// The ONNX name of a type that was called otherwise.
+/// The hint for an unknown name: the ONNX type that it names in other software, or examples.
 fn hint(name: &str) -> String {
     match meant(name) {
         Some(dtype) => format!("did you mean {dtype}?"),
@@ -208,7 +208,7 @@ fn meant(name: &str) -> Option<DType> {
 impl FromStr for DType {
     type Err = UnknownType;
 
-    /// Reads ONNX's name in any letter case.
+    /// Parses an ONNX name, ignoring case.
     fn from_str(name: &str) -> Result<DType, UnknownType> {
         let found = DType::ALL.iter().find(|dtype| dtype.name().eq_ignore_ascii_case(name));
         found.copied().ok_or_else(|| UnknownType(name.to_owned()))
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_read_back() {
+    fn numbers_and_names_round_trip() {
         for (index, &dtype) in DType::ALL.iter().enumerate() {
             assert_eq!(dtype.number(), i32::try_from(index).unwrap() + 1, "{dtype} is out of order");
             assert_eq!(DType::from_number(dtype.number()), Some(dtype));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_that_was_meant_is_named() {
+    fn names_of_other_software_are_hinted_at() {
         let cases = [
             ("fp16", "FLOAT16"),
             ("half", "FLOAT16"),
@@ -253,11 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn no_other_name_is_ambiguous_or_a_name_of_onnx() {
+    fn aliases_are_unique_and_not_onnx_names() {
         let names: Vec<&str> = OTHER_NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         for (index, name) in names.iter().enumerate() {
-            assert!(!names[index + 1..].contains(name), "{name} is there twice");
-            assert!(name.parse::<DType>().is_err(), "{name} is a name of ONNX");
+            assert!(!names[index + 1..].contains(name), "{name} is a duplicate");
+            assert!(name.parse::<DType>().is_err(), "{name} is an ONNX name");
         }
     }
 

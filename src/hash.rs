@@ -1,9 +1,9 @@
-//! Hash tables whose hash is quick, and seeded at random, so that no model can be made to slow them down.
+//! Hash tables with a fast, randomly seeded hash, so that a crafted model cannot cause collisions.
 
 use foldhash::fast::RandomState;
 
-/// A map; made by `default`.
+/// A hash map; create it with `default`.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// A set; made by `default`.
+/// A hash set; create it with `default`.
 pub(crate) type HashSet<K> = std::collections::HashSet<K, RandomState>;

@@ -1,4 +1,4 @@
-//! What a model's header says: opsets, operators, casts, initializers, functions. The weights are not read.
+//! Summarizes a model: opsets, operators, casts, initializers, functions. Weights are not read.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,18 +10,18 @@ use crate::facts::infer::infer;
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
 
-/// A model in figures.
+/// The summary of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
     /// `ir_version`.
     pub ir_version: i64,
-    /// By domain: the version that is imported.
+    /// The imported opset versions by domain.
     pub opsets: BTreeMap<String, i64>,
     /// Name and version of the producer.
     pub producer: String,
-    /// Nodes in all scopes.
+    /// The number of nodes in all scopes.
     pub nodes: usize,
-    /// By operator, with its domain unless that is `ai.onnx`: how many nodes in all scopes.
+    /// The number of nodes in all scopes by operator, qualified with its domain unless that is `ai.onnx`.
     pub ops: BTreeMap<String, usize>,
     /// Every `Cast` and `CastLike`.
     pub casts: Vec<CastFacts>,
@@ -29,7 +29,7 @@ pub struct Inspection {
     pub initializers: Initializers,
     /// The model-local functions.
     pub functions: Vec<FunctionFacts>,
-    /// The files that tensors refer to.
+    /// The data files referenced by tensors.
     pub external_data: Vec<String>,
 }
 
@@ -40,15 +40,15 @@ pub struct CastFacts {
     pub node: String,
     /// Its scope's path.
     pub scope: String,
-    /// The type that is cast, where the model states it or it can be inferred.
+    /// The input type, if the model states it or it can be inferred.
     pub from: Option<&'static str>,
-    /// The resulting type, where the model states it or it can be inferred.
+    /// The output type, if the model states it or it can be inferred.
     pub to: Option<&'static str>,
-    /// `saturate` as written.
+    /// `saturate`, if set explicitly.
     pub saturate: Option<bool>,
-    /// `round_mode` as written.
+    /// `round_mode`, if set explicitly.
     pub round_mode: Option<&'static str>,
-    /// Whether its input is a constant, or becomes one once the casts before it are folded.
+    /// Whether its input is a constant, or becomes one when the casts that produce it are folded.
     pub constant: bool,
 }
 
@@ -77,13 +77,13 @@ pub struct TypeFacts {
 pub struct FunctionFacts {
     /// Domain, name and overload: `my.domain:Fn`.
     pub name: String,
-    /// How many nodes its body has.
+    /// The number of nodes in its body.
     pub nodes: usize,
-    /// How many nodes call it.
+    /// The number of nodes that call it.
     pub callers: usize,
 }
 
-/// Looks at a model. The casts that contradict themselves are listed beside it.
+/// Summarizes a model. Invalid casts are returned separately.
 #[must_use]
 pub fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let proto = model.proto();

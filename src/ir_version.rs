@@ -1,12 +1,12 @@
-//! Which version of ONNX's IR brought what. Element types say it in their own rows, opsets in `facts`.
+//! The IR version that introduced each feature. Element types are listed in `dtype`, opsets in `facts`.
 //!
 //! Source: the comments on `Version` in `onnx.proto`.
 
-/// `opset_import`. A model of an older IR is written in opset 1.
+/// `opset_import`. Models of older IR versions use opset 1.
 pub const OPSET_IMPORT: i64 = 3;
 
-/// Initializers that are no inputs. Before, every initializer was listed as an input, and yet constant; since, one that is listed
-/// may be overridden.
+/// Initializers that are not graph inputs. Before, every initializer was also listed as an input, but constant; since then, a listed
+/// initializer can be overridden by a caller.
 pub const OWN_INITIALIZERS: i64 = 4;
 
 /// Quantization annotations.
@@ -24,14 +24,14 @@ pub const FUNCTIONS: i64 = 8;
 /// Optional and sparse types, and types in attributes.
 pub const OPTIONAL_TYPES: i64 = 8;
 
-/// Defaults of a function's attributes.
+/// Default values of function attributes.
 pub const FUNCTION_DEFAULTS: i64 = 9;
 
-/// `metadata_props` of more than models, overloads, `value_info` of functions.
+/// `metadata_props` of entities other than models, overloads, `value_info` of functions.
 pub const METADATA: i64 = 10;
 
 /// Device configurations.
 pub const DEVICE_CONFIGURATIONS: i64 = 11;
 
-/// The newest whose element types and messages are known.
+/// The newest supported version.
 pub const LATEST: i64 = 14;

@@ -1,7 +1,7 @@
 //! Rewrites ONNX models exactly and losslessly.
 //!
-//! A model is read without copying its weights, changed through plans of edits, and written in one step. This is what
-//! `recast fold` does:
+//! A model is read without copying its weights, changed by plans of edits, and replaced atomically when it is written. `recast fold`
+//! does the following:
 //!
 //! ```
 //! use onnx_recast::graph::Model;
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! The modules, from the ground up; each uses those before it. `ARCHITECTURE.md` says what they promise each other.
+//! The modules are listed from the lowest layer up; each uses only modules of lower layers. `ARCHITECTURE.md` states their invariants.
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 

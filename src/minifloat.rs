@@ -1,13 +1,13 @@
-//! The binary float formats as rows of data. One rounding serves them all: [`Format::round`].
+//! The binary float formats as rows of data, with a single rounding function: [`Format::round`].
 
 use crate::dtype::DType;
 
-/// What the codes at the edge of a format mean.
+/// The special codes of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specials {
-    /// The highest exponent holds the infinities and NaNs with a payload.
+    /// The highest exponent encodes infinities, and NaNs with a payload.
     Ieee,
-    /// No infinity; the code with all bits set, of either sign, is NaN.
+    /// No infinity; the code with all bits set, with either sign, is NaN.
     TopIsNan,
     /// No infinity and no negative zero; the code of negative zero is NaN.
     NegativeZeroIsNan,
@@ -24,9 +24,9 @@ pub struct Format {
     pub exponent_bits: u32,
     /// Width of the mantissa field, without the hidden bit.
     pub mantissa_bits: u32,
-    /// What the exponent field holds for the exponent zero.
+    /// The value of the exponent field for the exponent zero.
     pub bias: i32,
-    /// What the edge codes mean.
+    /// The special codes.
     pub specials: Specials,
 }
 
@@ -48,7 +48,7 @@ const FLOAT6E3M2: Format = format(3, 2, 3, Specials::AllFinite);
 const FLOAT4E2M1: Format = format(2, 1, 1, Specials::AllFinite);
 
 impl Format {
-    /// The format of a float type; none for all other types.
+    /// The format of a float type; `None` for all other types.
     #[must_use]
     pub const fn of(dtype: DType) -> Option<Format> {
         Some(match dtype {
@@ -79,7 +79,7 @@ impl Format {
         }
     }
 
-    /// The code of positive infinity; the first code beyond the largest where the format has no infinity.
+    /// The code of positive infinity; in formats without infinity, the first code above the largest.
     #[must_use]
     pub const fn infinity(self) -> u64 {
         match self.specials {
@@ -88,7 +88,7 @@ impl Format {
         }
     }
 
-    /// The code of the quiet NaN without a payload and, where NaNs have a sign, without a sign.
+    /// The code of the quiet NaN without payload and, if NaNs have a sign, with the sign bit clear.
     #[must_use]
     pub const fn nan(self) -> Option<u64> {
         match self.specials {
@@ -99,7 +99,7 @@ impl Format {
         }
     }
 
-    /// The bit that makes a code negative; zero in a format without a sign.
+    /// The sign bit; zero in unsigned formats.
     #[must_use]
     pub const fn sign_bit(self) -> u64 {
         match self.specials {
@@ -131,9 +131,8 @@ impl Format {
         1 - self.bias
     }
 
-    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, as if the exponent field had all bits above the mantissa; greater
-    /// exponents count as the greatest there. The result is a code without sign; a code above [`Format::largest`] tells of overflow,
-    /// which the caller judges.
+    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, with an exponent field of all bits above the mantissa; greater exponents
+    /// are clamped. The result is a code without sign; a code above [`Format::largest`] means overflow, which the caller handles.
     #[must_use]
     pub const fn round(self, magnitude: u64, exponent: i32) -> u64 {
         if magnitude == 0 {
@@ -143,10 +142,10 @@ impl Format {
         let binade = exponent + magnitude.ilog2() as i64;
         let lowest = self.lowest_exponent() as i64;
         let normal = if binade < lowest { lowest } else { binade };
-        // The result counts steps of 2^step; rounding up into the next binade carries into the exponent field by itself.
+        // The result counts steps of 2^step; rounding up into the next binade carries into the exponent field.
         let step = normal - self.mantissa_bits as i64;
         let steps = if step <= exponent { magnitude << (exponent - step) } else { shift_right_to_even(magnitude, step - exponent) };
-        // The steps of a normal number take one or two binades themselves.
+        // The steps of a normal number account for one or two binades.
         let greatest = (u64::MAX >> self.mantissa_bits) - 2;
         let field = (normal - lowest) as u64;
         ((if field < greatest { field } else { greatest }) << self.mantissa_bits) + steps
@@ -158,7 +157,7 @@ const fn shift_right_to_even(magnitude: u64, shift: i64) -> u64 {
     if shift > 64 {
         return 0;
     }
-    // The part that is cut off, moved to the top of a word.
+    // The discarded bits, shifted to the top of a word.
     let (quotient, rest) = if shift == 64 { (0, magnitude) } else { (magnitude >> shift, magnitude << (64 - shift)) };
     let half = 1 << 63;
     quotient + (rest > half || (rest == half && quotient & 1 == 1)) as u64
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_edge_codes_are_those_of_the_specifications() {
+    fn special_codes_match_the_specifications() {
         let cases = [
             (DType::Float16, 0x7BFF, 0x7C00, Some(0x7E00)),
             (DType::Bfloat16, 0x7F7F, 0x7F80, Some(0x7FC0)),
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_size_round_to_codes_beyond_the_largest() {
+    fn huge_numbers_round_to_codes_above_the_largest() {
         for dtype in DType::ALL {
             let Some(format) = Format::of(*dtype) else { continue };
             for exponent in [1024, 3071, 3072, 3073, 4096, 1 << 13, 1 << 20, i32::MAX - 64, i32::MAX] {
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_agrees_with_the_hardware_where_there_is_some() {
+    fn rounding_matches_the_hardware() {
         for bits in (0..u64::from(f32::INFINITY.to_bits())).step_by(9_973) {
             let value = f32::from_bits(bits as u32);
             let (magnitude, exponent) = match bits >> 23 {
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn far_below_the_smallest_number_is_zero() {
+    fn tiny_numbers_round_to_zero() {
         assert_eq!(FLOAT16.round(u64::MAX, -1000), 0);
         assert_eq!(FLOAT16.round(u64::MAX, -64 - 25), 0, "just below the tie");
         assert_eq!(FLOAT16.round(1 << 63 | 1, -63 - 25), 1, "just above the tie");

@@ -1,5 +1,5 @@
-//! Elements of any width in `raw_data`: little-endian, the first element in the lowest bits, elements of 2, 4 and 6 bits
-//! in one contiguous stream of bits.
+//! Elements of any width in `raw_data`: little-endian, the first element in the lowest bits, elements of 2, 4 and 6 bits in one
+//! contiguous bit stream.
 
 /// The bits of one element, in the low bits of the result.
 ///
@@ -22,7 +22,7 @@ pub fn get(bits: usize, bytes: &[u8], index: usize) -> u64 {
     (u64::from_le_bytes(word) >> shift) & mask(bits)
 }
 
-/// Writes one element into bytes that hold zeros at its place.
+/// Writes one element to bytes whose bits at its position are zero.
 ///
 /// # Panics
 /// When the element lies beyond the end of `bytes`.
@@ -40,49 +40,49 @@ pub fn put(bits: usize, bytes: &mut [u8], index: usize, element: u64) {
     }
 }
 
-/// The bytes that so many elements take. No step overflows where the result does not, whatever the width of an address.
+/// The size of this many elements in bytes. Intermediate results overflow only if the result does, for any width of `usize`.
 #[must_use]
 #[inline]
 pub const fn size(bits: usize, elements: usize) -> usize {
     elements / 8 * bits + (elements % 8 * bits).div_ceil(8)
 }
 
-/// How many whole elements so many bytes hold.
+/// The number of whole elements in this many bytes.
 #[must_use]
 #[inline]
 pub const fn elements(bits: usize, bytes: usize) -> usize {
     bytes / bits * 8 + bytes % bits * 8 / bits
 }
 
-/// The byte in which an element begins, and the bit there.
+/// The byte in which an element starts, and the bit offset in that byte.
 #[inline]
 const fn place(bits: usize, index: usize) -> (usize, usize) {
     let bit = index % 8 * bits;
     (index / 8 * bits + bit / 8, bit % 8)
 }
 
-/// The bytes of some of the elements, of which the first begins on a byte.
+/// The bytes of a range of elements; the first must be byte-aligned.
 #[must_use]
 pub fn part(bits: usize, bytes: &[u8], first: usize, count: usize) -> &[u8] {
     &bytes[size(bits, first)..][..size(bits, count)]
 }
 
-/// As [`part`], to write to.
+/// Like [`part`], mutable.
 #[must_use]
 pub fn part_mut(bits: usize, bytes: &mut [u8], first: usize, count: usize) -> &mut [u8] {
     &mut bytes[size(bits, first)..][..size(bits, count)]
 }
 
-/// The low bits set.
+/// A mask of the low bits.
 #[must_use]
 pub const fn mask(bits: usize) -> u64 {
     u64::MAX >> (64 - bits)
 }
 
-/// Spreads packed elements of 2, 4 or 6 bits to a byte each; fills `codes`.
+/// Unpacks elements of 2, 4 or 6 bits to one byte each; fills `codes`.
 ///
 /// # Panics
-/// When the width is another one.
+/// For any other width.
 #[inline(always)]
 pub fn unpack(bits: usize, bytes: &[u8], codes: &mut [u8]) {
     match bits {
@@ -102,10 +102,10 @@ pub fn unpack(bits: usize, bytes: &[u8], codes: &mut [u8]) {
     }
 }
 
-/// Packs the low 2, 4 or 6 bits of each byte of `codes`; fills `bytes`, the unused bits of the last with zeros.
+/// Packs the low 2, 4 or 6 bits of each byte of `codes`; fills `bytes`, with zeros in the unused bits of the last byte.
 ///
 /// # Panics
-/// When the width is another one.
+/// For any other width.
 #[inline(always)]
 pub fn pack(bits: usize, codes: &[u8], bytes: &mut [u8]) {
     match bits {
@@ -127,7 +127,7 @@ pub fn pack(bits: usize, codes: &[u8], bytes: &mut [u8]) {
     }
 }
 
-/// Spreads groups that begin and end on a byte, and what is left of one.
+/// Unpacks byte-aligned groups, then the incomplete last group.
 #[inline(always)]
 fn unpack_groups<const PACKED: usize, const SPREAD: usize>(
     bytes: &[u8],
@@ -148,7 +148,7 @@ fn unpack_groups<const PACKED: usize, const SPREAD: usize>(
     }
 }
 
-/// Packs groups that begin and end on a byte, and what is left of one.
+/// Packs byte-aligned groups, then the incomplete last group.
 #[inline(always)]
 fn pack_groups<const SPREAD: usize, const PACKED: usize>(
     codes: &[u8],
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_that_of_onnx() {
+    fn the_element_order_matches_onnx() {
         let mut nibbles = [0; 2];
         for (index, element) in [1, 2, 3].into_iter().enumerate() {
             put(4, &mut nibbles, index, element);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_near_the_end_of_all_addresses_are_right() {
+    fn sizes_near_the_maximum_do_not_overflow() {
         for bits in [2, 4, 6, 8, 16, 32, 64] {
             let most = usize::MAX as u128 * 8 / bits as u128;
             for elements in (0..20).chain((0..20).map(|less| most - less)) {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_read_back() {
+    fn put_and_get_round_trip() {
         for bits in [2, 4, 6, 8, 16, 32, 64] {
             for count in 1..20_usize {
                 let element = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3 & mask(bits);

@@ -1,8 +1,8 @@
-//! The casts that models need most, and numbers to try them on.
+//! The most common casts in models, and their test data.
 
 use onnx_recast::dtype::DType::{self, *};
 
-/// The pairs that the README quotes.
+/// The pairs quoted in the README.
 pub const NAMED: [(DType, DType); 16] = [
     (Float, Float16),
     (Float, Bfloat16),
@@ -22,12 +22,12 @@ pub const NAMED: [(DType, DType); 16] = [
     (Float, Int4),
 ];
 
-/// The length of elements in `raw_data`.
+/// The size of elements in `raw_data`.
 pub fn bytes(dtype: DType, elements: usize) -> usize {
     dtype.raw_bytes(elements as u64).expect("numeric types have a size") as usize
 }
 
-/// Numbers around one in every format, of either sign, none of them special.
+/// Numbers around one in every format, of both signs, without special values.
 pub fn numbers(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| (index as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0xBF).collect()
 }

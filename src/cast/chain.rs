@@ -1,4 +1,4 @@
-//! Which kernels make up a cast: one decodes the source, one converts. Each may be missing.
+//! Selects the kernels of a cast: an optional decoding kernel and an optional converting kernel.
 
 use super::reference::integer_limit;
 use super::round::{Rounding, Scaling};
@@ -28,7 +28,7 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
     if stages.is_empty() { vec![Stage::Copy] } else { stages }
 }
 
-/// The kernel that makes machine numbers of elements of more than eight bits, and which numbers.
+/// The kernel that decodes elements of more than eight bits to machine numbers, and their type.
 pub(super) fn decode(from: DType) -> (Option<Stage>, Machine) {
     match from {
         DType::Float16 => (Some(Stage::FromHalf), Machine::F32),
@@ -37,7 +37,7 @@ pub(super) fn decode(from: DType) -> (Option<Stage>, Machine) {
     }
 }
 
-/// The kernel that makes of machine numbers an `f32` that can be rounded once more: exact, or rounded to odd.
+/// The kernel that converts machine numbers to an `f32` that can be rounded again: exact, or rounded to odd.
 pub(super) fn to_single(from: Machine) -> Option<Stage> {
     match from {
         Machine::F32 => None,
@@ -56,7 +56,7 @@ fn to_integer(cast: &Cast, from: Machine) -> Option<Stage> {
             below: (integer_limit(cast.to, false) + 1) as f32,
         }),
         Machine::F32 | Machine::F64 => Some(Stage::TruncatedByte(from)),
-        // The sign of the target makes no difference to the bits that are kept.
+        // The signedness of the target does not affect the bits that are kept.
         _ if cast.from.bits() == cast.to.bits() => None,
         _ => Some(Stage::As(from, Machine::unsigned(cast.to.bits().max(8)))),
     }

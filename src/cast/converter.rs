@@ -1,4 +1,4 @@
-//! The kernels that a cast is run over its elements; between two of them, over chunks that fit the first two caches.
+//! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
 
 use rayon::prelude::*;
 
@@ -10,36 +10,36 @@ use super::stage::Stage;
 use super::stream::{self, LINE};
 use crate::packed::{part, part_mut};
 
-/// The most elements that stand between two kernels: so many that the pauses between the kernels, when nobody asks for memory,
-/// hardly count. This, and what a chunk of fewer has, is a multiple of eight, so that every chunk begins on a byte, and of what makes a
-/// cache line of the narrowest type.
+/// The maximum number of elements per chunk between two kernels, large enough to amortize the switch between kernels, during which no
+/// memory is requested. All chunk sizes are multiples of eight, so that every chunk is byte-aligned, and of the elements that fill a
+/// cache line with the narrowest type.
 const CHUNK: usize = 4096;
 
-/// Elements that a thread takes at a time.
+/// Elements per unit of work of a thread.
 const PART: usize = 64 * CHUNK;
 
-/// Results of this size do not stay in the caches anyway.
+/// The size from which results bypass the caches, as they would not fit.
 const LARGE: usize = 8 << 20;
 
-/// A cast made ready: its kernels chosen, its tables filled. Worth keeping for casts of many parts.
+/// A prepared cast: its kernels are selected and its tables filled. Reuse it to cast several parts.
 #[derive(Clone, Debug)]
 pub struct Converter {
     cast: Cast,
     level: Level,
     stages: Vec<Stage>,
-    /// The width of what the last kernel gives a byte for.
+    /// The packed width of results that the last kernel writes one per byte.
     packing: Option<usize>,
 }
 
-/// Room for a chunk between two kernels, where elements have four bytes at most.
+/// A buffer for a chunk between two kernels, whose elements have at most four bytes.
 #[repr(align(64))]
 struct Buffer([u8; CHUNK * 4]);
 
 impl Converter {
-    /// A converter for the machine's best instruction set.
+    /// A converter for the best instruction set of the machine.
     ///
     /// # Panics
-    /// When one of the types is not numeric.
+    /// If one of the types is not numeric.
     #[must_use]
     pub fn new(cast: Cast) -> Converter {
         Converter::for_level(cast, Level::detect())
@@ -48,7 +48,7 @@ impl Converter {
     /// A converter for an instruction set.
     ///
     /// # Panics
-    /// When the machine does not have it, or one of the types is not numeric.
+    /// If the machine does not support it, or one of the types is not numeric.
     #[must_use]
     pub fn for_level(cast: Cast, level: Level) -> Converter {
         assert!(level.is_available(), "this machine does not have {level:?}");
@@ -57,7 +57,7 @@ impl Converter {
         Converter { cast, level, stages, packing }
     }
 
-    /// What it converts.
+    /// The cast.
     #[must_use]
     pub fn cast(&self) -> &Cast {
         &self.cast
@@ -66,17 +66,17 @@ impl Converter {
     /// Converts elements: see [`Cast::convert`].
     ///
     /// # Panics
-    /// When `source` is shorter than `elements` elements, or `target` has not exactly their length.
+    /// If `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
         self.convert_part(source, elements, target, target.len() >= LARGE);
     }
 
-    /// Converts elements on all threads of the pool that it is called in.
+    /// Converts elements on all threads of the current pool.
     ///
     /// # Panics
-    /// As [`Converter::convert`].
+    /// See [`Converter::convert`].
     pub fn convert_parallel(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
@@ -113,7 +113,7 @@ impl Converter {
         }
     }
 
-    /// Elements of a first chunk such that the next begins on a cache line, if there is such a number.
+    /// The length of a first chunk after which the next starts on a cache line, if possible.
     fn up_to_a_line(&self, target: &[u8]) -> usize {
         let before = target.as_ptr().align_offset(LINE);
         let bits = self.cast.to.bits();
@@ -142,7 +142,7 @@ mod tests {
     use crate::dtype::DType;
 
     #[test]
-    fn results_past_the_caches_and_in_parallel_are_the_same_wherever_they_stand() {
+    fn streaming_and_parallel_results_are_the_same_at_every_alignment() {
         let pairs = [
             (DType::Float16, DType::Float),
             (DType::Float, DType::Float16),
@@ -173,7 +173,7 @@ mod tests {
                     let target = &mut memory[offset..offset + size(to)];
                     converter.convert_part(&source, elements, target, true);
                     assert!(target == expected, "{cast:?} with {level:?} at {offset}");
-                    assert_eq!(memory.last(), Some(&0xFF), "{cast:?} with {level:?} at {offset} writes too far");
+                    assert_eq!(memory.last(), Some(&0xFF), "{cast:?} with {level:?} at {offset} writes out of bounds");
                 }
                 let mut target = vec![0xFF; size(to)];
                 converter.convert_parallel(&source, elements, &mut target);

@@ -1,27 +1,27 @@
-//! Decimal literals of numbers: read exactly, written plainly.
+//! Decimal literals of numbers: parsed exactly, written in plain notation.
 
 use super::reference::Value;
 use crate::minifloat::Format;
 
-/// A decimal literal's number: `0.d1 d2 d3 … * 10^point`.
+/// The number of a decimal literal: `0.d1 d2 d3 … * 10^point`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
     pub(super) negative: bool,
-    /// Values of the digits; neither the first nor the last is zero, and zero has none.
+    /// The digits without leading and trailing zeros; empty for zero.
     digits: Vec<u8>,
     point: i64,
     /// Whether the literal is a plain integer: digits with or without a sign, no point, no exponent.
     pub(super) is_plain_integer: bool,
 }
 
-/// Beyond this many digits of a literal, only whether they are all zero can matter: ties between `DOUBLE`s have fewer.
+/// Of the digits after this many, only matters whether all are zero: ties between `DOUBLE`s have fewer digits.
 const DIGITS_THAT_MATTER: usize = 1200;
 
-/// Powers of ten that no type reaches from either side of one.
+/// A power of ten whose reciprocal and itself are out of range of every type.
 const POINT_LIMIT: i64 = 400;
 
 impl Decimal {
-    /// Reads `[+-] digits [. digits] [e [+-] digits]`, with at least one digit on one side of the point.
+    /// Parses `[+-] digits [. digits] [e [+-] digits]`, with at least one digit before or after the point.
     pub(super) fn parse(literal: &[u8]) -> Option<Decimal> {
         let (negative, unsigned) = split_sign(literal);
         let (mantissa, exponent) = match unsigned.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) {
@@ -53,7 +53,7 @@ impl Decimal {
         Value::Finite { negative: self.negative, magnitude: magnitude | u64::from(inexact), exponent }
     }
 
-    /// The number, truncated toward zero; none if it does not fit.
+    /// The number, truncated toward zero; `None` if it does not fit.
     pub(super) fn truncated(&self) -> Option<i128> {
         let (magnitude, exponent, _) = self.magnitude();
         let whole = match exponent {
@@ -64,7 +64,7 @@ impl Decimal {
         Some(if self.negative { -i128::from(whole) } else { i128::from(whole) })
     }
 
-    /// `magnitude * 2^exponent`, cut off after 64 bits, and whether anything was cut off.
+    /// `magnitude * 2^exponent`, truncated to 64 bits, and whether any nonzero bits were discarded.
     fn magnitude(&self) -> (u64, i32, bool) {
         if self.digits.is_empty() {
             return (0, 0, false);
@@ -84,7 +84,7 @@ impl Decimal {
             words.multiply_add(10, 0);
         }
         if power < 0 {
-            // Room for 64 bits of quotient and more, as a factor of ten takes less than four bits.
+            // At least 64 bits of quotient, as a factor of ten has fewer than four bits.
             let room = 64 + 4 * power.unsigned_abs() as usize;
             words.shift_left(room.div_ceil(32));
             exponent -= (room.div_ceil(32) * 32) as i32;
@@ -105,7 +105,7 @@ fn split_sign(literal: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// An exponent; those too large for the type are as good as its limits.
+/// An exponent, clamped to the limits of its type.
 fn parse_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -115,7 +115,7 @@ fn parse_exponent(text: &[u8]) -> Option<i64> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// A natural number of any size, lowest word first, without zeros at the top.
+/// A natural number of any size, lowest word first, without leading zero words.
 #[derive(Default)]
 struct Words(Vec<u32>);
 
@@ -135,7 +135,7 @@ impl Words {
         self.0.splice(..0, std::iter::repeat_n(0, words));
     }
 
-    /// Divides, and returns the remainder.
+    /// Divides in place and returns the remainder.
     fn divide(&mut self, divisor: u32) -> u32 {
         let mut rest = 0;
         for word in self.0.iter_mut().rev() {
@@ -148,7 +148,7 @@ impl Words {
         rest
     }
 
-    /// The highest 64 bits, how many bits lie below them (negative if there are fewer than 64), and whether one of those is set.
+    /// The highest 64 bits, the number of bits below them (negative if there are fewer than 64), and whether any of those is set.
     fn top(&self) -> (u64, i32, bool) {
         let word = |place: usize| u128::from(self.0.len().checked_sub(place + 1).map_or(0, |index| self.0[index]));
         let high = word(0) << 64 | word(1) << 32 | word(2);
@@ -159,7 +159,7 @@ impl Words {
     }
 }
 
-/// Writes a finite number of a float format with the fewest digits that read back to it, as digits and a point.
+/// Formats a finite number in plain notation with the fewest digits that round-trip in its format.
 pub(super) fn shortest(format: Format, code: u64, exact: f64) -> String {
     let scientific = format!("{:.160e}", exact.abs());
     let (mantissa, power) = scientific.split_once('e').expect("scientific notation has an exponent");
@@ -178,7 +178,7 @@ pub(super) fn shortest(format: Format, code: u64, exact: f64) -> String {
     found.unwrap_or_else(|| Decimal::new(digits, point)).plain()
 }
 
-/// Writes a finite number with all its digits.
+/// Formats a finite number with all its digits.
 pub(super) fn every_digit(exact: f64) -> String {
     let all = format!("{exact:.1100}");
     all.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -228,7 +228,7 @@ mod tests {
     use crate::dtype::DType;
 
     #[test]
-    fn literals_round_as_the_standard_library_rounds_them() {
+    fn literals_round_like_the_standard_library() {
         let format = Format::of(DType::Double).unwrap();
         let cases = [
             "0",
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digit_far_behind_a_tie_decides_it() {
+    fn a_distant_digit_breaks_a_tie() {
         let format = Format::of(DType::Float16).unwrap();
         let tie = "2049".to_owned();
         let beyond = format!("2049.{}1", "0".repeat(5000));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_literal_is_refused() {
+    fn invalid_literals_are_rejected() {
         for case in ["", "+", ".", "e5", "1e", "1e+", " 1", "1 ", "0x10", "1_000", "١", "1.2.3", "--1", "1e5.0", "nan", "inf", "1f"]
         {
             assert_eq!(Decimal::parse(case.as_bytes()), None, "{case:?}");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_half_is_written_shortly_and_reads_back() {
+    fn every_half_is_short_and_round_trips() {
         let format = Format::of(DType::Float16).unwrap();
         for code in 1..=format.largest() {
             let text = shortest(format, code, half::f16::from_bits(code as u16).to_f64());

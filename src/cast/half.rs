@@ -1,4 +1,4 @@
-//! `FLOAT16` from and to `f32`: by the instructions that machines have for it, or by arithmetic.
+//! `FLOAT16` from and to `f32`, with hardware instructions if available, otherwise with arithmetic.
 #![allow(unsafe_code)]
 
 use super::level::{Features, Level};
@@ -43,7 +43,7 @@ pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], sink:
 #[inline(always)]
 fn single_from_half(code: u16) -> u32 {
     let (sign, magnitude) = (u32::from(code & 0x8000) << 16, u32::from(code & 0x7FFF));
-    // The exponent fields differ by 112; the multiplication also makes normal numbers of subnormal ones.
+    // The exponent biases differ by 112; the multiplication also normalizes subnormal numbers.
     let scaled = (f32::from_bits(magnitude << 13) * f32::from_bits((127 + 112) << 23)).to_bits();
     let bits = if magnitude >= 0x7C00 { magnitude << 13 | 0x7F80_0000 } else { scaled };
     quiet(sign | bits)

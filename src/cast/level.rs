@@ -1,12 +1,12 @@
-//! The instruction sets that kernels are compiled for, and the choice among them at run time.
+//! The instruction sets that kernels are compiled for, and their selection at run time.
 //!
-//! Kernels are plain loops, inlined into one function for each instruction set and vectorized there by the compiler.
+//! Kernels are plain loops, inlined into one function per instruction set and vectorized there by the compiler.
 #![allow(unsafe_code)]
 
-/// An instruction set; each includes the ones before it.
+/// An instruction set; each includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every machine of the architecture has (on AArch64, NEON).
+    /// The baseline of the architecture (on AArch64, NEON).
     Portable,
     /// AVX2, FMA, BMI and F16C: x86-64 since 2013.
     Avx2,
@@ -15,10 +15,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, the plainest first.
+    /// All levels in ascending order.
     pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 
-    /// The best that this machine has.
+    /// The best level that this machine supports.
     #[must_use]
     pub fn detect() -> Level {
         Level::ALL.into_iter().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
@@ -62,7 +62,7 @@ pub(super) trait Features {
     const LEVEL: Level;
 }
 
-/// Something to run over a chunk. Implementations are `#[inline(always)]`: else they miss the instruction set.
+/// A function over a chunk. Implementations must be `#[inline(always)]` to be compiled for the instruction set.
 pub(super) trait Kernel {
     type Output;
     fn run<F: Features>(self) -> Self::Output;
@@ -79,7 +79,7 @@ impl Level {
         debug_assert!(self.is_available());
         match self {
             Level::Portable => kernel.run::<Portable>(),
-            // SAFETY: converters and surveys hold a level only after `is_available` said that the machine has all of it.
+            // SAFETY: converters and surveys hold a level only after `is_available` confirmed that the machine supports it.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::avx2(kernel) },
             // SAFETY: as above.

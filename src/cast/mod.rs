@@ -1,6 +1,6 @@
 //! Casts of tensors, element by element, as ONNX's `Cast` defines them.
 //!
-//! A [`Cast`] is a pair of types with the rules of an opset. It judges and converts elements in `raw_data` layout on both sides:
+//! A [`Cast`] is a pair of types with the rules of an opset. It surveys and converts elements in the layout of `raw_data`:
 //!
 //! ```
 //! use onnx_recast::cast::{Cast, Rules};
@@ -43,36 +43,36 @@ use crate::minifloat::Format;
 use crate::packed;
 use survey::Survey;
 
-/// How numbers between two powers of two become `FLOAT8E8M0`. Other types do not look at it.
+/// The rounding of numbers between two powers of two to `FLOAT8E8M0`. Ignored for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RoundMode {
-    /// To the power above: what `Cast` does unless told.
+    /// To the next higher power, the default of `Cast`.
     Up,
-    /// To the power below.
+    /// To the next lower power.
     Down,
-    /// To the nearer in value; from the middle, up.
+    /// To the nearest power by value; ties round up.
     Nearest,
 }
 
-/// Which value a contested element takes.
+/// The result of contested elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contested {
-    /// What the schema text of the opset says, or else ONNX's technical notes.
+    /// The value in the schema text of the opset or, if it has none, in ONNX's technical notes.
     Text,
-    /// What ONNX's node tests expect and runtimes do.
+    /// The value in ONNX's node tests and in runtimes.
     Runtime,
 }
 
-/// What a cast's result depends on beside the types.
+/// The rules of a cast, which define its result together with the types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether float8 targets take the largest number for anything beyond it.
+    /// Whether float8 targets saturate on overflow.
     pub saturate: bool,
-    /// How numbers become `FLOAT8E8M0`.
+    /// The rounding to `FLOAT8E8M0`.
     pub round_mode: RoundMode,
     /// The version of the default operator set.
     pub opset: u32,
-    /// Which value a contested element takes.
+    /// The result of contested elements.
     pub contested: Contested,
 }
 
@@ -82,18 +82,18 @@ impl Default for Rules {
     }
 }
 
-/// The opset's `Cast` does not support a type.
+/// `Cast` of the opset does not support a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Cast of opset {opset} does not support {dtype}: {}", match .since {
-    Some(since) => format!("opset {since} is the first that does"),
-    None => "no opset does".to_owned(),
+#[error("Cast does not support {dtype} {}", match .since {
+    Some(since) => format!("before opset {since}; the opset is {opset}"),
+    None => "in any opset".to_owned(),
 })]
 pub struct Unsupported {
-    /// The type that is not supported.
+    /// The unsupported type.
     pub dtype: DType,
-    /// The opset asked for.
+    /// The requested opset.
     pub opset: u32,
-    /// The first opset that admits the type.
+    /// The first opset that supports the type.
     pub since: Option<u32>,
 }
 
@@ -106,10 +106,10 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// A cast that the opset admits.
+    /// Creates a cast that the opset supports.
     ///
     /// # Errors
-    /// When the opset's `Cast` does not support one of the types.
+    /// If `Cast` of the opset does not support one of the types.
     pub fn new(from: DType, to: DType, rules: Rules) -> Result<Cast, Unsupported> {
         for dtype in [from, to] {
             let since = dtype.cast_since();
@@ -138,7 +138,7 @@ impl Cast {
         self.rules
     }
 
-    /// Whether ONNX defines the result whatever the source holds: then there is no need for a survey.
+    /// Whether ONNX defines the result of every possible element, so that no survey is needed.
     #[must_use]
     pub fn is_always_defined(&self) -> bool {
         match (self.from, self.to) {
@@ -152,7 +152,7 @@ impl Cast {
     /// Counts the elements whose result ONNX does not define.
     ///
     /// # Panics
-    /// When one of the types is not numeric, or `source` is shorter than `elements` elements.
+    /// If one of the types is not numeric, or `source` is shorter than `elements` elements.
     #[must_use]
     pub fn survey(&self, source: &[u8], elements: usize) -> Summary {
         self.check_source(source, elements);
@@ -165,10 +165,10 @@ impl Cast {
         Survey::for_level(*self, Level::detect()).count(source, elements)
     }
 
-    /// Counts as [`Cast::survey`] does, one element at a time along the exact path.
+    /// Like [`Cast::survey`], one element at a time on the exact path.
     ///
     /// # Panics
-    /// As [`Cast::survey`].
+    /// See [`Cast::survey`].
     #[must_use]
     pub fn survey_exactly(&self, source: &[u8], elements: usize) -> Summary {
         self.check_source(source, elements);
@@ -180,13 +180,13 @@ impl Cast {
         summary
     }
 
-    /// Converts elements in `raw_data` layout: little-endian, packed, padding bits zero. Every element gets a value; which of
-    /// them ONNX does not define, [`Cast::survey`] tells.
+    /// Converts elements in the layout of `raw_data`: little-endian, packed, padding bits zero. Every element gets a value; use
+    /// [`Cast::survey`] to find those that ONNX does not define.
     ///
-    /// A tensor may be converted part by part: parts of a multiple of eight elements begin on a byte in every type.
+    /// A tensor can be converted in parts: parts of a multiple of eight elements are byte-aligned in every type.
     ///
     /// # Panics
-    /// When one of the types is not numeric, `source` is shorter than `elements` elements, or `target` has not exactly their length.
+    /// If one of the types is not numeric, `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         if elements < FEW {
             return self.convert_exactly(source, elements, target);
@@ -194,10 +194,10 @@ impl Cast {
         Converter::new(*self).convert(source, elements, target);
     }
 
-    /// Converts as [`Cast::convert`] does, one element at a time along the exact path that the kernels are tested against.
+    /// Like [`Cast::convert`], one element at a time on the exact path, against which the kernels are tested.
     ///
     /// # Panics
-    /// As [`Cast::convert`].
+    /// See [`Cast::convert`].
     pub fn convert_exactly(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.check_source(source, elements);
         self.check_target(elements, target);
@@ -219,11 +219,11 @@ impl Cast {
     }
 }
 
-/// With fewer elements than this, making tables ready takes longer than converting.
+/// With fewer elements, filling tables takes longer than converting.
 const FEW: usize = 64;
 
-/// Elements of a type such that a cast defines all elements if it defines these. Rules speak of zeros, signs, fractions, the
-/// range, infinities and NaNs: among the probes is one of each that the type has.
+/// Representative elements of a type: if a cast defines these, it defines all elements. The rules depend on zeros, signs, fractions,
+/// the range, infinities and NaNs; the probes contain one of each that the type has.
 fn probes(dtype: DType) -> impl Iterator<Item = u64> {
     let all = packed::mask(dtype.bits());
     let (codes, sign) = match Format::of(dtype) {

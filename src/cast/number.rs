@@ -1,15 +1,15 @@
-//! Steps from one machine number to another, written for the vectorizer: no branch, no call.
+//! Conversions between machine numbers, written for the vectorizer: no branches, no calls.
 //!
-//! *Rounding to odd* cuts off what does not fit and sets the lowest bit if anything was cut off. A number so rounded to `f32`
-//! lies on the same side of every number with a shorter mantissa as the exact one, so that rounding it again, in whichever
-//! way, to a mantissa at least two bits shorter gives what rounding the exact number gives.
+//! *Rounding to odd* truncates and sets the lowest bit if the result is inexact. A number rounded this way to `f32` is on the same side
+//! of every number with a shorter mantissa as the exact number. Rounding it again, in any mode, to a mantissa at least two bits
+//! shorter therefore gives the same result as rounding the exact number.
 #![allow(unsafe_code)]
 
 use super::level::Features;
 use super::sink::{PIECE, Sink};
 use super::stream;
 
-/// A number as it stands in memory.
+/// A number in memory.
 pub(super) trait Lane: Copy {
     const BYTES: usize;
     fn read(bytes: &[u8]) -> Self;
@@ -64,7 +64,7 @@ fn map_piece<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: i
     each(sources.remainder(), targets.into_remainder());
 }
 
-/// To nearest; a NaN keeps its sign and high payload bits, and is quiet, on every machine.
+/// To nearest; NaNs become quiet and keep their sign and high payload bits, on every machine.
 #[inline(always)]
 pub(super) fn narrow(number: f64) -> f32 {
     let bits = number.to_bits();
@@ -72,7 +72,7 @@ pub(super) fn narrow(number: f64) -> f32 {
     if number.is_nan() { f32::from_bits(nan) } else { number as f32 }
 }
 
-/// Exactly; NaNs as in [`narrow`].
+/// Exact; NaNs as in [`narrow`].
 #[inline(always)]
 pub(super) fn widen(number: f32) -> f64 {
     let bits = u64::from(number.to_bits());
@@ -80,24 +80,24 @@ pub(super) fn widen(number: f32) -> f64 {
     if number.is_nan() { f64::from_bits(nan) } else { f64::from(number) }
 }
 
-/// The number with these bits, a NaN made quiet.
+/// The number with these bits; NaNs become quiet.
 #[inline(always)]
 pub(super) fn quiet(bits: u32) -> u32 {
     if bits & 0x7FFF_FFFF > 0x7F80_0000 { bits | 0x0040_0000 } else { bits }
 }
 
-/// To odd. The sign and the high payload bits of a NaN stay.
+/// To odd; NaNs keep their sign and high payload bits.
 #[inline(always)]
 pub(super) fn odd_from_double(number: f64) -> u32 {
     let nearest = narrow(number);
     let back = f64::from(nearest);
-    // Back toward zero from a number rounded up in magnitude; also from infinity to the largest number.
+    // Undoes rounding away from zero, including from the largest number to infinity.
     let truncated = nearest.to_bits() - u32::from(back.abs() > number.abs());
     truncated | u32::from(back != number)
 }
 
-/// An integer as a number that every float of 42 bits of mantissa and fewer rounds alike: beyond 2^53, the low twelve bits
-/// become one that says whether any was set.
+/// An integer as a `DOUBLE` that rounds to the same result in every float with at most 42 bits of mantissa: beyond 2^53, the low twelve
+/// bits are merged into a sticky bit.
 #[inline(always)]
 pub(super) fn double_with_sticky(integer: i64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer.unsigned_abs() < 1 << 53);
@@ -105,7 +105,7 @@ pub(super) fn double_with_sticky(integer: i64) -> f64 {
     (if small { integer } else { marked }) as f64
 }
 
-/// As [`double_with_sticky`].
+/// See [`double_with_sticky`].
 #[inline(always)]
 pub(super) fn unsigned_double_with_sticky(integer: u64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer < 1 << 53);
@@ -113,15 +113,15 @@ pub(super) fn unsigned_double_with_sticky(integer: u64) -> f64 {
     (if small { integer } else { marked }) as f64
 }
 
-/// A float's casts to integers.
+/// Casts of a float to integers.
 pub(super) trait Float: Lane + PartialOrd {
     /// The low byte of the number truncated to an integer; zero for infinities and NaNs.
     fn low_byte(self) -> u8;
-    /// Its nearest integer if it lies between two numbers, else itself.
+    /// The nearest integer if it is strictly between two numbers, otherwise the number itself.
     fn nearest_between(self, above: f32, below: f32) -> Self;
 }
 
-/// Truncates, saturates, and makes 0 of NaN. This is what `as` does, but `as` is not vectorized.
+/// Truncates, saturates, and converts NaN to 0, like `as`, which is not vectorized.
 pub(super) trait Saturate<Integer> {
     fn saturate(self) -> Integer;
 }
@@ -131,9 +131,9 @@ macro_rules! floats {
         impl Float for $float {
             #[inline(always)]
             fn low_byte(self) -> u8 {
-                // From the limit on, the low eight bits of a number with so short a mantissa are zero.
+                // From the limit on, the low eight bits of a number with such a short mantissa are zero.
                 let held = if self.abs() < $limit { self } else { 0.0 };
-                // SAFETY: the integer type has all numbers below the limit.
+                // SAFETY: all numbers below the limit are in range of the integer type.
                 unsafe { held.to_int_unchecked::<$whole>() as u8 }
             }
 
@@ -155,7 +155,7 @@ macro_rules! floats {
         $(impl Saturate<$wide> for $float {
             #[inline(always)]
             fn saturate(self) -> $wide {
-                // The end is the highest integer or, where the float type lacks that one, the power of two that follows.
+                // The end is the highest integer or, if the float type cannot represent it, the next power of two.
                 let (lowest, end) = ($wide::MIN as $float, $wide::MAX as $float);
                 let inside = self >= lowest && self < end;
                 // SAFETY: the number is in range.

@@ -1,4 +1,4 @@
-//! The exact path: one element at a time, through its exact value. Every faster path is tested against this one.
+//! The exact path: one element at a time, by its exact value. All kernels are tested against it.
 //!
 //! Decode once, encode once: the exact value of any source element is a NaN, an infinity, or `magnitude * 2^exponent`.
 
@@ -12,16 +12,16 @@ use std::cmp::Ordering;
 /// The exact value of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The mantissa bits stand at the top of `payload`, the quiet bit first.
+    /// The mantissa bits are at the top of `payload`, the quiet bit first.
     Nan { negative: bool, payload: u64 },
     /// Either infinity.
     Infinite { negative: bool },
-    /// `magnitude * 2^exponent`, exactly. (A decimal literal may have more than 64 bits: then the lowest bit of a full
-    /// magnitude stands for all that follows, which is as good as exact for every rounding to 53 bits and fewer.)
+    /// `magnitude * 2^exponent`, exactly. (A decimal literal may have more than 64 bits: then the lowest bit of the magnitude is sticky,
+    /// which is equivalent for every rounding to 53 bits or fewer.)
     Finite { negative: bool, magnitude: u64, exponent: i32 },
 }
 
-/// The result for one source element, whose bits stand in the low bits of `source`.
+/// The result for one source element, given in the low bits of `source`.
 #[must_use]
 pub fn convert_element(cast: &Cast, source: u64) -> (u64, Verdict) {
     match (cast.from, cast.to) {
@@ -40,7 +40,7 @@ fn is_integer(dtype: DType) -> bool {
     matches!(dtype.class(), Class::Signed | Class::Unsigned)
 }
 
-/// The number that an element of an integer type stands for.
+/// The value of an element of an integer type.
 fn integer(dtype: DType, bits: u64) -> i128 {
     let unused = 128 - dtype.bits();
     let shifted = u128::from(bits) << unused;
@@ -63,7 +63,7 @@ pub(super) fn decode(dtype: DType, bits: u64) -> Value {
 fn decode_float(format: Format, bits: u64) -> Value {
     let (negative, code) = (bits & format.sign_bit() != 0, bits & !format.sign_bit());
     match format.specials {
-        // Its sign bit is set, and so is that of every NaN that runtimes make of it.
+        // Its sign bit is set, and so is that of its NaN in runtimes.
         Specials::NegativeZeroIsNan if negative && code == 0 => return Value::Nan { negative: true, payload: 0 },
         Specials::TopIsNan | Specials::Scale if code > format.largest() => return Value::Nan { negative, payload: 0 },
         Specials::Ieee if code == format.infinity() => return Value::Infinite { negative },
@@ -82,7 +82,7 @@ fn decode_float(format: Format, bits: u64) -> Value {
     Value::Finite { negative, magnitude, exponent: binade - format.mantissa_bits as i32 }
 }
 
-/// The one rounding from an exact value to a numeric type.
+/// The single rounding from an exact value to a numeric type.
 pub(super) fn encode(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
     match to.class() {
         Class::Bool => (u64::from(!matches!(value, Value::Finite { magnitude: 0, .. })), Defined),
@@ -96,7 +96,7 @@ pub(super) fn encode(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
 const SAME_TYPE_INFINITY: &str = "an infinity, cast to its own type FLOAT8E5M2: the text saturates it, runtimes copy it";
 const FNUZ_INFINITY: &str =
     "an infinity, cast to a FNUZ type: the text of opsets 19 to 23 says NaN, runtimes give the largest number";
-/// The first opset whose text and runtimes agree on what infinities become in FNUZ types.
+/// The first opset whose text and runtimes agree on infinities cast to FNUZ types.
 pub(crate) const FNUZ_SETTLED: u32 = 24;
 
 const FLOAT4_NAN: &str = "a NaN, cast to FLOAT4E2M1: the text says 6, runtimes give a zero";
@@ -107,7 +107,7 @@ fn encode_float(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
     let format = Format::of(to).expect("a float type has a format");
     let largest = format.largest();
     let signed = |negative: bool, code: u64| if negative { code | format.sign_bit() } else { code };
-    // In a FNUZ format the sign bit alone is NaN: a zero has no sign there, and NaN is one code.
+    // In FNUZ formats the code of -0 is NaN: zero has no sign, and NaN is a single code.
     let one_zero = format.specials == Specials::NegativeZeroIsNan;
     let overflow = |negative: bool| match to {
         DType::Float6E2M3 | DType::Float6E3M2 => (signed(negative, largest), Undefined(FLOAT6_RANGE)),
@@ -172,7 +172,7 @@ fn encode_scale(rules: &Rules, value: Value) -> (u64, Verdict) {
     if binade < -127 {
         return edge(0, SCALE_SMALL);
     }
-    // The number lies in [2^binade, 2^(binade + 1)); its second highest bit tells the upper half.
+    // The number is in [2^binade, 2^(binade + 1)); its second highest bit selects the upper half.
     let upper_half = magnitude << magnitude.leading_zeros() >= 3 << 62;
     let up = match rules.round_mode {
         RoundMode::Up => !is_power,
@@ -182,7 +182,7 @@ fn encode_scale(rules: &Rules, value: Value) -> (u64, Verdict) {
     ((binade + 127 + i32::from(up)) as u64, Defined)
 }
 
-const INTEGER_RANGE: &str = "truncated, the number is outside the integer type's range";
+const INTEGER_RANGE: &str = "the truncated number is outside the range of the integer type";
 const INTEGER_NAN: &str = "a NaN has no integer value";
 const FRACTION: &str = "a fraction, cast to a 2- or 4-bit integer: the text rounds to nearest, runtimes truncate";
 
@@ -198,7 +198,7 @@ fn encode_integer(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
         Value::Finite { negative, magnitude, exponent } => (negative, u128::from(magnitude), exponent),
     };
     let truncated = match exponent {
-        // No integer type reaches 2^64, and all low bits are zero from there on, as they are in this stand-in.
+        // 2^64 exceeds every integer type, and from there on all low bits are zero, as in this substitute.
         64.. => 1 << 127,
         0.. => magnitude << exponent,
         _ => magnitude.checked_shr(exponent.unsigned_abs()).unwrap_or(0),
@@ -217,7 +217,7 @@ fn encode_integer(to: DType, rules: &Rules, value: Value) -> (u64, Verdict) {
 
 /// The nearest integer to a number below 2^64 in magnitude with a negative exponent, ties to even.
 fn rounded(magnitude: u128, exponent: i32) -> u128 {
-    // A magnitude has 64 bits at most, so that a hundred bits of fraction are like any more.
+    // A magnitude has at most 64 bits, so a shift can be clamped to a hundred bits.
     let fraction_bits = exponent.unsigned_abs().min(100);
     let (floor, rest) = (magnitude >> fraction_bits, magnitude & ((1 << fraction_bits) - 1));
     match (rest << 1).cmp(&(1 << fraction_bits)) {

@@ -1,33 +1,33 @@
-//! Roundings from `f32` as rows of numbers: the fast counterpart of the reference path's exact rounding, for the vectorizer.
+//! Roundings from `f32` as tables of parameters: the vectorizable counterpart of the exact rounding of the reference path.
 
 use super::reference::convert_element;
 use super::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
 use crate::minifloat::{Format, Specials};
 
-/// How an `f32` (rounded to odd, if it was more) becomes a float of 8 bits or fewer, or `FLOAT16`.
+/// The rounding of an `f32` (exact, or rounded to odd) to a float of at most 8 bits, or `FLOAT16`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
-    /// Magnitudes are cut to this one, which rounds to the largest number or to the code that stands for overflow.
+    /// The clamp of magnitudes; it rounds to the largest number or to the code of overflow.
     pub(super) limit: u32,
     /// The smallest normal number.
     pub(super) lowest: u32,
-    /// What raises an exponent so far that addition rounds to the target's mantissa: the bits of mantissa to lose.
+    /// The number of mantissa bits to discard, added to an exponent so that addition rounds to the mantissa of the target.
     pub(super) lost: u32,
-    /// What the exponent field of the smallest subnormal step counts as.
+    /// The value of the exponent field of the smallest subnormal step.
     pub(super) offset: u32,
-    /// Magnitudes from here on are NaN, or as good as NaN.
+    /// Magnitudes from here on are treated as NaN.
     pub(super) special: u32,
     pub(super) nan: u32,
     pub(super) nan_sign: u32,
-    /// The place of the sign.
+    /// The position of the sign.
     pub(super) sign: u32,
     /// The sign of a zero.
     pub(super) zero_sign: u32,
 }
 
 impl Rounding {
-    /// The rounding that the rules ask for; for all targets but `FLOAT8E8M0` with 4 to 8 bits.
+    /// The rounding by these rules, for all targets of 4 to 8 bits except `FLOAT8E8M0`.
     pub(super) fn new(to: DType, rules: Rules) -> Rounding {
         let format = Format::of(to).expect("the target is a float");
         let cast = Cast { from: DType::Float, to, rules };
@@ -35,7 +35,7 @@ impl Rounding {
         let field = |exponent: i32| ((exponent + 127) as u32) << 23;
         let lost = 23 - format.mantissa_bits;
         let sign = format.sign_bit() as u32;
-        // Overflow rounds to the largest number or to the code above it, whose value would be the next step up.
+        // Overflow rounds to the largest number or to the code above it, the next step of the format.
         let code_at_limit = of(f32::MAX);
         let over = Cast { from: to, to: DType::Float, rules };
         let value = |code: u32| f32::from_bits(convert_element(&over, code.into()).0 as u32);
@@ -61,7 +61,7 @@ impl Rounding {
         let magnitude = number & 0x7FFF_FFFF;
         let sign = if number >> 31 == 1 { self.sign } else { 0 };
         let cut = magnitude.min(self.limit);
-        // Adding a power of two whose last bit is the last that the target has rounds to it, ties to even.
+        // Adding a power of two whose lowest mantissa bit is that of the target rounds to it, ties to even.
         let power = (cut & 0x7F80_0000).max(self.lowest) + self.lost;
         let steps = (f32::from_bits(cut) + f32::from_bits(power)).to_bits() - power;
         let code = steps + (power >> (self.lost >> 23)) - self.offset;
@@ -70,10 +70,10 @@ impl Rounding {
     }
 }
 
-/// How an `f32` becomes a power of two.
+/// The rounding of an `f32` to a power of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaling {
-    /// What is added to the bits before the mantissa is cut off.
+    /// The addend of the bits before the mantissa is truncated.
     addend: u32,
     zero: u32,
     small: u32,
@@ -96,15 +96,15 @@ impl Scaling {
     /// The code of a number.
     #[inline(always)]
     pub(super) fn round(&self, number: u32) -> u8 {
-        // Exponent fields are codes. 2^-127, whose code is 0, is subnormal, with the highest bit of the mantissa; between it
-        // and 2^-126 the mantissa counts from it, one bit shorter.
+        // Exponent fields are codes. 2^-127, whose code is 0, is subnormal and has only the highest mantissa bit set; from it up to
+        // 2^-126, the mantissa is relative to it and one bit shorter.
         let normal = number.wrapping_add(self.addend) >> 23;
         let subnormal = (number.wrapping_sub(0x0040_0000) << 1).wrapping_add(self.addend) >> 23;
         let in_range = if number < 0x0080_0000 { subnormal } else { normal };
         let from_below = if number < 0x0040_0000 { self.small } else { in_range };
         let from_zero = if number == 0 { self.zero } else { from_below };
         let to_large = if number > 0x7F00_0000 { self.large } else { from_zero };
-        // NaNs, and all that has a sign.
+        // NaNs and negative numbers.
         (if number > 0x7F80_0000 { 0xFF } else { to_large }) as u8
     }
 }

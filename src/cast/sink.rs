@@ -1,21 +1,21 @@
-//! Where the results of a kernel go: piece by piece, packed if elements have less than a byte, past the caches if they are many.
+//! The output of a kernel: written in pieces, packed if elements are narrower than a byte, with non-temporal stores if large.
 
 use super::level::Features;
 use super::stream;
 use crate::packed;
 use std::marker::PhantomData;
 
-/// The results that loops write at a time.
+/// The number of results that a loop writes at a time.
 pub(super) const PIECE: usize = 1024;
 
-/// Codes that a kernel writes at a time: whole cache lines of them when they are packed, however narrow they are.
+/// The number of codes that a kernel writes at a time: whole cache lines even when packed to the narrowest width.
 #[cfg(target_arch = "x86_64")]
 pub(super) const BLOCK: usize = 256;
 
-/// The most bytes that a loop writes at a time.
+/// The maximum number of bytes that a loop writes at a time.
 const PIECE_BYTES: usize = PIECE * 8;
 
-/// Room for a piece that is not written at once: as the kernel gives it, and packed.
+/// Buffers for a piece that is not written directly: unpacked and packed.
 #[repr(align(64))]
 pub(super) struct Spare {
     results: [u8; PIECE_BYTES],
@@ -28,16 +28,16 @@ impl Spare {
     }
 }
 
-/// What a kernel has to fill.
+/// The target of a kernel.
 pub(super) enum Target<'a> {
-    /// With results as the kernel gives them.
+    /// Written directly: intermediate or unpacked results.
     Near(&'a mut [u8]),
-    /// With results on their way out.
+    /// Final results, packed or streamed.
     Far { results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool },
 }
 
 impl<'a> Target<'a> {
-    /// A place for results that are packed to this width, if at all, and stored past the caches, or not.
+    /// A target for final results, with an optional packed width and optional non-temporal stores.
     pub(super) fn new(results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool) -> Target<'a> {
         match (packing, past_caches) {
             (None, false) => Target::Near(results),
@@ -46,7 +46,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Fills a target from the first byte on.
+/// Fills a target sequentially.
 pub(super) struct Sink<'a, F> {
     target: Target<'a>,
     features: PhantomData<F>,
@@ -57,7 +57,7 @@ impl<'a, F: Features> Sink<'a, F> {
         Sink { target, features: PhantomData }
     }
 
-    /// All of a target between two kernels.
+    /// The whole target between two kernels.
     pub(super) fn between(&mut self) -> &mut [u8] {
         match &mut self.target {
             Target::Near(results) => results,
@@ -65,7 +65,7 @@ impl<'a, F: Features> Sink<'a, F> {
         }
     }
 
-    /// Writes what `fill` makes: so many bytes, at most those of a piece.
+    /// Writes this many bytes with `fill`, at most a piece.
     #[inline(always)]
     pub(super) fn fill(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8])) {
         fill(match &mut self.target {
@@ -83,7 +83,7 @@ impl<'a, F: Features> Sink<'a, F> {
         }
     }
 
-    /// Writes a block. If elements are packed, it is of [`BLOCK`] codes.
+    /// Writes a block. For packed elements, its length is [`BLOCK`] codes.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn put<const BYTES: usize>(&mut self, block: &[u8; BYTES]) {
@@ -118,5 +118,5 @@ fn write<F: Features>(bytes: &[u8], results: &mut &mut [u8], past_caches: bool) 
 
 #[inline(always)]
 fn take<'a>(results: &mut &'a mut [u8], bytes: usize) -> &'a mut [u8] {
-    results.split_off_mut(..bytes).expect("a kernel has no more results than there is room for")
+    results.split_off_mut(..bytes).expect("the results of a kernel fit the target")
 }

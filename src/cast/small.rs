@@ -1,4 +1,4 @@
-//! Floats of 8 bits and fewer from `f32`: by the arithmetic of [`Rounding::round`], which AVX-512 can do in fewer steps.
+//! `f32` to floats of at most 8 bits: the arithmetic of [`Rounding::round`] in fewer AVX-512 instructions.
 #![allow(unsafe_code)]
 
 use super::level::Features;
@@ -8,11 +8,11 @@ use super::number::map;
 use super::round::Rounding;
 use super::sink::Sink;
 
-/// To nearest, as the rounding says; a code a byte.
+/// Rounds to nearest by the parameters of the rounding; one code per byte.
 #[inline(always)]
 pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
-        // SAFETY: the level has all of AVX-512 that this asks for.
+        // SAFETY: the level has all AVX-512 features that this requires.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe {
             match (rounding.zero_sign, rounding.nan_sign) {
@@ -32,14 +32,14 @@ mod x86 {
     use crate::cast::stream;
     use std::arch::x86_64::*;
 
-    /// The numbers of a [`Rounding`], each in every lane.
+    /// The parameters of a [`Rounding`], broadcast to all lanes.
     #[derive(Clone, Copy)]
     struct Lanes {
         limit: __m512,
         lowest: __m512i,
         lost: __m512i,
         addend: __m512i,
-        /// Whether infinities become NaN too.
+        /// Whether infinities also become NaN.
         infinite: bool,
         nan: __m512i,
         sign: __m512i,
@@ -52,8 +52,8 @@ mod x86 {
         fn new(rounding: &Rounding) -> Lanes {
             let all = |number: u32| _mm512_set1_epi32(number.cast_signed());
             let lost = rounding.lost >> 23;
-            // The sum's high bits are lost in a byte. Its low bits take the code of the lowest exponent away from what is added
-            // next; they are even, so that ties go where they should.
+            // The high bits of the sum are dropped in a byte. Its low bits subtract the code of the lowest exponent from the next
+            // addend; they are even, so that ties round correctly.
             let correction = (rounding.lowest >> lost).wrapping_neg() & 0xFF;
             Lanes {
                 limit: _mm512_castsi512_ps(all(rounding.limit)),
@@ -68,7 +68,7 @@ mod x86 {
             }
         }
 
-        /// The codes of sixteen magnitudes, in the low bytes; other bytes mean nothing.
+        /// The codes of sixteen magnitudes in the low bytes; the other bytes are unspecified.
         #[inline]
         #[target_feature(enable = "avx512f,avx512dq")]
         fn round(self, numbers: __m512i) -> __m512i {
@@ -90,18 +90,18 @@ mod x86 {
             let load = |index: usize| unsafe { _mm512_loadu_si512(vectors[index].as_ptr().cast()) };
             let numbers = [load(0), load(1), load(2), load(3)];
             let special = if self.infinite { self.classify::<0x99>(numbers) } else { self.classify::<0x81>(numbers) };
-            // Written out: a function that takes a closure need not have the features that this one has.
+            // Unrolled by hand: a function with a closure parameter is not compiled with the features of this one.
             let codes = [self.round(numbers[0]), self.round(numbers[1]), self.round(numbers[2]), self.round(numbers[3])];
             let code = self.gather(self.low_bytes, codes);
             let negative = _mm512_movepi8_mask(self.gather(self.high_bytes, numbers));
             let signed = if SIGNED_ZERO { negative } else { negative & _mm512_test_epi8_mask(code, code) };
             match SIGNED_NAN {
-                // A NaN has the sign, or the other one.
+                // A NaN has the sign of the source, or the opposite sign.
                 true => {
                     let code = _mm512_mask_mov_epi8(code, special, self.nan);
                     _mm512_mask_blend_epi8(signed, code, _mm512_xor_si512(code, self.sign))
                 }
-                // Overflow may have the code that a sign alone would have.
+                // The code of overflow may be that of the sign bit alone.
                 false => {
                     let code = _mm512_mask_blend_epi8(signed, code, _mm512_or_si512(code, self.sign));
                     _mm512_mask_mov_epi8(code, special, self.nan)
@@ -109,7 +109,7 @@ mod x86 {
             }
         }
 
-        /// Which of 64 numbers are of these classes.
+        /// A mask of the numbers, of 64, that are of these classes.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
         fn classify<const CLASSES: i32>(self, [first, second, third, fourth]: [__m512i; 4]) -> __mmask64 {
@@ -152,7 +152,7 @@ mod x86 {
         map(rest, sink, |number: u32| rounding.round(number) as u8);
     }
 
-    /// Where one byte of each of the 32 lanes of two vectors is.
+    /// The indices of one byte of each of the 32 lanes of two vectors.
     #[target_feature(enable = "avx512f")]
     fn bytes(byte: u8) -> __m512i {
         let mut bytes = [0_u8; 64];

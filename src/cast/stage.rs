@@ -1,6 +1,6 @@
-//! The kernels: each turns a chunk of elements of one fixed width into another.
+//! The kernels. Each converts a chunk of elements of a fixed width to elements of another fixed width.
 //!
-//! Numbers on their way to a float of 16 bits or fewer travel as `f32` rounded *to odd*: see [`super::number`].
+//! Conversions to floats of at most 16 bits use `f32` rounded *to odd* as intermediate: see [`super::number`].
 
 use super::half;
 use super::level::{Features, Kernel, Level};
@@ -12,7 +12,7 @@ use super::table::Table;
 use crate::dtype::DType;
 use crate::packed;
 
-/// Numbers that the machine computes with.
+/// The number types of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
     U8,
@@ -28,7 +28,7 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// The machine's number for a type of at least eight bits that it computes with.
+    /// The machine type of an element type of at least eight bits.
     pub(super) fn of(dtype: DType) -> Machine {
         match dtype {
             DType::Uint8 => Machine::U8,
@@ -68,16 +68,16 @@ impl Machine {
 /// One kernel with its parameters.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
-    /// Bytes as they are.
+    /// Copies bytes.
     Copy,
-    /// Elements of 2, 4 or 6 bits to a byte each.
+    /// Unpacks elements of 2, 4 or 6 bits to one byte each.
     Unpack(usize),
-    /// Codes of a byte to what a table says.
+    /// Looks up one-byte codes in a table.
     Table(Box<Table>),
-    /// As Rust's `as` does it, which is ONNX's rule: integers keep their low bits, floats are truncated (and saturated, which
-    /// is our choice where ONNX has none), a float result is rounded once.
+    /// Like Rust's `as`, which follows ONNX's rules: integers keep their low bits, floats are truncated (and saturated, which is our choice
+    /// for values that ONNX leaves undefined), a float result is rounded once.
     As(Machine, Machine),
-    /// 1 for all numbers but zero.
+    /// 1 for all numbers except zero.
     IsNotZero(Machine),
     /// To `f32`, rounded to odd.
     Odd(Machine),
@@ -89,13 +89,13 @@ pub(super) enum Stage {
     ToHalf(Rounding),
     /// `f32` to `BFLOAT16`.
     ToBrain,
-    /// `f32` to a code of a byte or less.
+    /// `f32` to a code of at most a byte.
     Round(Rounding),
     /// `f32` to `FLOAT8E8M0`.
     Scale(Scaling),
-    /// A float, truncated, to its low byte.
+    /// The low byte of a truncated float.
     TruncatedByte(Machine),
-    /// As [`Stage::TruncatedByte`], but between two numbers to the nearest integer.
+    /// Like [`Stage::TruncatedByte`], but numbers strictly between two limits are rounded to the nearest integer.
     NearestByte { from: Machine, above: f32, below: f32 },
 }
 
@@ -122,7 +122,7 @@ macro_rules! each_pair {
 }
 
 impl Stage {
-    /// The size of an element that comes out, of a stage that another may follow.
+    /// The size of a result element, for stages that can have a successor.
     pub(super) fn bytes_out(&self) -> usize {
         match self {
             Stage::Unpack(_) | Stage::Round(_) | Stage::TruncatedByte(_) | Stage::NearestByte { .. } => 1,
@@ -139,7 +139,7 @@ impl Stage {
     }
 }
 
-/// A stage with what it works on.
+/// A stage with its source and target.
 struct Run<'a> {
     stage: &'a Stage,
     source: &'a [u8],

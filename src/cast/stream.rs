@@ -1,5 +1,5 @@
-//! Memory beyond the caches. Stores go past them: a result larger than they are is not worth keeping there, and the memory that it
-//! replaces is not read first. Loads are asked for early: by themselves they would wait at every page and after every pause.
+//! Memory access for data larger than the caches. Non-temporal stores do not evict other data, and the overwritten memory is not read
+//! first. Loads are prefetched: the hardware prefetcher stops at every page and after every pause.
 #![allow(unsafe_code)]
 
 use super::level::Features;
@@ -9,8 +9,8 @@ use super::level::Level;
 /// The size and alignment of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Asks for the memory that a loop over long runs of bytes will read some iterations after these: for the second cache one group of
-/// pages ahead, its pages in turns, which keeps more requests under way than page after page; from there soon before it is needed.
+/// Prefetches the memory that a loop over long runs of bytes reads some iterations later: into L2 one group of pages ahead, with the
+/// pages interleaved, which keeps more requests in flight than sequential pages; from there into L1 shortly before it is needed.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn fetch_ahead(bytes: &[u8]) {
@@ -22,10 +22,10 @@ pub(super) fn fetch_ahead(bytes: &[u8]) {
     for lines in bytes.chunks(PAGES * LINE) {
         let address = lines.as_ptr().addr();
         let first = lines.as_ptr().wrapping_add(GROUP - address % GROUP + address % GROUP / (PAGES * LINE) * LINE);
-        // Of fewer lines than there are pages, each stands for the page that it would stand for among all.
+        // With fewer lines than pages, each line is mapped to the page that it would have among all lines.
         let turn = if lines.len() == PAGES * LINE { 0 } else { address / LINE % PAGES };
         for (line, index) in lines.chunks(LINE).zip(0..) {
-            // SAFETY: a hint reads nothing, whatever the address; every x86-64 machine has SSE.
+            // SAFETY: a prefetch does not access memory, whatever the address; every x86-64 machine has SSE.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T1>(first.wrapping_add((turn + index) % PAGES * PAGE).cast());
                 _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().wrapping_add(NEAR).cast());
@@ -34,12 +34,12 @@ pub(super) fn fetch_ahead(bytes: &[u8]) {
     }
 }
 
-/// Leaves it to the machine.
+/// Does nothing; the hardware prefetcher is used.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn fetch_ahead(_bytes: &[u8]) {}
 
-/// Stores past the caches where the level can and the target begins at a multiple of its vectors' size.
+/// Stores past the caches if the level supports it and the target is aligned to its vector size.
 #[inline(always)]
 pub(super) fn store<F: Features>(bytes: &[u8], target: &mut [u8]) {
     match F::LEVEL {
@@ -53,7 +53,7 @@ pub(super) fn store<F: Features>(bytes: &[u8], target: &mut [u8]) {
     }
 }
 
-/// Makes what was stored visible to other threads in the usual order. Comes after the last store.
+/// Orders the non-temporal stores before later stores, as seen by other threads. Call it after the last store.
 pub(super) fn finish() {
     // SAFETY: every x86-64 machine has SSE.
     #[cfg(target_arch = "x86_64")]
@@ -66,7 +66,7 @@ pub(super) fn finish() {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// Stores whole vectors with an instruction that wants them aligned, and the rest, or all, as usual.
+    /// Stores whole aligned vectors with a non-temporal instruction, and the rest, or everything, with ordinary stores.
     #[inline(always)]
     fn each<const SIZE: usize>(source: &[u8], target: &mut [u8], store: impl Fn(&[u8; SIZE], &mut [u8; SIZE])) {
         let (to, after) = target.as_chunks_mut::<SIZE>();

@@ -7,27 +7,27 @@ use crate::dtype::{Class, DType};
 use crate::minifloat::{Format, Specials};
 use crate::packed;
 
-/// A string that cannot be cast: ONNX leaves the result undefined, and there is no value that would make sense.
+/// A string that cannot be cast: ONNX leaves the result undefined, and no substitute value is sensible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("element {index}, '{literal}', cannot become {to}: {why}")]
+#[error("element {index}: '{literal}' cannot be cast to {to}: {why}")]
 pub struct BadLiteral {
-    /// The element's index.
+    /// The index of the element.
     pub index: u64,
-    /// The string, shortened if it is long.
+    /// The string, truncated if it is long.
     pub literal: String,
-    /// The type asked for.
+    /// The target type.
     pub to: DType,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'static str,
 }
 
-/// Casts strings to a numeric type, into `raw_data` layout.
+/// Casts strings to a numeric type in the layout of `raw_data`.
 ///
 /// # Errors
-/// When a string is no number, or is one that does not fit an integer type; and whenever the target is `BOOL`.
+/// If a string is not a number or does not fit an integer type; always if the target is `BOOL`.
 ///
 /// # Panics
-/// When the cast is not from `STRING` to a numeric type.
+/// If the cast is not from `STRING` to a numeric type.
 pub fn parse_strings(cast: &Cast, strings: &[impl AsRef<[u8]>]) -> Result<(Vec<u8>, Summary), BadLiteral> {
     assert!(cast.from == DType::String && cast.to != DType::String, "{cast:?} does not read numbers from strings");
     let bytes = cast.to.raw_bytes(strings.len() as u64).expect("the target is numeric and has no more elements than memory");
@@ -43,10 +43,10 @@ pub fn parse_strings(cast: &Cast, strings: &[impl AsRef<[u8]>]) -> Result<(Vec<u
     Ok((target, summary))
 }
 
-const NOT_A_NUMBER: &str = "it is no decimal or scientific literal";
-const NOT_IN_RANGE: &str = "the integer type does not reach it";
-const NO_BOOLEAN: &str = "ONNX does not say which strings are true";
-const NOT_AN_INTEGER: &str = "an integer written with a point or an exponent, or a fraction, cast from a string to an integer type";
+const NOT_A_NUMBER: &str = "not a decimal or scientific literal";
+const NOT_IN_RANGE: &str = "out of range of the integer type";
+const NO_BOOLEAN: &str = "ONNX does not define which strings are true";
+const NOT_AN_INTEGER: &str = "a string with a point or an exponent, cast to an integer type";
 
 fn parse(cast: &Cast, literal: &[u8]) -> Result<(u64, Verdict), &'static str> {
     match cast.to.class() {
@@ -65,7 +65,7 @@ fn parse(cast: &Cast, literal: &[u8]) -> Result<(u64, Verdict), &'static str> {
     }
 }
 
-/// The words that ONNX reserves, in any letter case.
+/// The reserved words of ONNX, ignoring case.
 fn special(literal: &[u8]) -> Option<Value> {
     let words = [
         ("inf", Value::Infinite { negative: false }),
@@ -85,15 +85,14 @@ fn shown(literal: &[u8]) -> String {
     short
 }
 
-const PLAIN_FLOAT: &str = "a float, cast to a string: ONNX asks for plain notation and does not say how many digits";
-const BOOLEAN: &str = "a boolean, cast to a string: ONNX does not say which";
+const PLAIN_FLOAT: &str = "a float, cast to a string: ONNX requires plain notation but does not define the number of digits";
+const BOOLEAN: &str = "a boolean, cast to a string: ONNX does not define the string";
 
-/// Casts a tensor of a numeric type, in `raw_data` layout, to strings. Floats are written in plain notation with the fewest
-/// digits that read back to the same number of their type, `FLOAT8E8M0` with all its digits; infinities and NaNs as `INF`,
-/// `-INF` and `NaN`.
+/// Casts a tensor of a numeric type, in the layout of `raw_data`, to strings. Floats are written in plain notation with the fewest
+/// digits that round-trip in their type, `FLOAT8E8M0` with all its digits; infinities and NaNs as `INF`, `-INF` and `NaN`.
 ///
 /// # Panics
-/// When the cast is not from a numeric type to `STRING`, or `source` is shorter than `elements` elements.
+/// If the cast is not from a numeric type to `STRING`, or `source` is shorter than `elements` elements.
 #[must_use]
 pub fn format_strings(cast: &Cast, source: &[u8], elements: usize) -> (Vec<String>, Summary) {
     assert!(cast.from != DType::String && cast.to == DType::String, "{cast:?} does not write strings");
@@ -123,7 +122,7 @@ fn written(dtype: DType, bits: u64) -> String {
         (Value::Finite { negative, magnitude, exponent }, Some(format)) => {
             let exact = magnitude as f64 * 2_f64.powi(exponent);
             let digits = match format.specials {
-                // Fewer digits would read back to another power of two, depending on the round mode.
+                // Fewer digits could be parsed as another power of two, depending on the round mode.
                 Specials::Scale => every_digit(exact),
                 _ => shortest(format, bits & !format.sign_bit(), exact),
             };
@@ -153,7 +152,7 @@ mod tests {
             (Float, "nan", f32::NAN.to_bits().into()),
             (Float, "-0", (-0.0_f32).to_bits().into()),
             (Double, "0.1", 0.1_f64.to_bits()),
-            // Through DOUBLE, this would round to a tie and then down.
+            // With DOUBLE as intermediate, this would round to a tie and then down.
             (Float, "1.00000005960464477540", 0x3F80_0001),
             (Float8E4M3Fn, "1e400", 0x7E),
             (Float8E4M3Fnuz, "-0.0", 0x00),
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_an_error_that_names_the_element() {
+    fn other_strings_are_errors_that_name_the_element() {
         for literal in ["", " 1", "1 ", "0x10", "1_000", "١", "3abc", "Hello World!", "infinity", "-NaN", "1e", "true"] {
             for to in [DType::Float, DType::Float8E4M3Fn, DType::Int32] {
                 let error = parse_strings(&cast(DType::String, to), &["1", literal]).unwrap_err();
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_plainly() {
+    fn numbers_are_written_in_plain_notation() {
         let cases: &[(DType, u64, &str, bool)] = &[
             (DType::Int8, 0x80, "-128", true),
             (DType::Uint64, u64::MAX, "18446744073709551615", true),
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_of_a_narrow_float_reads_back() {
+    fn every_code_of_a_narrow_float_round_trips() {
         for &from in DType::ALL.iter().filter(|dtype| dtype.class() == Class::Float && dtype.bits() <= 16) {
             let stride = if from == DType::Bfloat16 { 37 } else { 1 };
             for bits in (0..=packed::mask(from.bits())).step_by(stride) {

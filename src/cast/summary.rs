@@ -1,33 +1,33 @@
-//! What ONNX says of the elements of a cast: defined, undefined, or contested.
+//! The status of the elements of a cast in ONNX: defined, undefined or contested.
 
-/// What ONNX says of one element's result.
+/// The status of the result of one element in ONNX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The text says what the result is.
+    /// The text defines the result.
     Defined,
-    /// The text says nothing, or says that the result is undefined.
+    /// The text is silent, or states that the result is undefined.
     Undefined(&'static str),
-    /// The text says one thing; ONNX's own node tests and the runtimes do another.
+    /// The text contradicts ONNX's node tests and the runtimes.
     Contested(&'static str),
 }
 
-/// Elements of one kind.
+/// The elements with one status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many.
+    /// The number of elements.
     pub count: u64,
     /// The index of the first.
     pub first: Option<u64>,
-    /// Why the first is of this kind; empty if there is none.
+    /// The reason for the status of the first; empty if there is none.
     pub why: &'static str,
 }
 
 /// The elements of a cast that ONNX does not define.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Elements whose result the text leaves open.
+    /// Elements whose result the text leaves undefined.
     pub undefined: Tally,
-    /// Elements whose result the text and the runtimes disagree on.
+    /// Elements on whose result the text and the runtimes disagree.
     pub contested: Tally,
 }
 
@@ -38,7 +38,7 @@ impl Summary {
         self.undefined.count == 0 && self.contested.count == 0
     }
 
-    /// Counts one element; indices come in rising order.
+    /// Counts one element; indices must be ascending.
     pub(super) fn add(&mut self, index: u64, verdict: Verdict) {
         match verdict {
             Verdict::Defined => {}
@@ -47,7 +47,7 @@ impl Summary {
         }
     }
 
-    /// Joins the summary of a tensor's next part, which begins at element `offset`.
+    /// Merges the summary of the next part of a tensor, which starts at element `offset`.
     #[must_use]
     pub fn followed_by(self, offset: u64, next: Summary) -> Summary {
         Summary {
@@ -58,12 +58,12 @@ impl Summary {
 }
 
 impl Tally {
-    /// A tally of which only the count is known.
+    /// A tally with only a count.
     pub(super) fn of(count: u32) -> Tally {
         Tally { count: count.into(), ..Tally::default() }
     }
 
-    /// Whether `next` has the first of its kind.
+    /// Whether the first element with the status is in `next`.
     pub(super) fn is_new(&self, next: Tally) -> bool {
         self.count == 0 && next.count > 0
     }

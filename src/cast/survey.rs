@@ -1,8 +1,7 @@
-//! Which elements ONNX does not define, counted as fast as they are read.
+//! Counts the elements that ONNX does not define, at memory bandwidth.
 //!
-//! What makes an element undefined or contested is that its magnitude lies in one of two ranges, which depend on the sign, or
-//! that it has a fraction. Where the ranges lie, the exact path says; of the elements, it judges the first that is found, for
-//! the reason.
+//! An element is undefined or contested if its magnitude is in one of two ranges, which depend on the sign, or if it has a fraction.
+//! The exact path determines the bounds of the ranges, and the reason for the first element found.
 
 use super::chain::{decode, to_single};
 use super::level::{Features, Kernel, Level};
@@ -16,10 +15,10 @@ use crate::dtype::{Class, DType};
 use crate::minifloat::Format;
 use crate::packed::{self, part};
 
-/// Elements judged at a time.
+/// Elements per chunk.
 const CHUNK: usize = 1024;
 
-/// A survey made ready: see [`Cast::survey`].
+/// A prepared survey: see [`Cast::survey`].
 pub(super) struct Survey {
     cast: Cast,
     level: Level,
@@ -27,9 +26,9 @@ pub(super) struct Survey {
     watch: Watch,
 }
 
-/// What the elements are when they are judged, and what is looked for.
+/// The representation of the elements when they are classified, and the classification.
 enum Watch {
-    /// A byte each: 1 for undefined, 2 for contested.
+    /// One byte each: 1 for undefined, 2 for contested.
     Flags,
     Singles(Ranges),
     Doubles(Ranges),
@@ -54,7 +53,7 @@ impl Survey {
         Survey { cast, level, stages, watch }
     }
 
-    /// Counts; `source` has at least the length of `elements` elements.
+    /// Counts the elements; `source` must not be shorter than `elements` elements.
     pub(super) fn count(&self, source: &[u8], elements: usize) -> Summary {
         let mut summary = Summary::default();
         let mut buffers = [[0; CHUNK * 8]; 2];
@@ -102,7 +101,7 @@ fn flags(cast: &Cast) -> Table {
     })
 }
 
-/// What is undefined or contested among floats, for the positive and for the negative ones.
+/// The undefined and contested ranges of floats, for positive and for negative numbers.
 struct Ranges {
     /// Magnitudes below this.
     below: [u64; 2],
@@ -115,7 +114,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// The ranges of a cast to `cast.to` from a float type that `cast.from` is exact in, or has been rounded to odd to.
+    /// The ranges of a cast to `cast.to` from a float type that represents `cast.from` exactly or rounded to odd.
     fn new(lane: DType, cast: &Cast) -> Ranges {
         let format = Format::of(lane).expect("lanes are floats");
         let fractions = cast.to.bits() < 8 && matches!(cast.to.class(), Class::Signed | Class::Unsigned);
@@ -149,7 +148,7 @@ impl Ranges {
     }
 }
 
-/// The first number after `low` where a condition holds that then holds up to `high`.
+/// The first number after `low` from which a monotonic condition holds up to `high`.
 fn first_where(low: u64, high: u64, condition: impl Fn(u64) -> bool) -> u64 {
     let (mut without, mut with) = (low, high);
     while with - without > 1 {

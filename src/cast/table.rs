@@ -1,4 +1,4 @@
-//! Casts of elements of a byte or less: the reference path answers for every code once, and a table for every element.
+//! Casts of elements of at most a byte: a lookup table, filled with the reference path.
 #![allow(unsafe_code)]
 
 use super::level::Features;
@@ -9,24 +9,24 @@ use super::sink::Sink;
 use super::{Cast, convert_element};
 use crate::packed::mask;
 
-/// What each of 256 codes becomes, in 1, 2, 4 or 8 bytes.
+/// The results for all 256 codes, of 1, 2, 4 or 8 bytes each.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     entries: [u64; 256],
-    /// The bytes of the entries, the low bytes of all first.
+    /// The bytes of the entries in planes, the low bytes first.
     #[cfg(target_arch = "x86_64")]
     planes: [[u8; 256]; 4],
     bytes: usize,
 }
 
 impl Table {
-    /// The table of a cast whose source has at most eight bits; a target of less than a byte is left a byte each.
+    /// The table of a cast whose source has at most eight bits; targets narrower than a byte are not packed.
     pub(super) fn new(cast: &Cast) -> Table {
         let codes = mask(cast.from.bits());
         Table::filled(cast.to.bits().div_ceil(8), |code| convert_element(cast, code & codes).0)
     }
 
-    /// A table of whatever bytes.
+    /// A table of arbitrary bytes.
     pub(super) fn of_bytes(entry: impl Fn(u64) -> u64) -> Table {
         Table::filled(1, entry)
     }
@@ -46,7 +46,7 @@ impl Table {
         self.bytes
     }
 
-    /// Looks every byte of `source` up.
+    /// Looks up every byte of `source`.
     #[inline(always)]
     pub(super) fn look_up<F: Features>(&self, source: &[u8], sink: &mut Sink<F>) {
         match (F::LEVEL, self.bytes) {
@@ -133,7 +133,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub(super) fn look_up_2<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
         let planes = [Plane::new(table, 0), Plane::new(table, 1)];
-        // Interleaving works within 16 bytes; this order of the codes makes the results come out in order.
+        // Interleaving works within lanes of 16 bytes; this order of the codes yields the results in order.
         let order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
         let (blocks, rest) = source.as_chunks::<64>();
         for codes in blocks {
@@ -157,7 +157,7 @@ mod x86 {
             stream::fetch_ahead(codes);
             let mut result = [0; 256];
             let codes = _mm512_permutexvar_epi32(order, load(codes));
-            // Written out: a function that takes a closure need not have the features that the look-up has.
+            // Unrolled by hand: a function with a closure parameter is not compiled with the features of the lookup.
             let bytes = [planes[0].look_up(codes), planes[1].look_up(codes), planes[2].look_up(codes), planes[3].look_up(codes)];
             let (first, second) = (_mm512_unpacklo_epi8(bytes[0], bytes[1]), _mm512_unpackhi_epi8(bytes[0], bytes[1]));
             let (third, fourth) = (_mm512_unpacklo_epi8(bytes[2], bytes[3]), _mm512_unpackhi_epi8(bytes[2], bytes[3]));

@@ -1,22 +1,22 @@
 use super::*;
 
-/// Casts one `f32` and returns the code and the verdict.
+/// Casts one `f32`; returns the code and the verdict.
 fn from_f32(to: DType, rules: Rules, number: f32) -> (u64, Verdict) {
     convert_element(&Cast::new(DType::Float, to, rules).unwrap(), u64::from(number.to_bits()))
 }
 
 #[test]
-fn an_opset_admits_a_type_from_its_first_version_on() {
+fn types_are_supported_from_their_first_opset() {
     let rules = |opset| Rules { opset, ..Rules::default() };
     assert!(Cast::new(DType::Float, DType::Float8E5M2, rules(19)).is_ok());
     let refused = Cast::new(DType::Float, DType::Float8E5M2, rules(18)).unwrap_err();
-    assert_eq!(refused.to_string(), "Cast of opset 18 does not support FLOAT8E5M2: opset 19 is the first that does");
+    assert_eq!(refused.to_string(), "Cast does not support FLOAT8E5M2 before opset 19; the opset is 18");
     let never = Cast::new(DType::Complex64, DType::Float, rules(28)).unwrap_err();
-    assert_eq!(never.to_string(), "Cast of opset 28 does not support COMPLEX64: no opset does");
+    assert_eq!(never.to_string(), "Cast does not support COMPLEX64 in any opset");
 }
 
 #[test]
-fn what_the_pages_of_onnx_say() {
+fn documented_values_of_onnx() {
     use DType::*;
     let saturate = Rules::default();
     let not = Rules { saturate: false, ..saturate };
@@ -57,7 +57,7 @@ fn what_the_pages_of_onnx_say() {
 }
 
 #[test]
-fn undefined_elements_take_our_value() {
+fn undefined_elements_have_our_value() {
     use DType::*;
     let rules = Rules::default();
     let cases = [
@@ -80,11 +80,11 @@ fn undefined_elements_take_our_value() {
         assert!(matches!(verdict, Verdict::Undefined(_)), "{number} to {to} is {verdict:?}");
         assert_eq!(bits, code, "{number} to {to}");
     }
-    assert_eq!(from_f32(Float6E2M3, rules, 7.7499995), (0x1F, Verdict::Defined), "overflow is judged after rounding");
+    assert_eq!(from_f32(Float6E2M3, rules, 7.7499995), (0x1F, Verdict::Defined), "overflow is detected after rounding");
 }
 
 #[test]
-fn contested_elements_take_the_value_of_choice() {
+fn contested_elements_have_the_chosen_value() {
     use DType::*;
     let cases = [
         (Float8E5M2Fnuz, 23, f32::INFINITY, 0x80, 0x7F),
@@ -112,7 +112,7 @@ fn contested_elements_take_the_value_of_choice() {
 }
 
 #[test]
-fn a_survey_counts_and_names_the_first() {
+fn a_survey_counts_elements_and_reports_the_first() {
     let cast = Cast::new(DType::Float, DType::Int4, Rules::default()).unwrap();
     let source: Vec<u8> = [1.0_f32, 0.5, 99.0, 2.5, f32::NAN].iter().flat_map(|number| number.to_le_bytes()).collect();
     let summary = cast.survey(&source, 5);
@@ -125,7 +125,7 @@ fn a_survey_counts_and_names_the_first() {
 }
 
 #[test]
-fn casts_that_are_always_defined_say_so_of_every_code() {
+fn casts_that_are_always_defined_define_every_code() {
     let rules = Rules::default();
     for &from in DType::ALL.iter().filter(|dtype| (1..=16).contains(&dtype.bits())) {
         for &to in DType::ALL.iter().filter(|dtype| dtype.bits() > 0) {
@@ -140,7 +140,7 @@ fn casts_that_are_always_defined_say_so_of_every_code() {
     }
 }
 
-/// All rules that the result of a cast to a type may depend on.
+/// All rules that can affect a cast to a type.
 fn rules_of(to: DType) -> Vec<Rules> {
     let mut all = Vec::new();
     for contested in [Contested::Text, Contested::Runtime] {
@@ -158,15 +158,15 @@ fn rules_of(to: DType) -> Vec<Rules> {
     all
 }
 
-/// A sample of a few thousand of the elements worth trying; `tests/exhaustive.rs` tries all.
+/// A sample of a few thousand interesting elements; `tests/exhaustive` tests all of them.
 fn sample(dtype: DType) -> Vec<u64> {
     let all = adversaries(dtype);
     let stride = (all.len() / 2000) | 1;
     all.into_iter().step_by(stride).collect()
 }
 
-/// Elements worth trying: all codes of up to 16 bits; of wider types, every exponent with mantissas that make ties and their
-/// neighbours in every narrower type, and integers next to powers of two.
+/// Interesting elements: all codes of up to 16 bits; for wider types, every exponent with mantissas that are ties in a narrower type,
+/// and their neighbours, and integers next to powers of two.
 fn adversaries(dtype: DType) -> Vec<u64> {
     let bits = dtype.bits();
     if bits <= 16 {
@@ -209,7 +209,7 @@ fn raw(dtype: DType, elements: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn kernels_give_what_the_exact_path_gives() {
+fn kernels_match_the_exact_path() {
     let numeric = || DType::ALL.iter().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));
     let mut failures = Vec::new();
     for &from in numeric() {
@@ -245,7 +245,7 @@ fn kernels_give_what_the_exact_path_gives() {
 }
 
 #[test]
-fn a_zero_is_no_fraction() {
+fn a_zero_is_not_a_fraction() {
     for from in [DType::Float, DType::Double, DType::Float16, DType::Bfloat16, DType::Float8E5M2, DType::Float4E2M1] {
         let cast = Cast::new(from, DType::Int4, Rules::default()).unwrap();
         for zero in [0, Format::of(from).unwrap().sign_bit()] {

@@ -5,46 +5,46 @@ use crate::dtype::DType;
 use crate::tensor::Content;
 use crate::wire::schema::TensorProto;
 
-/// What is wrong with a file, or why it cannot be cast.
+/// An invalid file, or the reason why it cannot be cast.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Failure(pub String);
 
 impl Failure {
-    /// A failure for any reason that has words.
+    /// A failure with a message.
     pub fn new(why: impl ToString) -> Failure {
         Failure(why.to_string())
     }
 }
 
-/// The tensor of a file, and what the file says beside type, shape and values.
+/// The tensor of a file, and the other properties of the file.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Its type, shape and values; numbers may be mapped, and have yet to go through a cast.
+    /// Its type, shape and values; numbers may be memory-mapped and have pending casts.
     pub content: Content,
-    /// Whether the first index runs fastest.
+    /// Whether the first index varies fastest.
     pub fortran_order: bool,
-    /// The message that held it, whose other fields stay as they are.
+    /// The original message, whose other fields are preserved.
     pub message: Option<TensorProto>,
 }
 
 impl Array {
-    /// The type of its elements, after the cast if there is one.
+    /// The element type, after the cast if there is one.
     #[must_use]
     pub fn dtype(&self) -> DType {
         self.content.dtype()
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.content.elements()
     }
 
-    /// The tensor after a cast from its type, and which elements ONNX does not define. Numbers are not computed yet.
+    /// Casts the tensor from its type; also returns which elements ONNX does not define. Numbers are computed lazily.
     ///
     /// # Errors
-    /// Where a string is not one that the cast reads, or the result is too large.
+    /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(self, cast: Cast) -> Result<(Array, Summary), Failure> {
         let (content, summary) = self.content.cast(cast).map_err(Failure::new)?;
         Ok((Array { content, ..self }, summary))

@@ -1,6 +1,6 @@
-//! Casts of single tensors in files: numpy's `.npy`, and ONNX's `TensorProto` (`.pb`).
+//! Casts of single tensors in files: NumPy's `.npy` and ONNX's `TensorProto` (`.pb`).
 //!
-//! A tensor is read by reference to the mapped file and cast while the result is written, so that neither has to fit memory.
+//! Input is memory-mapped and cast while the result is written, so that neither has to fit in memory.
 
 mod array;
 mod npy;
@@ -12,28 +12,28 @@ pub use array::{Array, Failure};
 use crate::dtype::DType;
 use crate::wire::{DataFolder, Input, Layout};
 
-/// The form of a file.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// numpy's.
+    /// NumPy's `.npy`.
     Npy,
     /// A serialized `TensorProto`.
     Proto,
 }
 
 impl Form {
-    /// The form of a file's content.
+    /// Detects the format of a file by its content.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Form {
         if bytes.starts_with(npy::MAGIC) { Form::Npy } else { Form::Proto }
     }
 }
 
-/// Reads the tensor of a file. What the unsigned integers of a `.npy` file stand for, `stored` may say; the data file of a
-/// `TensorProto` is looked for in `folder`.
+/// Reads the tensor of a file. `stored` is the ONNX type that the unsigned integers of a `.npy` file represent, if any; `folder`
+/// contains the data file of a `TensorProto`.
 ///
 /// # Errors
-/// Where the file is not what it should be, or holds something that no cast reads.
+/// If the file is invalid, or its type is not supported by `Cast`.
 pub fn read(input: &Input, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     match Form::of(&input.bytes) {
         Form::Npy => npy::read(&input.bytes, stored),
@@ -41,10 +41,10 @@ pub fn read(input: &Input, stored: Option<DType>, folder: &DataFolder) -> Result
     }
 }
 
-/// The file that holds an array.
+/// The content of a file with this array.
 ///
 /// # Errors
-/// Where the form has no room for it.
+/// If the format cannot represent it.
 pub fn layout(array: Array, form: Form) -> Result<Layout, Failure> {
     match form {
         Form::Npy => npy::layout(array),

@@ -1,4 +1,4 @@
-//! numpy's `.npy`: a header that is a Python dictionary, and the elements.
+//! NumPy's `.npy` format: a header that is a Python dictionary, followed by the elements.
 
 use bytes::Bytes;
 
@@ -8,28 +8,28 @@ use crate::dtype::{Class, DType};
 use crate::tensor::{Content, Data, Spread, element_count};
 use crate::wire::{Layout, Piece};
 
-/// What every file begins with.
+/// The magic bytes.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Before the data of a file of version 1, or of versions 2 and 3, stand this many bytes and the header.
+/// The number of bytes before the header in version 1, and in versions 2 and 3.
 const PREAMBLES: [usize; 2] = [10, 12];
 
-/// The data begin on a multiple of this.
+/// The alignment of the data.
 const ALIGNMENT: usize = 64;
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
     let (header, start) = header_text(bytes)?;
-    let header = Header::parse(&header).map_err(|what| Failure(format!("is no sound .npy file: {what}")))?;
+    let header = Header::parse(&header).map_err(|what| Failure(format!("is not a valid .npy file: {what}")))?;
     let elements = element_count(&header.dims)
         .and_then(|elements| usize::try_from(elements).ok())
-        .ok_or_else(|| Failure(format!("has no such shape: {:?}", header.dims)))?;
+        .ok_or_else(|| Failure(format!("has an invalid shape: {:?}", header.dims)))?;
     let item = Item::parse(&header.descr)?;
     let data = bytes.slice(start..);
     let needed = elements.checked_mul(item.bytes());
     if needed != Some(data.len()) {
-        let needed = needed.map_or_else(|| "more than memory can hold".to_owned(), |needed| needed.to_string());
+        let needed = needed.map_or_else(|| "more than the address space".to_owned(), |needed| needed.to_string());
         return Err(Failure(format!(
-            "has {} bytes of elements, but '{}' of shape {:?} takes {needed}",
+            "has {} bytes of data, but '{}' of shape {:?} needs {needed}",
             data.len(),
             header.descr,
             header.dims
@@ -50,7 +50,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
             let (characters, wide) = strings::to_wide(strings)?;
             (format!("<U{characters}"), Piece::Bytes(wide.into()))
         }
-        (Data::Numbers(..), piece) => (descr(array.dtype()).to_owned(), piece.expect("numbers make a piece")),
+        (Data::Numbers(..), piece) => (descr(array.dtype()).to_owned(), piece.expect("numbers have a piece")),
     };
     let shape: Vec<String> = array.content.dims().iter().map(i64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
@@ -59,7 +59,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     Ok(Layout::of_pieces(vec![Piece::Bytes(preamble(&header).into()), data]))
 }
 
-/// The header as a file begins with it.
+/// The magic bytes, version, length and header of a file.
 fn preamble(header: &str) -> Vec<u8> {
     let version = if header.len() + ALIGNMENT < 1 << 16 { 1 } else { 2 };
     let before = PREAMBLES[version - 1];
@@ -72,24 +72,24 @@ fn preamble(header: &str) -> Vec<u8> {
     bytes
 }
 
-/// The header's text, and where the data begin.
+/// The text of the header, and the offset of the data.
 fn header_text(bytes: &[u8]) -> Result<(String, usize), Failure> {
-    let cut = || Failure::new("ends within its header");
+    let cut = || Failure::new("has a truncated header");
     let (&version, rest) = bytes[MAGIC.len()..].split_first().ok_or_else(cut)?;
     let width = match version {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(Failure(format!("is of version {version} of .npy; 1 to 3 are known"))),
+        _ => return Err(Failure(format!("has the unsupported .npy version {version}; expected 1 to 3"))),
     };
     let length = rest.get(1..1 + width).ok_or_else(cut)?.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
     let start = MAGIC.len() + 2 + width;
     let text = bytes.get(start..start.saturating_add(length)).ok_or_else(cut)?;
     // A copy: other programs may change the mapped bytes, and a string must stay UTF-8.
-    let text = String::from_utf8(text.to_vec()).map_err(|_| Failure::new("has a header that is not text"))?;
+    let text = String::from_utf8(text.to_vec()).map_err(|_| Failure::new("has a header that is not UTF-8"))?;
     Ok((text, start + length))
 }
 
-/// What the header says.
+/// The parsed header.
 #[derive(Debug, PartialEq)]
 struct Header {
     descr: String,
@@ -100,13 +100,13 @@ struct Header {
 impl Header {
     /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, its keys in any order.
     fn parse(text: &str) -> Result<Header, String> {
-        let mut rest = text.trim().strip_prefix('{').ok_or("its header is no dictionary")?.trim_start();
+        let mut rest = text.trim().strip_prefix('{').ok_or("the header is not a dictionary")?.trim_start();
         let (mut descr, mut fortran_order, mut dims) = (None, None, None);
         while !rest.starts_with('}') {
             let (key, after) = quoted(rest)?;
             let value = after.trim_start().strip_prefix(':').ok_or_else(|| format!("'{key}' has no value"))?.trim_start();
             let after = match key {
-                "descr" if value.starts_with('[') => return Err("its elements are records, not numbers".to_owned()),
+                "descr" if value.starts_with('[') => return Err("structured data types are not supported".to_owned()),
                 "descr" => {
                     let (text, after) = quoted(value)?;
                     descr = Some(text.to_owned());
@@ -115,26 +115,26 @@ impl Header {
                 "fortran_order" => {
                     let words = [("True", true), ("False", false)].into_iter();
                     let mut found = words.filter_map(|(word, order)| Some((order, value.strip_prefix(word)?)));
-                    let (order, after) = found.next().ok_or("'fortran_order' is neither True nor False")?;
+                    let (order, after) = found.next().ok_or("'fortran_order' is not True or False")?;
                     fortran_order = Some(order);
                     after
                 }
                 "shape" => {
-                    let inside = value.strip_prefix('(').ok_or("'shape' is no tuple")?;
-                    let (inside, after) = inside.split_once(')').ok_or("'shape' has no end")?;
+                    let inside = value.strip_prefix('(').ok_or("'shape' is not a tuple")?;
+                    let (inside, after) = inside.split_once(')').ok_or("'shape' has no closing parenthesis")?;
                     let numbers =
                         inside.split(',').map(|number| number.trim().trim_end_matches('L')).filter(|number| !number.is_empty());
                     let parsed = numbers.map(|number| number.parse().ok().filter(|&dim: &i64| dim >= 0)).collect();
                     let parsed: Option<Vec<i64>> = parsed;
-                    dims = Some(parsed.ok_or_else(|| format!("'shape' ({inside}) is no shape"))?);
+                    dims = Some(parsed.ok_or_else(|| format!("'shape' ({inside}) is not a valid shape"))?);
                     after
                 }
-                _ => return Err(format!("its header has the unknown key '{key}'")),
+                _ => return Err(format!("the header has the unknown key '{key}'")),
             };
             rest = after.trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         }
-        let missing = |key: &str| format!("its header lacks '{key}'");
+        let missing = |key: &str| format!("the header has no '{key}'");
         Ok(Header {
             descr: descr.ok_or_else(|| missing("descr"))?,
             fortran_order: fortran_order.ok_or_else(|| missing("fortran_order"))?,
@@ -143,26 +143,26 @@ impl Header {
     }
 }
 
-/// A string in quotes, and what follows it.
+/// A quoted string, and the rest of the text.
 fn quoted(text: &str) -> Result<(&str, &str), String> {
-    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"')).ok_or("its header is cut off or garbled")?;
-    text[1..].split_once(quote).ok_or_else(|| "its header is cut off or garbled".to_owned())
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"')).ok_or("the header is truncated or malformed")?;
+    text[1..].split_once(quote).ok_or_else(|| "the header is truncated or malformed".to_owned())
 }
 
-/// One element, as `descr` describes it.
+/// The element type of a `descr`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Item {
-    /// A number of a type that numpy has.
+    /// A number of a NumPy type.
     Number(DType),
-    /// Bytes that numpy has no name for, as the types of the Python package ml_dtypes are saved.
+    /// Raw bytes (`V`), as saved for the types of the Python package ml_dtypes.
     Void(usize),
-    /// So many characters of four bytes.
+    /// A UTF-32 string of this many characters.
     Wide(usize),
-    /// So many characters of a byte.
+    /// A string of this many bytes.
     Narrow(usize),
 }
 
-/// The numbers that numpy has, by kind and size.
+/// The numeric types of NumPy by kind and size.
 const NUMBERS: [(&str, DType); 12] = [
     ("b1", DType::Bool),
     ("i1", DType::Int8),
@@ -180,9 +180,9 @@ const NUMBERS: [(&str, DType); 12] = [
 
 impl Item {
     fn parse(descr: &str) -> Result<Item, Failure> {
-        let unknown = || Failure(format!("holds '{descr}', which no cast reads"));
+        let unknown = || Failure(format!("has the data type '{descr}', which Cast does not support"));
         let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
-        // Of elements without size, a short file could claim more than memory can hold.
+        // With elements of size zero, a short file could claim an arbitrary number of them.
         let size = || name.get(1..)?.parse::<usize>().ok().filter(|&size| size > 0 && size.checked_mul(4).is_some());
         let item = match name.chars().next() {
             Some('U') => size().map(Item::Wide),
@@ -194,7 +194,7 @@ impl Item {
         match order {
             "<" | "|" | "=" => Ok(item),
             ">" if item.bytes() == 1 => Ok(item),
-            ">" => Err(Failure(format!("holds '{descr}', which is big-endian; save it with numpy's astype('<{name}') first"))),
+            ">" => Err(Failure(format!("has the big-endian data type '{descr}'; convert it with NumPy's astype('<{name}')"))),
             _ => Err(unknown()),
         }
     }
@@ -207,20 +207,20 @@ impl Item {
         }
     }
 
-    /// The ONNX type of the elements: `stored` may name one that numpy lacks.
+    /// The ONNX type of the elements: `stored` may name one that NumPy lacks.
     fn dtype(self, stored: Option<DType>, descr: &str) -> Result<DType, Failure> {
         match (self, stored) {
             (Item::Number(dtype), None) => Ok(dtype),
             (Item::Number(dtype), Some(stored)) if dtype == stored => Ok(dtype),
             (Item::Number(_) | Item::Void(_), Some(stored)) if npy_has(stored) || stored.bits().div_ceil(8) != self.bytes() => {
-                Err(Failure(format!("holds '{descr}', which cannot stand for {stored}")))
+                Err(Failure(format!("has the data type '{descr}', which cannot represent {stored}")))
             }
-            (Item::Number(dtype), Some(_)) if dtype.class() != Class::Unsigned => {
-                Err(Failure(format!("holds '{descr}'; only unsigned integers stand for types that numpy lacks: leave --from away")))
-            }
+            (Item::Number(dtype), Some(_)) if dtype.class() != Class::Unsigned => Err(Failure(format!(
+                "has the data type '{descr}'; only unsigned integers can represent types that NumPy lacks: omit --from"
+            ))),
             (_, Some(stored)) => Ok(stored),
             (_, None) => {
-                Err(Failure(format!("holds '{descr}', which has no name in numpy; say with --from which ONNX type it is")))
+                Err(Failure(format!("has the data type '{descr}', which NumPy does not name; use --from to state the ONNX type")))
             }
         }
     }
@@ -230,7 +230,7 @@ fn npy_has(dtype: DType) -> bool {
     dtype == DType::String || matches!(dtype.class(), Class::Complex) || NUMBERS.iter().any(|&(_, known)| known == dtype)
 }
 
-/// How numpy calls a type; those that it lacks are stored as unsigned integers.
+/// The NumPy name of a type; types that NumPy lacks are stored as unsigned integers.
 fn descr(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "|b1",
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_that_numpy_writes_are_read() {
+    fn numpy_headers_are_parsed() {
         let plain = Header { descr: "<f4".to_owned(), fortran_order: false, dims: vec![2, 3] };
         let cases = [
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", plain),

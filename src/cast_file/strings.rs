@@ -1,31 +1,31 @@
-//! Strings as numpy stores them: all of the same length, the shorter ones filled with zeros.
+//! Strings in NumPy's layout: fixed length, padded with zeros.
 
 use bytes::Bytes;
 
 use super::array::Failure;
 
-/// Reads strings of so many characters of four bytes.
+/// Reads UTF-32 strings of this many characters.
 pub(super) fn from_wide(data: &[u8], characters: usize) -> Result<Vec<Bytes>, Failure> {
     let read = |(index, item): (usize, &[u8])| {
         let codes = item.as_chunks::<4>().0.iter().map(|&code| u32::from_le_bytes(code));
         let text: Option<String> = codes.map(char::from_u32).collect();
-        let text = text.ok_or_else(|| Failure(format!("has an element that is no text, at index {index}")))?;
+        let text = text.ok_or_else(|| Failure(format!("has an element that is not valid Unicode, at index {index}")))?;
         Ok(Bytes::from(text.trim_end_matches('\0').to_owned()))
     };
     data.chunks_exact(characters * 4).enumerate().map(read).collect()
 }
 
-/// Reads strings of so many bytes.
+/// Reads strings of this many bytes.
 pub(super) fn from_narrow(data: &Bytes, bytes: usize) -> Vec<Bytes> {
     let end = |item: &[u8]| item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     data.chunks_exact(bytes).map(|item| data.slice_ref(&item[..end(item)])).collect()
 }
 
-/// Strings that are filled up may take this much memory, and so many times that of the strings themselves.
+/// The limits of padded strings: a total size in bytes, and a multiple of the size of the strings.
 const LARGEST: usize = 1 << 28;
 const TIMES: usize = 16;
 
-/// The longest string's characters, and the strings filled up to it.
+/// The length of the longest string in characters, and the strings padded to it.
 pub(super) fn to_wide(strings: &[Bytes]) -> Result<(usize, Vec<u8>), Failure> {
     let texts = (strings.iter().enumerate())
         .map(|(index, string)| {

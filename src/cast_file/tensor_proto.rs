@@ -9,14 +9,12 @@ use crate::wire::schema::TensorProto;
 use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, raw};
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
-    let proto =
-        TensorProto::from_bytes(bytes.clone()).map_err(|error| Failure(format!("is no .npy file and no TensorProto: {error}")))?;
-    let tensor = Tensor::read(&proto).map_err(|error| Failure(format!("is no .npy file and no sound TensorProto: {error}")))?;
+    let proto = TensorProto::from_bytes(bytes.clone())
+        .map_err(|error| Failure(format!("is neither a .npy file nor a TensorProto: {error}")))?;
+    let tensor =
+        Tensor::read(&proto).map_err(|error| Failure(format!("is neither a .npy file nor a valid TensorProto: {error}")))?;
     if let Some(stored) = stored.filter(|&stored| stored != tensor.dtype()) {
-        return Err(Failure(format!(
-            "holds {}, not {stored}; leave --from away, a TensorProto says what it holds",
-            tensor.dtype()
-        )));
+        return Err(Failure(format!("has the type {}, not {stored}; omit --from, a TensorProto states its type", tensor.dtype())));
     }
     let content = tensor.load(folder).map_err(Failure::new)?;
     Ok(Array { content, fortran_order: false, message: Some(proto) })
@@ -25,7 +23,7 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) ->
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     if array.fortran_order && array.content.dims().len() > 1 {
         return Err(Failure::new(
-            "is in Fortran order, which a TensorProto does not know; save it with numpy.ascontiguousarray first",
+            "is in Fortran order, which TensorProto does not support; convert it with numpy.ascontiguousarray",
         ));
     }
     let mut proto = match &array.message {
@@ -43,7 +41,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     let layout = Layout::of(&proto);
     if layout.bytes() > LARGEST_MESSAGE {
         return Err(Failure(format!(
-            "would be a TensorProto of {} bytes, more than protobuf's 2 GiB; write a .npy file",
+            "the TensorProto would have {} bytes, more than protobuf's limit of 2 GiB; write a .npy file",
             layout.bytes()
         )));
     }

@@ -10,7 +10,7 @@ use super::streams::print;
 use super::{Cli, EXIT_CODES};
 use crate::shown::Document;
 
-/// Print a completion script for a shell, or the manual page
+/// Print a shell completion script or the manual page
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast completions bash > /usr/share/bash-completion/completions/recast
@@ -18,7 +18,7 @@ use crate::shown::Document;
 
 {EXIT_CODES}"))]
 pub struct Completions {
-    /// The shell; `man` for the manual page
+    /// The shell, or `man` for the manual page
     shell: Page,
 }
 
@@ -45,7 +45,7 @@ impl Completions {
                 return Ok(ExitCode::SUCCESS);
             }
         };
-        // Into memory first: the generator would panic if the reader of a pipe went away.
+        // Generated in memory first: the generator panics on a broken pipe.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
         print(Document::script(String::from_utf8(script)?)?)?;

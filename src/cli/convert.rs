@@ -19,12 +19,12 @@ use crate::shown::Shown;
 use crate::wire::Target;
 use crate::wire::schema::OperatorSetIdProto;
 
-/// Convert models to another opset, exactly or not at all
+/// Convert models to another opset, or report why they cannot be converted
 ///
-/// The result is equivalent to the model, in the main graph, subgraphs, functions and training graphs; names, metadata and
-/// everything that no operator change affects stay as they are. Operators that the older opset lacks are expanded into several nodes;
-/// the report says whether their results stay equal to the bit, or follow ONNX's definition. If a node has no equivalent in the other
-/// opset, nothing is written, and every such node is listed with the reason.
+/// Converts the main graph, subgraphs, functions and training graphs to an equivalent model; names, metadata and nodes whose operators
+/// did not change are preserved. Operators that the older opset lacks are expanded into several nodes; the report states whether their
+/// results are bit-identical or follow ONNX's definition. If a node has no equivalent in the target opset, nothing is written, and
+/// every such node is listed with the reason.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast convert model.onnx --opset 21 -o model21.onnx
@@ -35,26 +35,26 @@ use crate::wire::schema::OperatorSetIdProto;
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
 {EXIT_CODES}
-With several models, none is written unless all can be converted."))]
+If one of several models cannot be converted, none is written."))]
 pub struct Convert {
-    /// The models, or patterns in quotes; `-` is standard input
+    /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// The opset of ai.onnx to convert to, newer or older; `latest` is the newest one that recast knows
+    /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     opset: i64,
-    /// Read the model as if it imported this opset of ai.onnx, for models that import a wrong one. Functions that import the same
-    /// opset as the model are read in this one too
+    /// Override the ai.onnx opset that the model imports, for mislabelled models; also applies to functions that import the same opset as
+    /// the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
-    /// The IR version of the result: the lowest that it needs, that of the model, or a number
+    /// The IR version of the result: the lowest that supports it (auto), that of the input (keep), or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
     ir_version: IrVersion,
-    /// Which defaults of casts to write out when upgrading: all, those that affect the types of the node, or none
+    /// The default attributes of casts to make explicit on upgrade: all, those that affect the types of the node, or none
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true)]
     explicit: Explicit,
     #[command(flatten)]
@@ -64,16 +64,16 @@ pub struct Convert {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Do not expand operators without an equivalent into several nodes
+    /// Do not expand operators that have no equivalent into several nodes
     #[arg(long)]
     no_expand: bool,
-    /// Expand only operators whose results stay equal to the bit
+    /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
-    /// Report the changes, and write nothing
+    /// Report the changes without writing any files
     #[arg(long)]
     dry_run: bool,
-    /// The format of the report
+    /// The output format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
 }
@@ -103,7 +103,7 @@ impl Convert {
         } else {
             reports.iter_mut().for_each(|report| report.output = None);
         }
-        // Beside errors, people see what was written or blocked in spite of them.
+        // In a run with errors, the text lists only models that were written or blocked.
         let is_told = |model: &&ConvertedModel| errors.is_empty() || model.output.is_some() || !model.blockers.is_empty();
         let text = || reports.iter().filter(is_told).map(|model| report::convert_text(model, messages.verbose)).collect::<Shown>();
         let printed = match self.format {
@@ -115,7 +115,7 @@ impl Convert {
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }
 
-    /// The report, and the files to write.
+    /// Converts one model: its report, and the plan to write it.
     fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<Plan>), Failure> {
         let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let (model, prepared) = prepare(model, self.freeze, &self.metadata).map_err(|error| Failure::new(&input.name, &error))?;
@@ -136,7 +136,7 @@ impl Convert {
             },
         };
         let mut from = opsets(&model.proto().opset_import);
-        // The oldest models import none.
+        // The oldest models import no opset.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
         let stated_opset = self.from_opset.and_then(|_| from.get(domain_name("")).copied());
         from.extend(self.from_opset.map(|opset| (domain_name("").to_owned(), opset)));
@@ -177,12 +177,10 @@ impl Convert {
             }
             Err(NotConverted::Blocked { mut blockers, nearest, .. }) => {
                 for blocker in blockers.iter_mut().filter(|blocker| blocker.code == Code::Overridable) {
-                    blocker.reason.push_str("; use --freeze-initializers to take it as a constant");
+                    blocker.reason.push_str("; use --freeze-initializers to treat it as a constant");
                 }
                 report.notes.extend(meant_opset(&blockers).map(|opset| {
-                    format!(
-                        "the model uses operators of opset {opset}: if the opset that it states is wrong, use --from-opset {opset}"
-                    )
+                    format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
                 }));
                 (report.blockers, report.nearest_opset) = (blockers, nearest);
                 Ok((report, None))
@@ -190,7 +188,7 @@ impl Convert {
             Err(NotConverted::Invalid(invalid)) => Err(Failure::new(input.name, &invalid)),
             Err(NotConverted::Avoidable { error, remedy }) => {
                 let remedy = match remedy {
-                    Remedy::StateOpset => "use --from-opset N to state the opset that the model is in",
+                    Remedy::StateOpset => "use --from-opset N to state the opset of the model",
                     Remedy::DropMetadata => "use --drop-metadata to remove it",
                 };
                 let failure = Failure::new(input.name, &error);
@@ -200,7 +198,7 @@ impl Convert {
     }
 }
 
-/// The first opset that has all operators which those that the model states do not have yet; none if there are no such operators.
+/// The first opset that has every operator that is missing in the imported opset; `None` if no operator is missing.
 fn meant_opset(blockers: &[Blocker]) -> Option<i64> {
     let is_missing = |blocker: &&Blocker| facts::schema("", &blocker.op, blocker.opset_step.0).is_none();
     let since = |blocker: &Blocker| facts::versions("", &blocker.op).first().map(|first| first.since_version);

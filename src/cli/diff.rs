@@ -12,37 +12,37 @@ use super::{EXIT_CODES, Format, Messages, files};
 use crate::diff::{Compared, Difference, DifferenceKind, Side, diff_decodable};
 use crate::report::{self, ComparedModels, Failure};
 
-/// Show what differs between two models
+/// Show the differences between two models
 ///
-/// Compares every field of the files, fields of newer formats too. Nodes are matched by their outputs, everything else by name; tensors
-/// are compared by their values, wherever these are stored.
+/// Compares every field of the files, including fields unknown to this version. Nodes are matched by their outputs, other entities by
+/// name. Tensors are compared by value, regardless of how they are stored.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast diff model.onnx folded.onnx
   recast diff model.onnx external.onnx --ignore stored
   recast diff a.onnx b.onnx --format json | jq '.differences[] | select(.kind == \"removed\")'
 
-What differs has one of these kinds:
-  removed    only the first model has it
-  added      only the second model has it
-  changed    both have it, and it differs
-  reordered  a list has the same items in another order
-  stored     a tensor has the same values in another field or file
+Kinds of differences:
+  removed    present only in the first model
+  added      present only in the second model
+  changed    present in both models with different values
+  reordered  a list has the same items in a different order
+  stored     a tensor has the same values in a different field or file
 
 {EXIT_CODES}"))]
 pub struct Diff {
-    /// One model; `-` is standard input
+    /// The first model; `-` reads standard input
     #[arg(value_name = "A")]
     left: PathBuf,
-    /// The other
+    /// The second model; `-` reads standard input
     #[arg(value_name = "B")]
     right: PathBuf,
-    /// Leave differences of these kinds out
+    /// Ignore differences of these kinds
     #[arg(long, value_name = "KINDS", value_delimiter = ',', hide_possible_values = true)]
     ignore: Vec<KindName>,
     #[command(flatten)]
     folders: files::DataFolders,
-    /// What is printed
+    /// The output format
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
 }
@@ -71,7 +71,7 @@ impl KindName {
 impl Diff {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         if self.left == self.right && files::is_stdin(&self.left) {
-            bail!("standard input can be only one of the two models");
+            bail!("only one of the two models can be read from standard input");
         }
         let names = [&self.left, &self.right].map(|path| path.display().to_string());
         let (differences, errors) = self.compare(&names);
@@ -81,7 +81,7 @@ impl Diff {
         match self.format {
             Format::Json => print(report::json(&compared, &errors))?,
             Format::Text if messages.quiet => {}
-            // Of models that were not compared it cannot be said that they do not differ.
+            // "do not differ" must not be printed for models that were not fully compared.
             Format::Text if compared.differences.is_empty() && !errors.is_empty() => {}
             Format::Text => print(report::diff_text(&compared))?,
         }
@@ -89,7 +89,7 @@ impl Diff {
         Ok(ExitCode::from(if errors.is_empty() { answer } else { 2 }))
     }
 
-    /// The differences, and the errors of either model.
+    /// The differences, and the errors of both models.
     fn compare(&self, names: &[String; 2]) -> (Vec<Difference>, Vec<Failure>) {
         let mut errors = Vec::new();
         // The comparison works on the bytes, so each decoded model is freed.

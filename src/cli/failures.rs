@@ -9,16 +9,16 @@ use crate::error::{Classified, ErrorKind};
 use crate::lint::BadConfig;
 use crate::report::{self, Failure, LintFormat, LintRun};
 
-/// Where an error goes that ends the run, besides standard error.
+/// Where an error that ends a run is reported, besides standard error.
 #[derive(Clone, Copy)]
 pub enum OnError {
-    /// Nowhere else.
+    /// Only on standard error.
     Text,
-    /// Into a document on standard output.
+    /// In a JSON document on standard output.
     Document,
-    /// Into a document on standard output that has a list of models.
+    /// In a JSON document on standard output that has a list of models.
     Models,
-    /// Into a document on standard error, and nothing else.
+    /// Only in a JSON document, on standard error.
     ModelsOnStderr,
     /// Into a report of findings on standard output.
     Lint(LintFormat),
@@ -64,18 +64,18 @@ impl OnError {
             OnError::ModelsOnStderr => return say(report::models_json(&models, &errors)),
         };
         say(text);
-        // If standard output cannot be written, that is most likely the error that is reported.
+        // If standard output cannot be written, that is most likely the error being reported.
         let _ = document.map(print);
     }
 }
 
-/// What a report says of an error.
+/// An error as reports show it.
 pub fn of(error: anyhow::Error) -> Failure {
     let error = match error.downcast::<Failure>() {
         Ok(failure) => return failure,
         Err(error) => error,
     };
-    // Errors of files have their path as a context: the first of the chain is an error of the system only if it is of no file.
+    // File errors have the path as context: the head of the chain is an I/O error only if no file is involved.
     if let Some(error) = error.chain().next().and_then(|error| error.downcast_ref::<io::Error>()) {
         return of_stdout(error);
     }

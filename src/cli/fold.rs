@@ -15,10 +15,10 @@ use crate::report::{self, Failure, FoldedModel};
 use crate::shown::Shown;
 use crate::wire::{Layout, Target};
 
-/// Replace casts of constants by the constants they compute
+/// Replace casts of constants by their results
 ///
-/// A cast is folded if its input cannot be overridden by a caller and ONNX defines every resulting value. What is not folded is
-/// listed with the reason. Everything else in the file stays as it is, to the byte.
+/// A cast is folded if its input cannot be overridden by a caller and ONNX defines every resulting value. Casts that are not folded are
+/// listed with the reason. The rest of the file is preserved byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
@@ -28,36 +28,36 @@ use crate::wire::{Layout, Target};
   recast fold - -o - < model.onnx > folded.onnx
 
 {EXIT_CODES}
-A cast that is not folded is no failure."))]
+A cast that is not folded is not an error."))]
 pub struct Fold {
-    /// The models, or patterns in quotes; `-` is standard input
+    /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// The passes to run, separated by commas; `none` runs none
+    /// A comma-separated list of passes to run, or `none`
     #[arg(long, value_name = "LIST", default_value = "fold-casts", value_parser = parse_passes)]
     passes: Passes,
-    /// What to do with a cast some of whose results ONNX leaves undefined
+    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents (fold)
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
     undefined: Undefined,
-    /// What to do where ONNX's text and its node tests disagree on a result: keep the cast, or fold it to what the text says, or to
-    /// what the node tests expect and runtimes do
+    /// How to treat casts with values on which ONNX's text and its node tests disagree: keep the cast (skip), or fold it to the values of
+    /// the text (text) or of the node tests and runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
     contested: OnContested,
-    /// Keep casts whose results would make the tensors of the model grow by more than this; K, M, G are powers of 1024
+    /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes K, M and G (powers of 1024)
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,
     #[command(flatten)]
     freeze: Freeze,
     #[command(flatten)]
     metadata: DropMetadata,
-    /// Report what would be done, and write nothing
+    /// Report the changes without writing any files
     #[arg(long)]
     dry_run: bool,
-    /// What the report is printed as
+    /// The output format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
 }
@@ -82,7 +82,7 @@ impl Fold {
         } else {
             reports.iter_mut().for_each(|report| report.output = None);
         }
-        // Beside errors, people see what was written in spite of them.
+        // In a run with errors, the text lists only models that were written.
         let is_told = |model: &&FoldedModel| errors.is_empty() || model.output.is_some();
         let text = || reports.iter().filter(is_told).map(|model| report::fold_text(model, messages.verbose)).collect::<Shown>();
         let printed = match self.format {
@@ -93,7 +93,7 @@ impl Fold {
         Ok(files::print_report(printed, &errors, &self.output)?)
     }
 
-    /// The report, and what is to be written.
+    /// Folds one model: its report, and the plan to write it.
     fn fold(&self, path: &Path, target: Option<Target>) -> Result<(FoldedModel, Option<Plan>), Failure> {
         let (input, model) = files::open_model(path, &self.external_data.folders)?;
         let options = passes::Options {
@@ -137,7 +137,7 @@ fn parse_passes(list: &str) -> Result<Passes, String> {
     let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
     let find = |name: &str| {
         let pass = PASSES.iter().find(|pass| pass.name == name.trim());
-        pass.copied().ok_or_else(|| format!("unknown pass '{name}'; the passes are: {}", known()))
+        pass.copied().ok_or_else(|| format!("unknown pass '{name}'; available passes: {}", known()))
     };
     list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
 }

@@ -12,9 +12,9 @@ use crate::inspect::inspect;
 use crate::report::{self, Failure, InspectedModel};
 use crate::shown::Shown;
 
-/// Show opsets, operators, casts, initializers and functions of a model
+/// Show the opsets, operators, casts, initializers and functions of a model
 ///
-/// Reads the graph, not the weights.
+/// Weights are not read.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast inspect model.onnx
@@ -22,23 +22,23 @@ use crate::shown::Shown;
   recast inspect model.onnx --format dot | dot -Tsvg > model.svg
 
 {EXIT_CODES}
-The JSON document holds the keys of the model itself if there is one, and a list `models` if there are several."))]
+With one model, its keys are at the top level of the JSON document; with several, they are in a list `models`."))]
 pub struct Inspect {
-    /// The models, or patterns in quotes; `-` is standard input
+    /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
-    /// What is printed
+    /// The output format
     #[arg(long, default_value = "text")]
     pub(super) format: InspectFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InspectFormat {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For scripts: one document a run, with a version
+    /// One versioned JSON document per run
     Json,
-    /// A picture of the graph, for Graphviz
+    /// The graph in the DOT language of Graphviz
     Dot,
 }
 

@@ -1,4 +1,4 @@
-//! The manual page: one for the command and all that it can do.
+//! The manual page: one page for all commands.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use clap_mangen::Man;
 
 use super::{Cli, EXIT_CODES};
 
-/// The page, in the language of `man`.
+/// The page in roff.
 pub(super) fn manual() -> io::Result<String> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -26,7 +26,7 @@ pub(super) fn manual() -> io::Result<String> {
     String::from_utf8(page).map_err(io::Error::other)
 }
 
-/// The section of a subcommand: what its own page would hold stands in it as subsections.
+/// The section of a subcommand; the sections of its own page become subsections.
 fn section(subcommand: &Command) -> io::Result<String> {
     let man = Man::new(subcommand.clone());
     let mut parts = Vec::new();
@@ -38,7 +38,7 @@ fn section(subcommand: &Command) -> io::Result<String> {
     Ok(format!(".SH \"RECAST {}\"\n{parts}.SS NOTES\n{notes}", subcommand.get_name().to_uppercase()))
 }
 
-/// Text whose lines are not filled; nothing at the beginning of a line is an order to `man`.
+/// Preformatted text; no line starts with a roff request.
 fn as_it_stands(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-");
     let lines: String = escaped.lines().map(|line| format!("\\&{line}\n")).collect();

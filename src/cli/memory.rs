@@ -1,4 +1,4 @@
-//! How much memory a run may take, and what is said where it needs more.
+//! The memory limit of a run, and the message if it needs more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,10 +32,10 @@ pub fn set_last_words(path: Option<&str>) {
     wire::set_last_words(words(&limit), words("the system has no memory left"));
 }
 
-/// No model comes near this.
+/// The upper bound of the default limit; more than any model needs.
 const MOST: u64 = 8 << 30;
 
-/// The smaller of 8 GiB and three quarters of the memory that is there.
+/// The smaller of 8 GiB and three quarters of the available memory.
 fn default_limit() -> u64 {
     let limits = cgroup_files().into_iter().filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
     let available = available(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
@@ -48,13 +48,13 @@ fn available(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The files that may hold a limit of this process: those of its control group and of the groups around it.
+/// The files that may limit this process: those of its control group and of the parent groups.
 fn cgroup_files() -> Vec<PathBuf> {
     limit_files(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default())
 }
 
-/// By the text of `/proc/self/cgroup`: a line `0::PATH` for version 2, a line `N:CONTROLLERS:PATH` for each hierarchy of version 1. In a
-/// container the path may be that outside; the group that the container sees as the outermost is its own.
+/// Parses `/proc/self/cgroup`: a line `0::PATH` for version 2, a line `N:CONTROLLERS:PATH` for each hierarchy of version 1. In a
+/// container, the path may be relative to the host; the root group visible in the container is its own.
 fn limit_files(cgroup: &str) -> Vec<PathBuf> {
     let groups = cgroup.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_read_from_the_group_and_those_around_it() {
+    fn limits_are_read_from_the_group_and_its_parents() {
         let cases = [
             ("0::/\n", vec!["/sys/fs/cgroup/memory.max"]),
             ("0::/a/b\n", vec!["/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max", "/sys/fs/cgroup/memory.max"]),

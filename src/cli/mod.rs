@@ -1,4 +1,4 @@
-//! The command line: one file a command, which holds its options and runs it.
+//! The command line. Each command is one file, with its options and its implementation.
 
 mod cast;
 mod completions;
@@ -28,7 +28,7 @@ use crate::shown::Shown;
 use failures::OnError;
 use streams::{message, print, say};
 
-/// Folds casts, converts opsets and lints casts of ONNX models, exactly and losslessly.
+/// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
 #[derive(Parser)]
 #[command(name = "recast", version, propagate_version = true, after_help = format!("Examples:
   recast inspect model.onnx
@@ -43,8 +43,8 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     messages: Messages,
-    /// End with exit code 2 when the run needs more memory than this, mapped files not counted; K, M, G are powers of 1024. Default: 8G
-    /// or three quarters of the memory that is available, whichever is less
+    /// Fail with exit code 2 if the run needs more memory than this, excluding mapped files; accepts the suffixes K, M and G (powers of
+    /// 1024). Default: 8G or three quarters of the available memory, whichever is less
     #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
     max_memory: Option<u64>,
 }
@@ -62,7 +62,7 @@ enum Command {
 }
 
 impl Command {
-    /// Where an error goes that ends the run.
+    /// Where an error that ends the run is reported.
     fn on_error(&self) -> OnError {
         match self {
             Command::Fold(fold) => OnError::of_models(fold.format, &fold.output),
@@ -76,32 +76,32 @@ impl Command {
     }
 }
 
-/// How much a run says.
+/// The verbosity of a run.
 #[derive(Args, Clone, Copy)]
 struct Messages {
-    /// Print no progress and nothing for people but errors; JSON and other formats for scripts are printed all the same
+    /// Print only errors and machine-readable output; no progress bar, no text report
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print every node, not only sums
+    /// List every node instead of totals
     #[arg(long, short, global = true)]
     verbose: bool,
 }
 
-/// What a result is printed as.
+/// The output format of a result.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For scripts: one document a run, with a version
+    /// One versioned JSON document per run
     Json,
 }
 
 const EXIT_CODES: &str = "Exit codes:
-  0  done
-  1  the answer is no: findings, differences, a conversion refused
-  2  it could not be done: usage, unreadable or malformed input, I/O";
+  0  done or clean
+    1  findings, differences or an unsupported conversion
+    2  error: usage, unreadable or malformed input, I/O";
 
-/// Runs the command line of this process; prints its errors and its help.
+/// Parses and runs the command line of this process; prints its errors and its help.
 #[must_use]
 pub fn main() -> ExitCode {
     match Cli::try_parse() {
@@ -110,7 +110,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the command. The exit code says whether the answer was yes.
+/// Runs the command and returns its exit code.
 fn run(cli: Cli) -> ExitCode {
     let messages = cli.messages;
     let on_error = cli.command.on_error();
@@ -132,7 +132,7 @@ fn run(cli: Cli) -> ExitCode {
     })
 }
 
-/// Prints what the parser of the command line says: help and version to standard output, mistakes to standard error.
+/// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error.
 fn print_usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         say(Shown::lines(&error.render().to_string()));

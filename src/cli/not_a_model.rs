@@ -1,4 +1,4 @@
-//! Inputs that are not binary models: ONNX text is parsed, for everything else the error gets the remedy.
+//! Inputs that are not binary models: ONNX text is parsed; for all other formats, a remedy is added to the error.
 
 use std::borrow::Cow;
 use std::fs;
@@ -16,16 +16,16 @@ use crate::text;
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, folder_of, identity};
 
-/// Models of a folder that are searched for a reference to a data file.
+/// The number of models in a folder that are searched for a reference to a data file.
 const MOST_NEIGHBOURS: usize = 16;
 
-/// Whether the name is one that the onnx package gives to ONNX text.
+/// Whether the file has an extension that the onnx package uses for ONNX text.
 pub fn is_text_model(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("onnxtxt") || extension.eq_ignore_ascii_case("onnxtext"))
 }
 
-/// Whether a file that is not a binary model is text, and its name says that it is ONNX text.
+/// Whether a file that is not a binary model is UTF-8 with the extension of ONNX text.
 pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
     is_text_model(path) && !bytes.is_empty() && String::from_utf8(bytes.to_vec()).is_ok()
 }
@@ -33,22 +33,22 @@ pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
 /// The binary form of a model in ONNX text.
 ///
 /// # Errors
-/// Where the text is not a model, with the line.
+/// If the text is not a model; the error names the line.
 pub fn to_binary(text: &[u8]) -> anyhow::Result<Bytes> {
     let text = String::from_utf8(text.to_vec()).context("is not UTF-8")?;
     let model = text::parse(&text).context("is not valid ONNX text")?;
     Ok(model.encode_to_vec().into())
 }
 
-/// Adds what this command can do with such a file.
+/// Adds the remedy for such a file.
 pub fn explain(path: &Path, mut error: NotAModel) -> NotAModel {
     let code = match &error.what {
         Fact::Foreign(format) => format.code,
         _ => "",
     };
     let remedy = match code {
-        "onnx-text" => "give it a name that ends in .onnxtxt, and recast reads it",
-        "npy" | "tensor-proto" => "it holds one tensor: `recast cast` reads it",
+        "onnx-text" => "rename it to .onnxtxt to read it as ONNX text",
+        "npy" | "tensor-proto" => "it holds a single tensor; use `recast cast`",
         "" | "zeros" | "random" => {
             if let Some(model) = model_of(path) {
                 error.remedy = Some(format!("pass {}", model.display()).into());
@@ -62,7 +62,7 @@ pub fn explain(path: &Path, mut error: NotAModel) -> NotAModel {
     error
 }
 
-/// Adds what is there instead: nothing, a link to nothing, or a folder.
+/// Adds the cause: the file does not exist, is a dangling link, or is a folder.
 pub fn explain_open(path: &Path, error: io::Error) -> io::Error {
     match (error.kind(), fs::read_link(path)) {
         (io::ErrorKind::NotFound, Ok(linked)) => {
@@ -80,7 +80,7 @@ fn explain_folder(path: &Path) -> io::Error {
         (Some("saved_model.pb"), _) => "is the folder of a TensorFlow SavedModel; convert it with tf2onnx --saved-model".to_owned(),
         (Some(_), _) => "is the folder of a Core ML package; pass the ONNX model that it was converted from".to_owned(),
         (None, Some(model)) => format!("is a folder, not a file; pass a model in it, such as {}", model.display()),
-        (None, None) => "is a folder, not a file; it holds no .onnx file".to_owned(),
+        (None, None) => "is a folder, not a file; it contains no .onnx file".to_owned(),
     };
     io::Error::new(io::ErrorKind::IsADirectory, what)
 }
@@ -94,7 +94,7 @@ fn models_in(folder: &Path) -> Vec<PathBuf> {
     models
 }
 
-/// A model beside a file that keeps tensors in it.
+/// A model in the same folder that stores tensors in this file.
 fn model_of(file: &Path) -> Option<PathBuf> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let file = identity(file);

@@ -1,17 +1,17 @@
-//! What to do with results that ONNX leaves open.
+//! Options for values that ONNX leaves undefined or contested.
 
 use clap::ValueEnum;
 
 use crate::cast::Contested;
 
-/// For results that ONNX does not define.
+/// The treatment of undefined values.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Undefined {
     Skip,
     Fold,
 }
 
-/// For results that ONNX's text and its node tests disagree on.
+/// The treatment of values on which ONNX's text and its node tests disagree.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnContested {
     Skip,
@@ -20,7 +20,7 @@ pub enum OnContested {
 }
 
 impl OnContested {
-    /// Which of the two values to take, if one is to be taken.
+    /// Which of the two values to use; `None` to keep the cast.
     pub fn choice(self) -> Option<Contested> {
         match self {
             OnContested::Skip => None,

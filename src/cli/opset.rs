@@ -10,15 +10,15 @@ pub fn parse_opset(text: &str) -> Result<i64, String> {
     }
     let mut digits = lower.as_str();
     for prefix in ["ai.onnx", ":", "opset", "-", "_", "v"] {
-        // Of `-3` the sign is part of the number.
+        // The sign of `-3` is part of the number.
         if digits.len() < lower.len() || prefix != "-" {
             digits = digits.strip_prefix(prefix).unwrap_or(digits);
         }
     }
     match digits.parse::<i64>() {
         Ok(opset) if (1..=LATEST_OPSET).contains(&opset) => Ok(opset),
-        Ok(opset) => Err(format!("there is no opset {opset}; give a number from 1 to {LATEST_OPSET}, or latest")),
-        Err(_) => Err(format!("not an opset; give a number from 1 to {LATEST_OPSET}, or latest")),
+        Ok(opset) => Err(format!("there is no opset {opset}; expected 1 to {LATEST_OPSET}, or latest")),
+        Err(_) => Err(format!("not an opset; expected 1 to {LATEST_OPSET}, or latest")),
     }
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opsets_are_read_as_people_write_them() {
+    fn common_spellings_of_opsets_are_accepted() {
         let accepted = [
             ("1", 1),
             ("21", 21),

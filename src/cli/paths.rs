@@ -1,4 +1,4 @@
-//! From the paths of a command line to model files: files, folders, patterns, lists.
+//! Expands the paths of a command line to model files: files, folders, glob patterns, lists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +13,7 @@ use super::not_a_model::explain_open;
 use crate::error::ErrorKind;
 use crate::report::Failure;
 
-/// The paths that a list names, one a line; `-` reads the list from standard input.
+/// Reads a list of paths, one per line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let name = || format!("--file-list {}", list.display());
     let reader: Box<dyn BufRead> = match list {
@@ -28,15 +28,15 @@ pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Found {
     pub path: PathBuf,
-    /// Whether a folder or pattern was named, and not the file itself.
+    /// Whether the file was found by a folder or pattern, not named explicitly.
     pub in_folder: bool,
 }
 
-/// The files that the paths of a command name. A path that does not exist is a pattern if it has a `*`, `?` or `[`: shells that do
-/// not expand patterns, quotes and scripts pass them on.
+/// The files that the paths of a command name. A path that does not exist is a pattern if it contains `*`, `?` or `[`: quoted patterns
+/// and those of some shells and scripts are not expanded by the shell.
 ///
 /// # Errors
-/// Where a pattern matches no file.
+/// If a pattern matches no file.
 pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for path in paths {
@@ -52,8 +52,8 @@ fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// The model files that the paths name, in their order and each once; those of a folder or pattern come in the order of their
-/// names. What cannot be read is an error in the place of its files.
+/// The model files that the paths name, in order and without duplicates; those of a folder or pattern are sorted by name. A path that
+/// cannot be read yields an error in place of its files.
 pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Failure>> {
     let mut all = Vec::new();
     for path in paths {
@@ -102,7 +102,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
     }
 }
 
-/// The models of a folder and of those inside; hidden folders hold none.
+/// Adds the models of a folder and its subfolders, except hidden ones.
 fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
         Ok(entries) => entries,
@@ -111,7 +111,7 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // Links to folders are skipped: they may form a cycle.
+        // Symbolic links to folders are skipped: they may form a cycle.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if is_folder && !hidden {
@@ -122,7 +122,7 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
     }
 }
 
-/// Adds a file that was found, not named. Only regular files and links to them are models; reading a pipe would block.
+/// Adds a file that was found, not named. Only regular files and links to them are added; reading a pipe would block.
 fn push_file(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),

@@ -1,4 +1,4 @@
-//! What a command does to a model before its own work.
+//! Options that change a model before the command itself runs.
 
 use std::convert::Infallible;
 
@@ -7,25 +7,25 @@ use clap::Args;
 use crate::graph::{Edit, MetadataKeys, Model, Refused};
 use crate::report::{DroppedMetadata, Prepared};
 
-/// Initializers as constants.
+/// Freezing of initializers.
 #[derive(Args, Clone, Copy, Default)]
 pub struct Freeze {
-    /// Take initializers that are also inputs as constants, and remove them from the inputs: callers can no longer override them
+    /// Treat initializers that are also graph inputs as constants, and remove these inputs; callers can no longer override them
     #[arg(long)]
     freeze_initializers: bool,
 }
 
-/// Metadata that is removed.
+/// Removal of metadata.
 #[derive(Args, Clone, Default)]
 pub struct DropMetadata {
-    /// Remove metadata_props at every level: of the model, graphs, functions, nodes, values and tensors. With KEYS, separated by
-    /// commas, only entries of these keys; `pkg.torch.*` stands for all that begin like it
+    /// Remove metadata_props of the model, graphs, functions, nodes, values and tensors; with a comma-separated list KEYS, only entries
+    /// with these keys; `pkg.torch.*` matches a prefix
     #[arg(long, value_name = "KEYS", num_args = 0..=1, require_equals = true, default_missing_value = "*", value_parser = parse_keys)]
     drop_metadata: Option<MetadataKeys>,
 }
 
 impl Freeze {
-    /// The model, and the names of the initializers that are constants now.
+    /// The model, and the names of the frozen initializers.
     pub fn apply(self, model: Model) -> Result<(Model, Option<Vec<String>>), Refused> {
         if !self.freeze_initializers {
             return Ok((model, None));
@@ -45,7 +45,7 @@ impl DropMetadata {
     }
 }
 
-/// Prepares a model, and says what was done to it.
+/// Prepares a model and reports the changes.
 pub fn prepare(model: Model, freeze: Freeze, metadata: &DropMetadata) -> Result<(Model, Prepared), Refused> {
     let (model, frozen_initializers) = freeze.apply(model)?;
     let (model, dropped_metadata) = metadata.apply(model)?;

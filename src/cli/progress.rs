@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, for work over a second.
+//! A progress bar on terminals, for work that takes over a second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -13,21 +13,21 @@ use crate::wire::Progress;
 const OF_FILES: &str = "{bar:30} {bytes} of {total_bytes}, {elapsed}";
 const OF_MODELS: &str = "{bar:30} {pos} of {len} models, {elapsed}";
 
-/// Writes files, under a bar of their bytes.
+/// Writes files with a progress bar in bytes.
 pub fn of_files<T>(messages: Messages, files: &[Progress], write: impl FnOnce() -> T) -> T {
     let bytes = files.iter().map(Progress::bytes).sum();
     let bar = bar(messages, bytes, OF_FILES);
     show(&bar, Pace::default(), || files.iter().map(Progress::written).sum(), write)
 }
 
-/// Does something with models one by one, under a bar of how many are done.
+/// Processes models with a progress bar of their number.
 pub fn of_models<T>(messages: Messages, models: usize, work: impl FnOnce(&Done) -> T) -> T {
     let bar = bar(messages, models as u64, OF_MODELS);
     let done = Done::default();
     show(&bar, Pace::default(), || done.0.load(Ordering::Relaxed), || work(&done))
 }
 
-/// How many models are done.
+/// The number of processed models.
 #[derive(Default)]
 pub struct Done(AtomicU64);
 
@@ -37,17 +37,17 @@ impl Done {
     }
 }
 
-/// A bar on standard error. It is never drawn unless that is a terminal.
+/// A bar on standard error; drawn on terminals only.
 fn bar(messages: Messages, total: u64, template: &str) -> ProgressBar {
     let target = if messages.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     ProgressBar::with_draw_target(Some(total), target).with_style(style(template))
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is sound")
+    ProgressStyle::with_template(template).expect("the template is valid")
 }
 
-/// When a bar is drawn.
+/// When the bar is drawn.
 #[derive(Clone, Copy)]
 struct Pace {
     first: Duration,
@@ -60,7 +60,7 @@ impl Default for Pace {
     }
 }
 
-/// Works; should that take long, another thread looks how much is done and draws the bar, until the work ends.
+/// Runs `work`; if it takes long, another thread polls its progress and draws the bar until it ends.
 fn show<T>(bar: &ProgressBar, pace: Pace, done: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> T {
     if bar.is_hidden() {
         return work();
@@ -68,7 +68,7 @@ fn show<T>(bar: &ProgressBar, pace: Pace, done: impl Fn() -> u64 + Sync, work: i
     let (end, ended) = mpsc::channel();
     thread::scope(|scope| {
         let done = &done;
-        // Where the system has no thread left, the work is done without a bar.
+        // If no thread can be started, the work runs without a bar.
         let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, done));
         let result = work();
         drop(end);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_shows_what_is_done_and_goes_when_the_work_ends() {
+    fn the_bar_shows_progress_and_is_cleared_at_the_end() {
         let terminal = InMemoryTerm::new(10, 80);
         let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
         let (look, looks) = mpsc::channel();
@@ -111,7 +111,7 @@ mod tests {
             goes.lock().unwrap().recv().ok();
             3
         };
-        // When there is a second look, the first was drawn; the second waits, so that nothing is drawn while the terminal is read.
+        // The second poll happens after the first was drawn; it blocks, so that nothing is drawn while the terminal is read.
         go.send(()).unwrap();
         let seen = show(&bar_on(&terminal, 10), pace, done, || {
             looks.iter().take(2).count();
@@ -126,12 +126,12 @@ mod tests {
     fn short_work_shows_nothing() {
         let terminal = InMemoryTerm::new(10, 80);
         let never = Pace { first: Duration::MAX, next: Duration::MAX };
-        let result = show(&bar_on(&terminal, 10), never, || unreachable!("nobody looks"), || 7);
+        let result = show(&bar_on(&terminal, 10), never, || unreachable!("not polled"), || 7);
         assert_eq!((result, terminal.moves_since_last_check().trim_end_matches("Flush\n")), (7, ""));
     }
 
     #[test]
-    fn bars_say_how_much_of_what_is_done() {
+    fn bars_show_units() {
         for (template, expected) in [(OF_FILES, "1.00 KiB of 4.00 KiB, 0s"), (OF_MODELS, "1024 of 4096 models, 0s")] {
             let terminal = InMemoryTerm::new(10, 80);
             let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));

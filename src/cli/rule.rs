@@ -10,7 +10,7 @@ use super::{EXIT_CODES, Format, Messages};
 use crate::lint::RULES;
 use crate::report;
 
-/// Explain a rule of `recast lint`, or list all
+/// Explain a rule of `recast lint`, or list all rules
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast rule
@@ -19,10 +19,10 @@ use crate::report;
 
 {EXIT_CODES}"))]
 pub struct ExplainRule {
-    /// The rule's code or name
+    /// The code or name of a rule
     #[arg(value_name = "CODE")]
     rule: Option<String>,
-    /// What is printed
+    /// The output format
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
 }

@@ -1,7 +1,7 @@
-//! Standard output and standard error. Nothing else writes to them, except models (`wire::save`) and the progress bar, which shows
-//! numbers only.
+//! Standard output and standard error. Only this module writes to them, except for models (`wire::save`) and the progress bar, which
+//! contains numbers only.
 
-#![expect(clippy::disallowed_methods, reason = "all that is printed here is safe to print")]
+#![expect(clippy::disallowed_methods, reason = "all text printed here is escaped")]
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,8 +12,7 @@ use crate::report::Failure;
 use crate::shown::{Printed, Shown};
 use crate::wire;
 
-/// Prints a result to standard output, to its last byte. If the reader of a pipe goes away, it has read enough: the answer of the run
-/// is the same.
+/// Prints a complete result to standard output. A broken pipe is not an error and does not change the exit code.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -21,7 +20,7 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
     print_coloured(result, ColorChoice::Auto)
 }
 
-/// As [`print`], with colours if they are wanted.
+/// Like [`print`], with a choice of colours.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -31,7 +30,7 @@ pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) 
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
-/// Prints a message, or a report for which standard output has no room, to standard error. Errors there cannot be reported.
+/// Prints a message, or a report while standard output holds a model, to standard error. Errors of standard error are ignored.
 pub fn say<'d>(message: impl Into<Printed<'d>>) {
     let _ = write(message.into(), ColorChoice::Auto, io::stderr());
 }
@@ -57,24 +56,24 @@ fn write_all(mut stream: impl Write, text: &str) -> io::Result<()> {
     stream.flush()
 }
 
-/// A message of one line: `recast: …`.
+/// A one-line message: `recast: …`.
 pub fn message(text: impl std::fmt::Display) -> Shown {
     Shown::line(format_args!("recast: {text}"))
 }
 
-/// The widest text: longer lines are hard to read.
+/// The maximum width of text: longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// The narrowest text: a narrower terminal breaks lines itself.
+/// The minimum width of text: narrower terminals wrap lines themselves.
 const NARROWEST: usize = 40;
 
-/// The width of text for people, if standard output is a terminal.
+/// The width of text output, if standard output is a terminal.
 pub fn text_width() -> Option<usize> {
     let terminal = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
     terminal.map(|(width, _)| usize::from(width.0).clamp(NARROWEST, WIDEST))
 }
 
-/// Reports errors on standard error, a line each.
+/// Reports errors on standard error, one per line.
 pub fn say_failures(errors: &[Failure]) {
     errors.iter().for_each(|error| say(message(error)));
 }

@@ -1,4 +1,4 @@
-//! The fields of one message, and what stands in them as text.
+//! The fields of one message, and their values as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,19 @@ use crate::dtype::DType;
 use crate::wire::outline::{Field, Kind, Message};
 use crate::wire::{self, Value};
 
-/// Longer texts are cut.
+/// Longer texts are truncated.
 const LONGEST_TEXT: usize = 120;
 
-/// A message's values, by the numbers of their fields.
+/// The values of a message by field number.
 #[derive(Debug)]
 pub(super) struct Fields(BTreeMap<u32, Vec<Value>>);
 
 impl Fields {
-    /// Reads a message, one level deep. Numbers of a list stand by themselves even if they are packed; of a field that is no list,
-    /// the last value counts, and parts of a message are one message.
+    /// Reads a message, one level deep, by protobuf's rules: packed numbers are unpacked, the last value of a singular field wins, and
+    /// the parts of a singular message are merged.
     pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
         let mut values: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
-        // Models are decoded before they are compared, so that this cannot fail for what the schema knows.
+        // Models were decoded before, so this cannot fail for fields of the schema.
         for wire::Field { tag, value } in wire::Field::all(bytes.clone()).map_while(Result::ok) {
             let of_field = values.entry(tag).or_default();
             match (message.field(tag), &value) {
@@ -41,13 +41,13 @@ impl Fields {
         Fields(values)
     }
 
-    /// What stands in a field.
+    /// The values of a field.
     pub fn values(&self, number: u32) -> &[Value] {
         self.0.get(&number).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The first text of a message's field of this name that is not empty. Reads that field alone.
+/// The first non-empty string in the field of this name. Reads only that field.
 pub(super) fn first_text(message: &Message, name: &str, bytes: &Bytes) -> Option<Bytes> {
     let field = message.fields.iter().find(|field| field.name == name)?;
     let mut texts = wire::values_of(bytes, field.number).map(|text| bytes.slice_ref(text));
@@ -55,7 +55,7 @@ pub(super) fn first_text(message: &Message, name: &str, bytes: &Bytes) -> Option
     text.filter(|text| !text.is_empty())
 }
 
-/// The numbers of all fields that one of the messages has.
+/// The numbers of all fields that are present in either message.
 pub(super) fn numbers(sides: &[Fields; 2]) -> BTreeSet<u32> {
     sides.iter().flat_map(|fields| fields.0.keys().copied()).collect()
 }
@@ -75,14 +75,14 @@ fn unpack(kind: Kind, bytes: &Bytes) -> Vec<Value> {
         };
         match value {
             Some(value) => values.push(value),
-            // No list of such numbers: whatever it is, it is compared as it is.
+            // Not a valid packed list: compared as raw bytes.
             None => return vec![Value::Len(bytes.clone())],
         }
     }
     values
 }
 
-/// What stands in a field that holds no message; nothing if nothing does.
+/// The text of a scalar field; `None` if it is absent.
 pub(super) fn text(field: &Field, values: &[Value]) -> Option<String> {
     let texts = || values.iter().map(|value| item_text(field, value)).collect::<Vec<String>>().join(", ");
     match values {
@@ -92,7 +92,7 @@ pub(super) fn text(field: &Field, values: &[Value]) -> Option<String> {
     }
 }
 
-/// What stands in a field that the schema does not know.
+/// The text of a field unknown to the schema.
 pub(super) fn unknown_text(values: &[Value]) -> Option<String> {
     let text = |value: &Value| match value {
         Value::Varint(number) => number.to_string(),
@@ -124,7 +124,7 @@ fn item_text(field: &Field, value: &Value) -> String {
     }
 }
 
-/// Two texts, each on one line, cut where they become unreadably long: around the first letter that differs, if that is far.
+/// Two texts, each on one line; long texts are truncated, near the first difference if that is far from the start.
 pub(super) fn side_by_side(texts: [Option<String>; 2]) -> [Option<String>; 2] {
     let lines = texts.map(|text| text.map(|text| text.lines().map(str::trim).collect::<Vec<&str>>().join(" ")));
     let same = match &lines {

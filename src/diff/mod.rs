@@ -1,8 +1,8 @@
-//! What differs between two models: every field that the schema knows, and those that it does not.
+//! Compares two models in every field, including fields unknown to the schema.
 //!
-//! Items of a list are matched by what ONNX knows them by (a node by its output, others by name or key), so that one more of them is
-//! one difference. Tensors are compared by type, shape and values, wherever the values are; the same values in another place are a
-//! difference of a kind of its own.
+//! Items of a list are matched by their identity in ONNX (nodes by output, others by name or key), so that an inserted item is a single
+//! difference. Tensors are compared by type, shape and values, regardless of their storage; equal values in different storage are a
+//! separate kind of difference.
 
 mod field;
 mod pair;
@@ -23,42 +23,42 @@ use pair::Pair;
 /// One of the two models.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The model file.
+    /// The bytes of the model file.
     pub model: &'a Bytes,
-    /// Where its data files are.
+    /// The folder of its data files.
     pub data: &'a DataFolder,
 }
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What differs: `graph/cast_1.to`, `graph.input[x].type`, `opset_import[ai.onnx].version`.
+    /// The path of the field or item: `graph/cast_1.to`, `graph.input[x].type`, `opset_import[ai.onnx].version`.
     pub path: String,
-    /// How.
+    /// The kind of the difference.
     pub kind: DifferenceKind,
-    /// What the left model has, if anything.
+    /// The value in the left model, if present.
     pub left: Option<String>,
-    /// What the right model has, if anything.
+    /// The value in the right model, if present.
     pub right: Option<String>,
 }
 
-/// How two models differ in a place.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DifferenceKind {
-    /// Only the left model has it.
+    /// Present only in the left model.
     Removed,
-    /// Only the right model has it.
+    /// Present only in the right model.
     Added,
-    /// Both have it, with different values.
+    /// Present in both models with different values.
     Changed,
-    /// The items of a list that both models have come in another order; what is told is the first that does.
+    /// The common items of a list are in a different order; the first such item is reported.
     Reordered,
-    /// A tensor has the same values in another place.
+    /// A tensor has the same values in different storage.
     Stored,
 }
 
-/// All differences of two models, in the order of the left one, and the tensors whose values cannot be read.
+/// All differences between two models, in the order of the left model, and the tensors whose values cannot be read.
 ///
 /// # Errors
 /// If one of them is not a model.
@@ -69,7 +69,7 @@ pub fn diff(left: Side, right: Side) -> Result<Compared, Invalid> {
     Ok(diff_decodable(left, right))
 }
 
-/// As [`diff`], for bytes that were decoded as models before.
+/// Like [`diff`], for bytes that are known to decode as models.
 #[must_use]
 pub fn diff_decodable(left: Side, right: Side) -> Compared {
     let mut walk = Walk { data: [left.data, right.data], found: Vec::new(), faults: Vec::new() };
@@ -82,7 +82,7 @@ pub fn diff_decodable(left: Side, right: Side) -> Compared {
 pub struct Compared {
     /// The differences.
     pub differences: Vec<Difference>,
-    /// Tensors that could not be compared, each with its side: 0 is the left model.
+    /// Tensors that could not be compared, with the index of their model: 0 is the left model.
     pub faults: Vec<(usize, Invalid)>,
 }
 
@@ -92,7 +92,7 @@ struct Walk<'a> {
     faults: Vec<(usize, Invalid)>,
 }
 
-/// The fields of an attribute that its value as text speaks of.
+/// The fields of an attribute that its text form covers.
 const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
 
 impl Walk<'_> {
@@ -108,7 +108,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Compares the fields that are `wanted`, field by field.
+    /// Compares the `wanted` fields one by one.
     fn fields(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2], wanted: impl Fn(&str) -> bool) {
         let sides = sides.map(|bytes| Fields::read(message, bytes));
         for number in field::numbers(&sides) {
@@ -131,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Compares messages that stand in a field: one, or a list.
+    /// Compares the messages of a field, singular or repeated.
     fn items(
         &mut self,
         path: &str,
@@ -183,7 +183,7 @@ impl Walk<'_> {
         self.fields(path, &ATTRIBUTE_PROTO, sides, |name| !is_value(name))
     }
 
-    /// A type is one thing to people; what its text does not say is compared field by field.
+    /// A type is reported as one difference; fields that its text form does not cover are compared one by one.
     fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) {
         let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| text::print_type(&proto)));
         if texts[0] == texts[1] {

@@ -1,4 +1,4 @@
-//! Which item of one list is which of another.
+//! Matches the items of two lists.
 
 use std::collections::hash_map::Entry;
 
@@ -9,7 +9,7 @@ use crate::graph::domain_name;
 use crate::hash::HashMap;
 use crate::wire::outline::{Kind, Message};
 
-/// An item of two lists, by its index in each.
+/// An item of one or both lists, by its index in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pair {
     Both(usize, usize),
@@ -17,8 +17,8 @@ pub(super) enum Pair {
     Right(usize),
 }
 
-/// Matches the items of two lists: first by the surest of what they are known by, then by the next, and what is known by nothing by
-/// its place. In the order of the left list; then what only the right one has.
+/// Matches the items of two lists by their keys, the most reliable key first, and items without a key by index. The result is in the
+/// order of the left list, followed by the items that only the right list has.
 pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<Pair> {
     let mut partner: Vec<Option<usize>> = vec![None; sides[0].len()];
     let mut is_taken = vec![false; sides[1].len()];
@@ -43,11 +43,11 @@ pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<P
     left.chain(right).collect()
 }
 
-/// Items of a list that have no partner yet, by key. Of several with one key, the first is taken first.
+/// The unmatched items of a list by key. Items with the same key are taken in order.
 struct Free {
-    /// By key: the index of the first item.
+    /// The index of the first item with a key.
     first: HashMap<Bytes, usize>,
-    /// By index: the index of the next item with the same key.
+    /// The index of the next item with the same key, by index.
     next: Vec<Option<usize>>,
 }
 
@@ -75,7 +75,7 @@ impl Free {
     }
 }
 
-/// The first two items that should be one and the same, were the lists in the same order.
+/// The first position at which the matched items of the lists are in a different order.
 pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
     let both = pairs.iter().filter_map(|pair| match *pair {
         Pair::Both(left, right) => Some((left, right)),
@@ -88,10 +88,10 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
     first.map(|(&(left, _), in_order)| (left, in_order))
 }
 
-/// How many things an item may be known by.
+/// The number of keys that an item may have.
 const KEYS: usize = 2;
 
-/// What an item is known by; the surest in round 0.
+/// The key of an item in a round; the most reliable key is used in round 0.
 fn key(message: &'static Message, round: usize, item: &Bytes) -> Option<Bytes> {
     let text = |name: &str| first_text(message, name, item);
     let string = |name: &str| text(name).map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned());
@@ -109,7 +109,7 @@ fn key(message: &'static Message, round: usize, item: &Bytes) -> Option<Bytes> {
     }
 }
 
-/// A sparse tensor has the name of its values.
+/// The name of a sparse tensor is the name of its values.
 fn values_name(message: &'static Message, item: &Bytes) -> Option<Bytes> {
     let values = message.fields.iter().find(|field| field.name == "values")?;
     let Kind::Message(inner) = values.kind else { return None };

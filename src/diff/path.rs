@@ -1,4 +1,4 @@
-//! Where a difference is, and what it is about, in words.
+//! Paths and descriptions of differences.
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ pub(super) fn field(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The path of a message in a field of another. Nodes, initializers and attributes have the paths that they have in all reports.
+/// The path of a message nested in a field. Nodes, initializers and attributes have the same paths as in all other reports.
 pub(super) fn item(path: &str, message: &Message, of: &Field, inner: &'static Message, index: usize, item: &Bytes) -> String {
     let text = |name: &str| first_text(inner, name, item).map(|text| shortened(&String::from_utf8_lossy(&text)).into_owned());
     let name = || text("name").unwrap_or_else(|| format!("#{index}"));
@@ -46,7 +46,7 @@ pub(super) fn item(path: &str, message: &Message, of: &Field, inner: &'static Me
     }
 }
 
-/// What a message is, for one that only one of the models has.
+/// The description of a message that only one of the models has.
 pub(super) fn describe(message: &'static Message, item: &Bytes) -> String {
     let text = match message.name {
         "NodeProto" => NodeProto::from_bytes(item.clone()).map(|node| text::print_node(&node)),
@@ -54,7 +54,7 @@ pub(super) fn describe(message: &'static Message, item: &Bytes) -> String {
         "TensorProto" => TensorProto::from_bytes(item.clone()).map(|tensor| text::print_tensor_type(&tensor)),
         "ValueInfoProto" => {
             let info = ValueInfoProto::from_bytes(item.clone());
-            info.map(|info| info.r#type.as_ref().map_or_else(|| "of no type".to_owned(), text::print_type))
+            info.map(|info| info.r#type.as_ref().map_or_else(|| "untyped".to_owned(), text::print_type))
         }
         "GraphProto" => GraphProto::from_bytes(item.clone()).map(|graph| format!("a graph of {} nodes", graph.node.len())),
         "FunctionProto" => {

@@ -1,4 +1,4 @@
-//! Tensors, compared by type, shape and values.
+//! Compares tensors by type, shape and values.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::wire::DataFolder;
 use crate::wire::outline::{Field, TENSOR_PROTO};
 use crate::wire::schema::TensorProto;
 
-/// The fields that say what a tensor's values are, and where.
+/// The fields that define a tensor's values and their storage.
 const VALUES: &[&str] = &[
     "dims",
     "data_type",
@@ -35,7 +35,7 @@ impl Walk<'_> {
     pub(super) fn tensor(&mut self, path: &str, sides: [&Bytes; 2]) {
         let protos = sides.map(|bytes| TensorProto::from_bytes(bytes.clone()).unwrap_or_default());
         let [Ok(left), Ok(right)] = [Tensor::read(&protos[0]), Tensor::read(&protos[1])] else {
-            // Of a type that is not known yet, for instance.
+            // For instance, a tensor of an unknown type.
             return self.fields(path, &TENSOR_PROTO, sides, |_| true);
         };
         self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name));
@@ -66,7 +66,7 @@ impl Walk<'_> {
             None if same_bytes && places[0] == places[1] => {}
             None => {
                 let [left, right] = places;
-                let padding = if same_bytes { "" } else { ", with other bits after the last element" };
+                let padding = if same_bytes { "" } else { ", with different padding bits" };
                 let (left, right) = (Some(left), Some(right + padding));
                 self.found.push(Difference { path: path.to_owned(), kind: DifferenceKind::Stored, left, right });
             }
@@ -74,13 +74,13 @@ impl Walk<'_> {
     }
 }
 
-/// Where a tensor's values are: the fields that hold them, and the keys that lead to them.
+/// The storage of a tensor's values: their fields, and the keys of external data.
 fn place(proto: &TensorProto, bytes: &Bytes) -> String {
     let fields = Fields::read(&TENSOR_PROTO, bytes);
     let is_used = |field: &&Field| field.name.ends_with("_data") && !fields.values(field.number).is_empty();
     let mut parts: Vec<String> = TENSOR_PROTO.fields.iter().filter(is_used).map(|field| field.name.to_owned()).collect();
     parts.extend(proto.external_data.iter().map(|entry| format!("{}={}", entry.key(), entry.value())));
-    // The default, where it is written out.
+    // The default value, written explicitly.
     parts.extend((proto.data_location.is_some() && !is_external(proto)).then(|| "data_location=DEFAULT".to_owned()));
     if parts.is_empty() { "no field".to_owned() } else { parts.join(" ") }
 }
@@ -92,7 +92,7 @@ fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Val
     }
 }
 
-/// How many elements differ, and the first that does, on either side; none where only bits between elements and bytes do.
+/// The number of elements that differ and the first of them on both sides; `None` if only padding bits differ.
 fn first_difference(tensor: &Tensor, left: &Values, right: &Values) -> Option<[String; 2]> {
     let mut differing =
         (0..tensor.elements() as usize).filter(|&index| element(tensor, left, index) != element(tensor, right, index));
@@ -103,7 +103,7 @@ fn first_difference(tensor: &Tensor, left: &Values, right: &Values) -> Option<[S
     Some([format!("{left} ({count})"), right])
 }
 
-/// One element: its text, or its code in a whole number of bytes.
+/// One element: its text, or its code in whole bytes.
 fn element<'v>(tensor: &Tensor, values: &'v Values, index: usize) -> Cow<'v, [u8]> {
     match values {
         Values::Strings(strings) => Cow::Borrowed(&strings[index]),
@@ -111,12 +111,12 @@ fn element<'v>(tensor: &Tensor, values: &'v Values, index: usize) -> Cow<'v, [u8
             bits @ 0..8 => Cow::Owned(vec![packed::get(bits, raw, index) as u8]),
             bits => Cow::Borrowed(&raw[index * bits / 8..][..bits / 8]),
         },
-        // The caller has replaced references by what they lead to.
+        // The caller has loaded external data.
         Values::External(_) => Cow::Borrowed(&[]),
     }
 }
 
-/// Two elements as people write them; their codes, where that does not tell them apart.
+/// Two elements as numbers or, if these are equal, as codes.
 fn texts(dtype: DType, elements: [Cow<[u8]>; 2]) -> [String; 2] {
     if dtype == DType::String {
         return elements.map(|text| format!("{:?}", String::from_utf8_lossy(&text)));
@@ -130,7 +130,7 @@ fn texts(dtype: DType, elements: [Cow<[u8]>; 2]) -> [String; 2] {
     elements.map(|code| code.iter().rev().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
 }
 
-/// The place of an element in every dimension.
+/// The index of an element in each dimension.
 fn place_text(tensor: &Tensor, mut index: usize) -> String {
     let mut places = Vec::new();
     for &dim in tensor.dims().iter().rev() {

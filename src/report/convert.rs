@@ -18,21 +18,21 @@ use crate::shown::Shown;
 pub struct ConvertedModel {
     /// The model's path as given.
     pub path: String,
-    /// Whether nothing was to be written.
+    /// Whether the run is a dry run.
     #[serde(skip)]
     pub dry_run: bool,
     /// The output; none in a dry run, if the model cannot be converted, or if the run has errors or blockers.
     pub output: Option<String>,
-    /// The opsets before, by domain.
+    /// The imported opsets before the conversion, by domain.
     pub from: BTreeMap<String, i64>,
-    /// The opset of ai.onnx that the model imports, if it was read as another.
+    /// The opset of ai.onnx that the model imports, if `--from-opset` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stated_opset: Option<i64>,
     /// The requested opsets, by domain.
     pub to: BTreeMap<String, i64>,
     /// The IR version.
     pub ir_version: IrVersions,
-    /// What was done to the model beforehand.
+    /// Changes made before the conversion.
     #[serde(flatten)]
     pub prepared: Prepared,
     /// Nodes that changed.
@@ -45,19 +45,19 @@ pub struct ConvertedModel {
     pub blockers: Vec<Blocker>,
     /// The opset closest to the requested one to which the model can be converted, if there are blockers.
     pub nearest_opset: Option<i64>,
-    /// The data file that was written for it.
+    /// The data file of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
     /// Side effects that were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that were copied along.
+    /// Data files that were copied with the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_files: Vec<DataFile>,
-    /// Data files that the model no longer uses, and that were removed.
+    /// Unused data files that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
-    /// Data files that the model no longer uses, and that stay.
+    /// Unused data files that were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_files: Vec<UnusedFile>,
 }
@@ -71,7 +71,7 @@ pub struct IrVersions {
     pub to: i64,
 }
 
-/// The text report: totals, or with `verbose` every node; blockers are always listed. Equal blockers are one line, unless `verbose`.
+/// The text report: totals, or with `verbose` every node. Blockers are always listed, equal ones on one line unless `verbose`.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     let mut text = Shown::default();
@@ -118,7 +118,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     text
 }
 
-/// ` (stated: 14)`, if the model was read as another opset than it states.
+/// ` (stated: 14)`, if the opset import of the model is overridden.
 fn stated(model: &ConvertedModel) -> String {
     model.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"))
 }
@@ -158,7 +158,7 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str,
     }
 }
 
-/// Blockers that differ in nothing but the node, in the order of the first of each; with `verbose` each by itself.
+/// Blockers grouped by everything except the node, in the order of first occurrence; with `verbose`, one group each.
 fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
     let mut groups: Vec<Vec<&Blocker>> = Vec::new();
     let mut places: HashMap<(&str, (i64, i64), &str), usize> = HashMap::default();

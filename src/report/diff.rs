@@ -1,4 +1,4 @@
-//! What `recast diff` found.
+//! The report of `recast diff`.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use crate::shown::Shown;
 /// Two models and their differences.
 #[derive(Debug, Serialize)]
 pub struct ComparedModels {
-    /// One model, as it was named.
+    /// The path of the first model as given.
     pub left: String,
-    /// The other.
+    /// The path of the second model as given.
     pub right: String,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Difference>,
 }
 
-/// The report for people: a line for each difference.
+/// The text report: one line per difference.
 #[must_use]
 pub fn diff_text(compared: &ComparedModels) -> Shown {
     let ComparedModels { left, right, differences } = compared;
@@ -31,8 +31,8 @@ pub fn diff_text(compared: &ComparedModels) -> Shown {
             DifferenceKind::Removed => text.push_line(format_args!("- {path}: {left}")),
             DifferenceKind::Added => text.push_line(format_args!("+ {path}: {right}")),
             DifferenceKind::Changed => text.push_line(format_args!("~ {path}: {left} -> {right}")),
-            DifferenceKind::Reordered => text.push_line(format_args!("~ {path}: in another order, at {left} stands {right}")),
-            DifferenceKind::Stored => text.push_line(format_args!("~ {path}: the same values, stored in {left} -> {right}")),
+            DifferenceKind::Reordered => text.push_line(format_args!("~ {path}: reordered, {left} -> {right}")),
+            DifferenceKind::Stored => text.push_line(format_args!("~ {path}: same values, stored in {left} -> {right}")),
         }
     }
     text.push_line(format_args!("{} between {left} and {right}", plural(differences.len(), "difference")));

@@ -1,4 +1,4 @@
-//! Errors as reports list them.
+//! Errors in reports.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use crate::error::{Classified, ErrorKind};
 
-/// An error of a run: of a file, or of the run as a whole.
+/// An error of a file or of the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The file, as it was named; none if the error is not about a file.
+    /// The path of the file as given; `None` for errors of the run.
     pub path: Option<String>,
-    /// The place in the file: a node path, the name of an entity, a byte offset.
+    /// The location in the file: a node path, the name of an entity, a byte offset.
     pub place: Option<String>,
     /// The kind of the error.
     pub code: ErrorKind,
-    /// The fault, and its remedy if that is not plain.
+    /// The error and, unless it is obvious, its remedy.
     pub message: String,
 }
 
 impl Failure {
-    /// An error of the run as a whole.
+    /// An error of the whole run.
     pub fn of_run(code: ErrorKind, message: impl ToString) -> Failure {
         Failure { path: None, place: None, code, message: message.to_string() }
     }
@@ -30,7 +30,7 @@ impl Failure {
         Failure { path: Some(path.into()), ..Failure::of_run(code, message) }
     }
 
-    /// An error of a file that knows its kind and place.
+    /// An error of a file that has a kind and a location.
     pub fn new(path: impl Into<String>, error: &impl Classified) -> Failure {
         Failure { place: error.place(), ..Failure::of_file(path, error.kind(), error.message()) }
     }

@@ -1,4 +1,4 @@
-//! What `recast fold` did.
+//! The report of `recast fold`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -14,41 +14,41 @@ use crate::shown::Shown;
 /// One model of a run.
 #[derive(Debug, Serialize)]
 pub struct FoldedModel {
-    /// The model, as it was named.
+    /// The path of the model as given.
     pub path: String,
-    /// Whether nothing was to be written.
+    /// Whether the run is a dry run.
     #[serde(skip)]
     pub dry_run: bool,
-    /// Where it was written; none in a dry run, or if the run has errors.
+    /// The output; `None` in a dry run, or if the run has errors.
     pub output: Option<String>,
-    /// What was done to the model beforehand.
+    /// Changes made before the passes.
     #[serde(flatten)]
     pub prepared: Prepared,
-    /// What the passes did.
+    /// The changes made by the passes.
     #[serde(flatten)]
     pub report: FoldReport,
-    /// The model file's length before.
+    /// The length of the model file before.
     pub bytes_in: u64,
-    /// The model file's length after.
+    /// The length of the model file after.
     pub bytes_out: u64,
-    /// The data file that was made for it.
+    /// The data file of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
-    /// What was done beyond the request.
+    /// Side effects that were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Data files that were copied along.
+    /// Data files that were copied with the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_files: Vec<DataFile>,
-    /// Data files that the model no longer uses, and that were removed.
+    /// Unused data files that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
-    /// Data files that the model no longer uses, and that stay.
+    /// Unused data files that were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_files: Vec<UnusedFile>,
 }
 
-/// What the passes did, as it is reported.
+/// The events of all passes, by kind.
 #[derive(Debug, Serialize)]
 pub struct FoldReport {
     folded: Vec<FoldedNode>,
@@ -103,18 +103,18 @@ impl From<Report> for FoldReport {
     }
 }
 
-/// The option of `recast fold` that a reason can be met with.
+/// The option of `recast fold` that remedies a reason.
 fn remedy(code: &str) -> Option<&'static str> {
     match code {
-        "undefined-value" => Some("--undefined fold folds anyway"),
-        "contested-value" => Some("--contested text|runtime folds anyway"),
-        "overridable" => Some("use --freeze-initializers to take it as a constant"),
-        "growth-limit" => Some("--max-growth sets the limit"),
+        "undefined-value" => Some("use --undefined fold to fold it anyway"),
+        "contested-value" => Some("use --contested text|runtime to fold it anyway"),
+        "overridable" => Some("use --freeze-initializers to treat it as a constant"),
+        "growth-limit" => Some("use --max-growth to raise the limit"),
         _ => None,
     }
 }
 
-/// The report for people: sums, or with `verbose` every node.
+/// The text report: totals, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     let FoldedModel { path, output, dry_run, prepared, report, bytes_in, bytes_out, data_file, notes, .. } = model;
@@ -137,8 +137,8 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     }
     write_skipped(&mut text, report, verbose);
     if !report.removed_initializers.is_empty() {
-        let removed = plural(report.removed_initializers.len(), "constant");
-        text.push_line(format_args!("  removed {removed} that nothing uses any more"));
+        let removed = plural(report.removed_initializers.len(), "unused constant");
+        text.push_line(format_args!("  removed {removed}"));
         if verbose {
             for path in &report.removed_initializers {
                 text.push_line(format_args!("    {path}"));
@@ -162,7 +162,7 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     text
 }
 
-/// What is reported in the place of the output of a model that was not written.
+/// The text in place of the output of a model that was not written.
 pub(super) fn unwritten(dry_run: bool) -> &'static str {
     if dry_run { "nothing written (dry run)" } else { "nothing written" }
 }
@@ -177,23 +177,22 @@ pub(super) fn write_data_file(text: &mut Shown, data_file: Option<&DataFile>, co
     }
 }
 
-/// What became, or in a dry run would become, of the data files that the model no longer uses.
+/// Lists the data files that the model no longer uses: removed (in a dry run: to be removed) or kept.
 pub(super) fn write_old_files(text: &mut Shown, is_dry: bool, removed_files: &[PathBuf], unused_files: &[UnusedFile]) {
     old_files_lines(is_dry, removed_files, unused_files).for_each(|line| text.push_line(format_args!("  {line}")));
 }
 
-/// What became, or in a dry run would become, of the data files that a model no longer uses: a line for each.
+/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or kept.
 pub fn old_files_lines<'r>(
     is_dry: bool,
     removed_files: &'r [PathBuf],
     unused_files: &'r [UnusedFile],
 ) -> impl Iterator<Item = String> + 'r {
     let verb = if is_dry { "would remove" } else { "removed" };
-    let removed =
-        removed_files.iter().map(move |path| format!("{verb} data file {}, which no model uses any more", path.display()));
+    let removed = removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
     let unused = unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
-        let remedy = reason.as_deref().map_or("; --prune-data removes such files".to_owned(), |reason| format!(": {reason}"));
-        format!("unused data file {} ({}) stays{remedy}", path.display(), bytes(*length))
+        let remedy = reason.as_deref().map_or("; use --prune-data to remove it".to_owned(), |reason| format!(": {reason}"));
+        format!("kept unused data file {} ({}){remedy}", path.display(), bytes(*length))
     });
     removed.chain(unused)
 }
@@ -217,7 +216,7 @@ fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
         match counts.remove(reason.as_str()) {
             Some(1) => text.push_line(format_args!("    {node}: {reason}")),
             Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
-            None => {} // Told with the first node.
+            None => {} // Reported with the first node.
         }
     }
 }

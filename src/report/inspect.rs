@@ -1,4 +1,4 @@
-//! What `recast inspect` found.
+//! The report of `recast inspect`.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use crate::shown::Shown;
 /// One model of a run.
 #[derive(Debug, Serialize)]
 pub struct InspectedModel {
-    /// The model, as it was named.
+    /// The path of the model as given.
     pub path: String,
-    /// What it holds.
+    /// Its contents.
     #[serde(flatten)]
     pub inspection: Inspection,
 }
 
-/// The report for people.
+/// The text report.
 #[must_use]
 pub fn inspect_text(model: &InspectedModel) -> Shown {
     let InspectedModel { path, inspection } = model;
@@ -27,7 +27,7 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
     text.push_line(format_args!("{path}"));
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
     let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
-    let producer = if producer.is_empty() { String::new() } else { format!("; made by {producer}") };
+    let producer = if producer.is_empty() { String::new() } else { format!("; produced by {producer}") };
     text.push_line(format_args!("  IR {ir_version}, opsets: {opsets}{producer}"));
     let mut by_count: Vec<(&String, &usize)> = ops.iter().collect();
     by_count.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));

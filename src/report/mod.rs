@@ -1,4 +1,4 @@
-//! Results as text for people and as documents for programs.
+//! Reports: results as text and as JSON documents.
 
 mod convert;
 mod diff;
@@ -22,10 +22,10 @@ use serde::Serialize;
 
 use crate::shown::Document;
 
-/// The version of every JSON document; it changes when a key loses its meaning.
+/// The version of every JSON document; it changes if the meaning of a key changes.
 const VERSION: u32 = 1;
 
-/// The JSON document of one run: its version, its results, and its errors. It is written while it is made.
+/// The JSON document of one run: its version, its results, and its errors. It is serialized while it is written.
 #[must_use]
 pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Failure]) -> Document<'r> {
     #[derive(Serialize)]

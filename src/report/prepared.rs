@@ -1,4 +1,4 @@
-//! What was done to a model before the command's own work.
+//! Changes made to a model before the command itself runs.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 use super::words::plural;
 use crate::shown::Shown;
 
-/// What was done to a model beforehand; none of what was not asked for.
+/// Changes made to a model by requested preparations.
 #[derive(Debug, Default, Serialize)]
 pub struct Prepared {
-    /// The initializers that were inputs too, and are constants now.
+    /// Initializers that were also graph inputs and are now constants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen_initializers: Option<Vec<String>>,
-    /// The entries of `metadata_props` that were removed.
+    /// Removed entries of `metadata_props`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_metadata: Option<DroppedMetadata>,
 }
@@ -21,13 +21,13 @@ pub struct Prepared {
 /// Entries of `metadata_props`.
 #[derive(Debug, Default, Serialize)]
 pub struct DroppedMetadata {
-    /// How many, at all levels.
+    /// The number of entries at all levels.
     pub entries: usize,
-    /// How many, by key.
+    /// The number of entries by key.
     pub keys: BTreeMap<String, usize>,
 }
 
-/// The lines for people; with `verbose` every name and key.
+/// The lines of the text report; with `verbose`, every name and key.
 pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: bool) {
     if let Some(names) = &prepared.frozen_initializers {
         text.push_line(format_args!("  froze {}", plural(names.len(), "initializer")));

@@ -1,4 +1,4 @@
-//! Lines and numbers as people read them.
+//! Formatting of text and numbers.
 
 /// `1 cast`, `3 casts`.
 #[must_use]
@@ -6,7 +6,7 @@ pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// The words of a text in lines of at most `width` characters, except for longer words.
+/// Wraps text at `width` characters; longer words are not broken.
 #[must_use]
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -24,7 +24,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A size in the largest unit of 1024 that leaves a whole number before the point: `0 B`, `1.5 KiB`, `2.0 GiB`.
+/// A size in the largest binary unit with a value of at least one: `0 B`, `1.5 KiB`, `2.0 GiB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     let mut size = count as f64;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_well() {
+    fn sizes_and_plurals_are_formatted() {
         let cases = [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2 << 30, "2.0 GiB"), (5 << 50, "5120.0 TiB")];
         for (count, text) in cases {
             assert_eq!(bytes(count), text);

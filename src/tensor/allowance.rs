@@ -1,17 +1,17 @@
-//! How much is computed of constants.
+//! Limits on the folding of constants.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Each constant goes through so many casts, whether in a row or side by side.
+/// The maximum number of casts per constant, in sequence or in parallel.
 pub const CASTS_OF_EACH: usize = 16;
-/// Beyond that, casts of all constants may make this many bytes.
+/// The total size in bytes of the results of further casts, over all constants.
 const EXTRA_BYTES: u64 = 1 << 26;
 
-/// What casts of constants may still cost. However they are chained, time and memory stay in proportion to the model.
+/// The remaining budget for casts of constants; keeps time and memory proportional to the model, however the casts are chained.
 #[derive(Debug)]
 pub struct Allowance<K> {
-    /// By constant: how many casts it went through.
+    /// The number of casts applied to each constant.
     casts: HashMap<K, usize>,
     extra_bytes: u64,
 }
@@ -23,7 +23,7 @@ impl<K> Default for Allowance<K> {
 }
 
 impl<K: Eq + Hash> Allowance<K> {
-    /// Whether a constant, which takes so many bytes by now, may go through one more cast; counts it if so.
+    /// Whether one more cast may be applied to a constant of this current size; if so, the cast is counted.
     pub fn take(&mut self, constant: K, bytes: u64) -> bool {
         let casts = self.casts.entry(constant).or_default();
         if *casts < CASTS_OF_EACH {

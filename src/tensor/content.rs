@@ -1,4 +1,4 @@
-//! A tensor that was read and validated once, with the casts that its values have yet to go through.
+//! A tensor that was read and validated once, with its pending casts.
 
 use std::sync::Arc;
 
@@ -11,57 +11,57 @@ use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Piece, Value, raw};
 
-/// Casts that are left for later. A longer chain is computed up to there, so that its cost stays in proportion to its length.
+/// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
 const LONGEST_SERIES: usize = 16;
 
-/// A tensor's type, shape and values: those of a message, or of casts of one. Numeric casts are not computed before the file is
+/// A tensor's type, shape and values, read from a message or cast from one. Numeric casts are computed lazily, when the file is
 /// written.
 #[derive(Clone, Debug)]
 pub struct Content {
     dims: Vec<i64>,
     elements: usize,
     dtype: DType,
-    /// How the numbers are stored.
+    /// The storage of the numbers.
     spread: Spread,
     data: Data,
 }
 
-/// What a [`Content`] is made of.
+/// The values of a [`Content`].
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Numbers in the layout of `raw_data`, unless they are [`Spread::Byte`], and the casts they are to go through.
+    /// Numbers in the layout of `raw_data`, or one byte per element with [`Spread::Byte`], and their pending casts.
     Numbers(Bytes, Vec<Cast>),
-    /// One UTF-8 string an element.
+    /// One UTF-8 string per element.
     Strings(Vec<Bytes>),
 }
 
-/// Why values cannot be cast.
+/// A cast that cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// A string that the cast does not read.
+    /// A string that the cast cannot parse.
     #[error(transparent)]
     Literal(#[from] BadLiteral),
-    /// The result has more bytes than memory has addresses.
+    /// The size of the result exceeds the address space.
     #[error("the result is too large for {0} on this machine")]
     TooLarge(DType),
 }
 
 impl Content {
-    /// The values of a tensor of this type and shape.
+    /// Creates a tensor of this type and shape.
     ///
     /// # Panics
-    /// Where [`Tensor::read`](super::Tensor::read) would reject the shape.
+    /// If [`Tensor::read`](super::Tensor::read) would reject the shape.
     #[must_use]
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
-        let elements = elements.expect("the shape of a tensor that was read");
+        let elements = elements.expect("the shape was validated");
         Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, data }
     }
 
-    /// As [`Content::new`], of numbers that take a byte each if they are of less than a byte.
+    /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a byte.
     ///
     /// # Panics
-    /// As [`Content::new`].
+    /// See [`Content::new`].
     #[must_use]
     pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
         Content { spread: Spread::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
@@ -79,13 +79,13 @@ impl Content {
         self.dtype
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// The bytes that the values take in a model.
+    /// The size of the values in a model, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match &self.data {
@@ -94,10 +94,10 @@ impl Content {
         }
     }
 
-    /// The values after one more cast, and what of them ONNX does not define.
+    /// Applies one more cast; also returns which values ONNX does not define.
     ///
     /// # Errors
-    /// Where a string is not one that the cast reads, or the result is too large.
+    /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
         let mut spread = Spread::Packed;
         let (data, summary) = match &self.data {
@@ -132,7 +132,7 @@ impl Content {
         Ok((Content { dims: self.dims.clone(), elements: self.elements, dtype: cast.to(), spread, data }, summary))
     }
 
-    /// The same values with no cast left to do.
+    /// The same values with all pending casts computed.
     #[must_use]
     pub fn computed(self) -> Content {
         let data = match &self.data {
@@ -142,13 +142,13 @@ impl Content {
         Content { spread: Spread::Packed, data, ..self }
     }
 
-    /// What the values are made of.
+    /// The values.
     #[must_use]
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// The numbers as they will be stored; none of strings.
+    /// The numbers in their stored form; `None` for strings.
     #[must_use]
     pub fn piece(&self, target: Spread) -> Option<Piece> {
         let Data::Numbers(source, casts) = &self.data else {
@@ -161,7 +161,7 @@ impl Content {
         })
     }
 
-    /// A tensor with these values; numbers are stored in `raw_data`.
+    /// A `TensorProto` with these values; numbers are stored in `raw_data`.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
         let piece = self.piece(Spread::Packed);
@@ -178,7 +178,7 @@ impl Content {
         tensor
     }
 
-    /// All the numbers, packed, computed now.
+    /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
             Data::Numbers(source, casts) if casts.is_empty() && self.spread == Spread::Packed => source.clone(),
@@ -194,7 +194,7 @@ impl Content {
     }
 }
 
-/// The field `raw_data` that holds numbers.
+/// A `raw_data` field with these numbers.
 #[must_use]
 pub fn raw_data(numbers: Piece) -> Field {
     let value = match numbers {

@@ -1,4 +1,4 @@
-//! Where a tensor's values are if they are in another file.
+//! External data: tensors whose values are in another file.
 
 use bytes::Bytes;
 
@@ -8,21 +8,21 @@ use crate::wire::raw::{self, tensor_proto::DataLocation};
 use crate::wire::schema::{StringStringEntryProto, TensorProto};
 use crate::wire::{DataFolder, Field, Value};
 
-/// The keys of `external_data` that say where the values are.
+/// A reference to external data, from the keys of `external_data`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// A path relative to the model's folder.
     pub location: String,
-    /// The first byte in that file.
+    /// The offset of the first byte in that file.
     pub offset: u64,
-    /// How many bytes; to the end of the file if it is not said.
+    /// The number of bytes; by default, up to the end of the file.
     pub length: Option<u64>,
 }
 
-/// The keys of `external_data` that speak of one place; others are the business of whoever wrote them.
+/// The keys of `external_data` that describe the location of the data; all other keys are preserved.
 const KEYS: [&str; 5] = ["location", "offset", "length", "checksum", "basepath"];
 
-/// A tensor with its values in another file.
+/// A copy of a tensor that refers to external data.
 #[must_use]
 pub fn moved_to_file(tensor: &TensorProto, reference: &Reference) -> TensorProto {
     let entry = |key: &str, value: String| {
@@ -36,7 +36,7 @@ pub fn moved_to_file(tensor: &TensorProto, reference: &Reference) -> TensorProto
     moved
 }
 
-/// A tensor with its values in `raw_data`.
+/// A copy of a tensor with its values in `raw_data`.
 #[must_use]
 pub fn moved_to_model(tensor: &TensorProto, raw_data: Bytes) -> TensorProto {
     let mut moved = without_values(tensor);
@@ -45,7 +45,7 @@ pub fn moved_to_model(tensor: &TensorProto, raw_data: Bytes) -> TensorProto {
     moved
 }
 
-/// A tensor without its numbers, and without the keys that say where they are.
+/// A copy of a tensor without its numbers and without the keys of their location.
 #[must_use]
 pub fn without_values(tensor: &TensorProto) -> TensorProto {
     let mut bare = tensor.clone();
@@ -54,17 +54,17 @@ pub fn without_values(tensor: &TensorProto) -> TensorProto {
     bare
 }
 
-/// Whether the values are in another file.
+/// Whether the values are external data.
 #[must_use]
 pub fn is_external(proto: &TensorProto) -> bool {
     proto.data_location == Some(DataLocation::External.into())
 }
 
 impl Reference {
-    /// Reads the keys of a tensor whose `data_location` is EXTERNAL.
+    /// Parses the keys of a tensor whose `data_location` is EXTERNAL.
     ///
     /// # Errors
-    /// Where `location` is missing, or `offset` or `length` is not a number.
+    /// If `location` is missing, or `offset` or `length` is not a number.
     pub fn read(proto: &TensorProto) -> Result<Reference, BadTensor> {
         let text = |key: &str| {
             let entry = proto.external_data.iter().rev().find(|entry| entry.key() == key);
@@ -84,15 +84,15 @@ impl Reference {
             length: number("length")?,
         })
     }
-    /// The bytes of a tensor that takes `needed` bytes: a slice of the mapped file.
+    /// The bytes of a tensor of size `needed`, as a slice of the mapped file.
     ///
     /// # Errors
-    /// Where the file cannot be read, or does not have these bytes.
+    /// If the file cannot be read or is too short.
     pub fn bytes(&self, needed: u64, folder: &DataFolder) -> Result<Bytes, BadTensor> {
         let file = folder.open(&self.location)?;
         let available = file.bytes.len() as u64;
         match self.offset.checked_add(needed) {
-            // Both fit into the length of a map now.
+            // Both are at most the length of the mapping here.
             Some(end) if end <= available => Ok(file.bytes.slice(self.offset as usize..end as usize)),
             _ => Err(BadTensor::External(format!(
                 "the tensor takes {needed} bytes from byte {} on, but the file '{}' has {available}",

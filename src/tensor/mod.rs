@@ -1,4 +1,4 @@
-//! The values of a tensor, wherever a `TensorProto` keeps them, and tensors that are computed from them.
+//! The values of a tensor, in any storage that a `TensorProto` allows, and tensors computed from them.
 
 mod allowance;
 mod content;

@@ -1,4 +1,4 @@
-//! A tensor that is another one, cast: computed piece by piece while the file is written.
+//! A tensor with pending casts, computed chunk by chunk while the file is written.
 
 use std::sync::OnceLock;
 
@@ -10,26 +10,26 @@ use crate::dtype::DType;
 use crate::packed::{self, size};
 use crate::wire::Recipe;
 
-/// Elements that go through all casts before the next ones do: a multiple of 8, so that every packing begins on a byte, and few
-/// enough that the steps between stay in the cache.
+/// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are byte-aligned in every packing, and small
+/// enough to keep intermediate results in the cache.
 const BLOCK: usize = 8192;
 
-/// Elements that one thread surveys before it asks for more.
+/// Elements per unit of work when a survey runs on several threads.
 const PART: usize = 8 * BLOCK;
 
-/// Elements from which on the kernels of a cast are worth being made ready.
+/// The minimum number of elements for which preparing the kernels of a cast pays off.
 const WORTH_A_CONVERTER: usize = 512;
 
-/// How elements of less than a byte are stored.
+/// The storage of elements narrower than a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// As in `raw_data`: packed.
+    /// Packed, as in `raw_data`.
     Packed,
-    /// A byte each, as in `.npy` files; the high bits do not count.
+    /// One byte each, as in `.npy` files; the high bits are ignored.
     Byte,
 }
 
-/// Numbers as they are stored.
+/// Stored numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub bytes: Bytes,
@@ -39,7 +39,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Some elements, packed; `first` is a multiple of 8.
+    /// A range of elements, packed; `first` is a multiple of 8.
     fn part(&self, first: usize, elements: usize) -> Bytes {
         let bits = self.dtype.bits();
         if self.is_spread() {
@@ -55,16 +55,16 @@ impl Source {
     }
 }
 
-/// The casts of a chain, to be applied to a tensor one after the other, each with its own rounding.
+/// A chain of casts applied to a tensor in sequence, each with its own rounding.
 #[derive(Debug)]
 pub(super) struct CastRecipe {
     source: Source,
     steps: Vec<Step>,
-    /// How the result is stored.
+    /// The storage of the result.
     target: Spread,
 }
 
-/// A cast, and its kernels once they are needed: small tensors do without.
+/// A cast with its lazily prepared kernels; small tensors do not need them.
 #[derive(Debug)]
 struct Step {
     cast: Cast,
@@ -81,20 +81,20 @@ impl Step {
 }
 
 impl CastRecipe {
-    /// The first cast is of the source's type.
+    /// The input type of the first cast is the type of the source.
     pub(super) fn new(source: Source, casts: Vec<Cast>, target: Spread) -> CastRecipe {
         let steps = casts.into_iter().map(|cast| Step { cast, converter: OnceLock::new() }).collect();
         CastRecipe { source, steps, target }
     }
 
-    /// All the bytes at once.
+    /// All bytes at once.
     pub(super) fn compute(&self) -> Vec<u8> {
         let mut out = vec![0; self.bytes()];
         self.fill(0, &mut out);
         out
     }
 
-    /// What `next`, applied to the computed values, would leave undefined. All cores count.
+    /// Counts, on all cores, the values that `next` would leave undefined.
     pub(super) fn survey(&self, next: &Cast) -> Summary {
         let all = self.source.elements;
         let parts = (0..all.div_ceil(PART)).into_par_iter().map(|index| {
@@ -104,7 +104,7 @@ impl CastRecipe {
         parts.reduce(Summary::default, |before, after| before.followed_by(0, after))
     }
 
-    /// Indices in the summary count from the beginning of the tensor.
+    /// Indices in the summary are relative to the start of the tensor.
     fn survey_part(&self, next: &Cast, first: usize, elements: usize) -> Summary {
         if self.steps.is_empty() {
             return Summary::default().followed_by(first as u64, next.survey(&self.source.part(first, elements), elements));
@@ -120,7 +120,7 @@ impl CastRecipe {
         summary
     }
 
-    /// Computes the elements from `first`, a multiple of 8, packed.
+    /// Computes the elements from `first`, a multiple of 8, in packed form.
     fn run(&self, first: usize, elements: usize, out: &mut [u8]) {
         let mut current = self.source.part(first, elements);
         let Some((last, steps)) = self.steps.split_last() else {
@@ -134,12 +134,12 @@ impl CastRecipe {
         last.convert(&current, elements, out);
     }
 
-    /// Bits of an element before it is spread.
+    /// Bits per packed element.
     fn packed_bits(&self) -> usize {
         self.steps.last().map_or(self.source.dtype, |last| last.cast.to()).bits()
     }
 
-    /// Bits that an element takes.
+    /// Bits per stored element.
     fn bits(&self) -> usize {
         if self.target == Spread::Byte { self.packed_bits().max(8) } else { self.packed_bits() }
     }
@@ -158,7 +158,7 @@ impl Recipe for CastRecipe {
         let (bits, packed_bits) = (self.bits(), self.packed_bits());
         let begin = packed::elements(bits, start);
         let end = self.source.elements.min(packed::elements(bits, start + out.len()));
-        // What has steps between is kept in the cache; a single cast of packed elements has none.
+        // Chains are chunked to keep intermediate results in the cache; a single cast of packed elements has none.
         let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
         let block = if has_steps { BLOCK } else { end - begin };
         for first in (begin..end).step_by(block.max(1)) {

@@ -1,6 +1,6 @@
-//! `float_data`, `int32_data` and their like: values as protobuf numbers, turned into the layout of `raw_data`.
+//! `float_data`, `int32_data` and the other typed fields: converts protobuf numbers to the layout of `raw_data`.
 //!
-//! The fields stay encoded until they are read here: a list of numbers may be packed into one value or stand as many.
+//! The fields are kept in encoded form until they are read here: a list of numbers may be packed into one value or be several values.
 
 use bytes::{Buf, Bytes};
 use prost::encoding::decode_varint;
@@ -10,7 +10,7 @@ use crate::dtype::{Class, DType};
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Value};
 
-/// Number and name of the field that holds values of this type, by the comments on `TensorProto`'s fields.
+/// The number and name of the field that stores values of this type, by the comments on the fields of `TensorProto`.
 pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     match dtype {
         DType::Float | DType::Complex64 => (4, "float_data"),
@@ -22,10 +22,10 @@ pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     }
 }
 
-/// The numbers of all fields that hold numbers.
+/// The field numbers of all numeric typed fields.
 pub(super) const FIELDS: [u32; 5] = [4, 5, 7, 10, 11];
 
-/// How many numbers the field holds for this many elements: two 4-bit or four 2-bit elements share one, a complex number is two.
+/// The number of entries for this many elements: two 4-bit or four 2-bit elements share an entry, a complex number takes two.
 pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::Complex64 | DType::Complex128 => elements * 2,
@@ -35,13 +35,13 @@ pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
     }
 }
 
-/// The values as `raw_data` would hold them, and how many numbers there are in the field.
+/// The values in the layout of `raw_data`, and the number of entries in the field.
 pub(super) fn read(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTensor> {
     let (tag, name) = field(dtype);
     let mut fields = proto.rest().iter().filter(|field| field.tag == tag);
     match (name, fields.next(), fields.next()) {
         (_, None, _) => Ok((Bytes::new(), 0)),
-        // The packed form of these two is what raw_data holds.
+        // The packed encoding of these two fields is the layout of raw_data.
         ("float_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 4)),
         ("double_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 8)),
         _ => read_numbers(proto, dtype),
@@ -70,15 +70,15 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
     Ok(raw.finish())
 }
 
-/// The least and greatest number that a field holds for a type; none where every number of the field fits.
+/// The range of entries that are valid for a type; `None` if every entry is valid.
 ///
-/// onnx.proto: bit patterns of `int32_data` are unsigned; elements of 4 and 2 bits are packed into one byte, which is unsigned too
-/// but which some writers extend by its sign.
+/// By onnx.proto, bit patterns in `int32_data` are unsigned; elements of 4 and 2 bits are packed into a byte, which is also unsigned
+/// but which some writers sign-extend.
 fn range(dtype: DType) -> Option<(i64, i64)> {
     match (dtype.class(), dtype.bits()) {
         (_, 64) => None,
         (Class::Unsigned, 32) => Some((0, u32::MAX.into())),
-        // Of a negative number that was not extended to 64 bits, protobuf takes the low 32.
+        // A negative number may not be sign-extended to 64 bits; protobuf uses the low 32.
         (Class::Signed, 32) => Some((i32::MIN.into(), u32::MAX.into())),
         (Class::Signed, 2 | 4) => Some((i8::MIN.into(), u8::MAX.into())),
         (Class::Signed, bits) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
@@ -87,14 +87,14 @@ fn range(dtype: DType) -> Option<(i64, i64)> {
     }
 }
 
-/// Numbers on their way into the layout of `raw_data`.
+/// Accumulates numbers in the layout of `raw_data`.
 struct Raw {
     dtype: DType,
-    /// The numbers that fit the type.
+    /// The valid range of entries.
     range: Option<(i64, i64)>,
     bytes: Vec<u8>,
     numbers: u64,
-    /// Bits of 6-bit elements that do not fill a byte yet, the first in the low bits.
+    /// Bits of 6-bit elements that do not yet fill a byte, the first in the low bits.
     bits: u32,
     bit_count: u32,
 }
@@ -104,10 +104,10 @@ impl Raw {
         Raw { dtype, range: range(dtype), bytes: Vec::new(), numbers: 0, bits: 0, bit_count: 0 }
     }
 
-    /// Adds a number of the field.
+    /// Adds an entry of the field.
     ///
     /// # Errors
-    /// Where it does not fit the type: what a runtime makes of it differs.
+    /// If it does not fit the type; runtimes differ in how they read it.
     fn push(&mut self, number: u64) -> Result<(), BadTensor> {
         if let Some((least, most)) = self.range
             && !(least..=most).contains(&number.cast_signed())

@@ -1,4 +1,4 @@
-//! One view over the ways in which a `TensorProto` stores its values.
+//! A uniform view of the values of a `TensorProto`, whichever field stores them.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::error::{Classified, ErrorKind};
 use crate::wire::schema::TensorProto;
 use crate::wire::{BadLocation, DataFolder, Piece, Value};
 
-/// The number of the field `raw_data`.
+/// The field number of `raw_data`.
 pub const RAW_DATA: u32 = 9;
 
-/// A `TensorProto` whose type is known and whose dimensions and stored lengths agree.
+/// A `TensorProto` with a known type and consistent dimensions and stored length.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
     proto: &'a TensorProto,
@@ -23,65 +23,65 @@ pub struct Tensor<'a> {
     elements: u64,
 }
 
-/// Where a tensor's values are, in the layout of `raw_data` if they are numbers.
+/// A tensor's values; numbers are in the layout of `raw_data`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Little-endian, packed: see [`DType::raw_bytes`].
     Raw(Bytes),
-    /// One UTF-8 string an element.
+    /// One UTF-8 string per element.
     Strings(Vec<Bytes>),
-    /// In another file.
+    /// External data.
     External(Reference),
 }
 
-/// A `TensorProto` that contradicts itself.
+/// An invalid `TensorProto`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTensor {
     /// A number that is not an element type of any IR version up to 14.
-    #[error("data_type {0} is no element type of IR 14")]
+    #[error("unknown data_type {0}; IR 14 has no such element type")]
     UnknownType(i32),
     /// A negative dimension, or more elements than this machine can count.
-    #[error("dims {0:?} are no shape: negative, or too many elements")]
+    #[error("invalid dims {0:?}: negative, or too many elements")]
     Dims(Vec<i64>),
-    /// Fewer or more values than the dimensions say.
+    /// The number of values differs from the product of the dimensions.
     #[error("{field} holds {found} {unit}, but {dtype}{dims:?} needs {needed}")]
     Length {
         /// The storage field.
         field: &'static str,
-        /// How many there are.
+        /// The actual number.
         found: u64,
-        /// How many there should be.
+        /// The expected number.
         needed: u64,
-        /// What is counted.
+        /// The unit: `bytes`, `strings`, `numbers`.
         unit: &'static str,
         /// The tensor's type.
         dtype: DType,
         /// The tensor's shape.
         dims: Vec<i64>,
     },
-    /// A number of a typed field is beyond what its elements can hold.
+    /// An entry of a typed field is outside the range of its element type.
     #[error("{field}[{index}] is {found}, which does not fit {dtype}: expected {least} to {most}")]
     Range {
         /// The storage field.
         field: &'static str,
-        /// Which number of the field.
+        /// The index of the entry.
         index: u64,
-        /// The number.
+        /// The entry.
         found: i128,
         /// The tensor's type.
         dtype: DType,
-        /// The least number that fits.
+        /// The lowest valid entry.
         least: i64,
-        /// The greatest number that fits.
+        /// The highest valid entry.
         most: i64,
     },
-    /// The values of a typed field are encoded in a way that is not its own.
-    #[error("{0} is not encoded as its type demands")]
+    /// The values of a typed field have the wrong protobuf encoding.
+    #[error("{0} does not have the protobuf encoding of its type")]
     Encoding(&'static str),
-    /// `data_location` is EXTERNAL, but the keys do not say where.
+    /// `data_location` is EXTERNAL, but the keys are invalid.
     #[error("external_data: {0}")]
     External(String),
-    /// The file that holds the values cannot be read.
+    /// The external data cannot be read.
     #[error("external_data: {0}")]
     Location(#[from] BadLocation),
 }
@@ -95,8 +95,8 @@ impl Classified for BadTensor {
     }
 }
 
-/// The product of dimensions; none where one is negative, or there are too many elements to count. A dimension of zero leaves no
-/// elements, however large the others are.
+/// The product of the dimensions; `None` if one is negative or the product overflows. With a dimension of zero the product is zero,
+/// however large the others are.
 #[must_use]
 pub fn element_count(dims: &[i64]) -> Option<u64> {
     match dims.contains(&0) {
@@ -106,10 +106,10 @@ pub fn element_count(dims: &[i64]) -> Option<u64> {
 }
 
 impl<'a> Tensor<'a> {
-    /// Reads type and shape, and checks the stored lengths as far as that takes no look at the values.
+    /// Reads type and shape, and validates the stored length without reading the values.
     ///
     /// # Errors
-    /// Where the message contradicts itself, or its type is unknown.
+    /// If the message is inconsistent, or its type is unknown.
     pub fn read(proto: &'a TensorProto) -> Result<Tensor<'a>, BadTensor> {
         let number = proto.data_type.unwrap_or(0);
         let dtype = DType::from_number(number).ok_or(BadTensor::UnknownType(number))?;
@@ -140,19 +140,19 @@ impl<'a> Tensor<'a> {
         &self.proto.dims
     }
 
-    /// The product of the dimensions; one for a scalar.
+    /// The number of elements; one for a scalar.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.elements
     }
 
-    /// The bytes that the values take as `raw_data`; zero for strings.
+    /// The size of the values as `raw_data`, in bytes; zero for strings.
     #[must_use]
     pub fn raw_bytes(&self) -> u64 {
         self.dtype.raw_bytes(self.elements).unwrap_or(0)
     }
 
-    /// The bytes that the values take in this model, wherever they are.
+    /// The size of the values as stored, in bytes.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         match self.dtype {
@@ -161,10 +161,10 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The values; numbers are not copied if they are stored in `raw_data`, or in `float_data` or `double_data` packed.
+    /// The values; numbers in `raw_data`, or in packed `float_data` or `double_data`, are not copied.
     ///
     /// # Errors
-    /// Where their number is not what the shape says.
+    /// If their number does not match the shape.
     pub fn values(&self) -> Result<Values, BadTensor> {
         if is_external(self.proto) {
             return Reference::read(self.proto).map(Values::External);
@@ -181,10 +181,10 @@ impl<'a> Tensor<'a> {
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
     }
 
-    /// The tensor with its values, from the file that they are in if that is another one.
+    /// The tensor with its values, including external data.
     ///
     /// # Errors
-    /// Where their number is not what the shape says, or that file cannot be read.
+    /// If their number does not match the shape, or the external data cannot be read.
     pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
         let data = match self.values()? {
             Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
@@ -194,7 +194,7 @@ impl<'a> Tensor<'a> {
         Ok(Content::new(self.dtype, &self.proto.dims, data))
     }
 
-    /// The values as a run of bytes of a file, if they are in this model as `raw_data` would hold them or are yet to be computed.
+    /// The values as a contiguous piece of a file, if they are stored in the layout of `raw_data` or have pending casts.
     #[must_use]
     pub fn piece(&self) -> Option<Piece> {
         match (self.proto.undecoded(RAW_DATA), self.dtype) {
@@ -215,7 +215,7 @@ impl<'a> Tensor<'a> {
 
     fn check_reference(&self, reference: &Reference) -> Result<(), BadTensor> {
         if self.dtype == DType::String {
-            return Err(BadTensor::External("strings cannot be in another file".to_owned()));
+            return Err(BadTensor::External("strings cannot be stored as external data".to_owned()));
         }
         match reference.length {
             Some(length) => self.expect_length("external_data 'length'", "bytes", length, self.raw_bytes()),

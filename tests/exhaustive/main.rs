@@ -1,8 +1,8 @@
-//! The proof that casts are right: kernels against the exact path, the exact path against big integers.
+//! Verifies casts: the kernels against the exact path, the exact path against arbitrary-precision integers.
 //!
-//! `cargo test --test exhaustive` tries a sample, in seconds. `EXHAUSTIVE=1 cargo test --release --test exhaustive` tries all 2^32
-//! codes of FLOAT to every float of 16 bits and fewer, all codes of narrower types to every type, and every turning point of the
-//! wider types, in some minutes; `EXHAUSTIVE=N` tries one in N of each.
+//! `cargo test --test exhaustive` tests a sample in seconds. `EXHAUSTIVE=1 cargo test --release --test exhaustive` tests all 2^32 codes
+//! of FLOAT to every float of at most 16 bits, all codes of narrower types to every type, and every breakpoint of the wider types, in a
+//! few minutes; `EXHAUSTIVE=N` tests one in N of each.
 
 mod oracle;
 
@@ -13,12 +13,12 @@ use oracle::Expected;
 use proptest::prelude::*;
 use rayon::prelude::*;
 
-/// One in how many cases is tried, if that was asked for: all, or a larger sample than the usual one.
+/// The `N` of `EXHAUSTIVE=N`, if set: one in N cases is tested.
 fn one_in() -> Option<usize> {
-    std::env::var("EXHAUSTIVE").ok().map(|text| text.parse().expect("EXHAUSTIVE is a number: one in how many cases is tried"))
+    std::env::var("EXHAUSTIVE").ok().map(|text| text.parse().expect("EXHAUSTIVE is a number N: one in N cases is tested"))
 }
 
-/// The usual share, or a larger one if that was asked for.
+/// The default share of cases, unless `EXHAUSTIVE` is set.
 fn at_least_one_in(usual: usize) -> usize {
     one_in().map_or(usual, |asked| asked.min(usual))
 }
@@ -31,7 +31,7 @@ fn levels() -> impl Iterator<Item = Level> {
     Level::ALL.into_iter().filter(|level| level.is_available())
 }
 
-/// All casts between two types whose rules make a difference.
+/// All casts between two types with rules that affect the result.
 fn casts(from: DType, to: DType) -> Vec<Cast> {
     let is_fnuz = matches!(to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz);
     let is_narrow = to.bits() < 8 && !matches!(to, DType::Float6E2M3 | DType::Float6E3M2);
@@ -43,7 +43,7 @@ fn casts(from: DType, to: DType) -> Vec<Cast> {
     for round_mode in round_modes {
         for saturate in if is_scale || to.is_float8() { vec![true, false] } else { vec![true] } {
             for opset in if is_fnuz { vec![23, 28] } else { vec![28] } {
-                // Infinities in FNUZ types are contested in the older text only, and only if they saturate.
+                // Infinities cast to FNUZ types are contested only in the older text, and only with saturation.
                 let one_reading = is_fnuz && (opset == 28 || !saturate);
                 for &contested in if one_reading { &readings[..1] } else { &readings } {
                     casts.extend(Cast::new(from, to, Rules { saturate, round_mode, opset, contested }));
@@ -60,7 +60,7 @@ fn raw(dtype: DType, codes: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// The first element that a kernel casts differently from the exact path.
+/// The first element for which a kernel differs from the exact path.
 fn kernel_problem(cast: &Cast, source: &[u8], elements: usize) -> Option<String> {
     let bits = cast.to().bits();
     let mut exact = vec![0; (elements * bits).div_ceil(8)];
@@ -78,7 +78,7 @@ fn kernel_problem(cast: &Cast, source: &[u8], elements: usize) -> Option<String>
     })
 }
 
-/// What the exact path and the survey get wrong of one element.
+/// The errors of the exact path and the survey for one element.
 fn exact_problem(cast: &Cast, code: u64) -> Option<String> {
     let (result, verdict) = convert_element(cast, code);
     let expected = oracle::cast(cast.from(), cast.to(), cast.rules(), code);
@@ -136,7 +136,7 @@ fn every_code_of_16_bits_and_fewer_to_every_type() {
 }
 
 #[test]
-fn wide_types_at_every_turning_point_of_every_type() {
+fn wide_types_at_every_breakpoint_of_every_type() {
     let pairs: Vec<(DType, DType)> =
         numeric().filter(|from| from.bits() > 16).flat_map(|from| numeric().map(move |to| (from, to))).collect();
     let problems = pairs.into_par_iter().flat_map_iter(|(from, to)| {
@@ -188,7 +188,7 @@ proptest! {
         let numerator = (digits.parse::<num_bigint::BigUint>().unwrap() * ten(power)) << 1100_u32;
         let expected = oracle::nearest(to, &numerator, &ten(-power));
         let found = packed::get(to.bits(), &bytes, 0);
-        // Beyond the largest number: infinity, or the largest.
+        // Beyond the largest number: infinity or the largest number.
         prop_assert!(expected.is_none_or(|code| code == found), "{} to {} is {:#x}, not {:#x?}", literal, to, found, expected);
         prop_assert!(expected.is_some() || oracle::is_edge(to, found), "{} to {} is {:#x}", literal, to, found);
     }

@@ -1,16 +1,16 @@
-//! What a cast should give, worked out with integers of any size and none of the crate's arithmetic.
+//! The expected results of casts, computed with arbitrary-precision integers, independently of the arithmetic of the crate.
 //!
-//! Every finite number of every type is a whole number of units of 2^-1100. Rounding is a search among the target's codes for the
-//! two that a number lies between.
+//! Every finite number of every type is a multiple of the unit 2^-1100. Rounding is a search for the two adjacent codes of the target
+//! that enclose a number.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use onnx_recast::cast::{Contested, RoundMode, Rules};
 use onnx_recast::dtype::DType::{self, *};
 
-/// Units in one.
+/// The number 1 in units.
 const UNITS: u32 = 1100;
 
-/// What an element of a numeric type means.
+/// The value of an element of a numeric type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meaning {
     /// A number in units; zero has a sign of its own.
@@ -21,14 +21,14 @@ pub enum Meaning {
     Infinity {
         negative: bool,
     },
-    /// The fields behind the sign, mantissa only, as a string of binary digits.
+    /// The mantissa as a string of binary digits.
     Nan {
         negative: bool,
         digits: std::string::String,
     },
 }
 
-/// What should come out.
+/// The expected result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     Defined(u64),
@@ -44,7 +44,7 @@ impl Expected {
     }
 }
 
-/// Widths of exponent and mantissa, and the bias.
+/// The widths of exponent and mantissa, and the bias.
 fn fields(dtype: DType) -> Option<(u32, u32, i64)> {
     Some(match dtype {
         Double => (11, 52, 1023),
@@ -62,7 +62,7 @@ fn fields(dtype: DType) -> Option<(u32, u32, i64)> {
     })
 }
 
-/// The code of the largest number, without its sign.
+/// The code of the largest number, without sign.
 fn largest(dtype: DType) -> u64 {
     match dtype {
         Double => 0x7FEF_FFFF_FFFF_FFFF,
@@ -74,11 +74,11 @@ fn largest(dtype: DType) -> u64 {
         Float8E4M3Fnuz | Float8E5M2Fnuz => 0x7F,
         Float6E2M3 | Float6E3M2 => 0x1F,
         Float4E2M1 => 0x7,
-        _ => unreachable!("{dtype} has no code of a largest number"),
+        _ => unreachable!("{dtype} is not a float type"),
     }
 }
 
-/// The units of a code without sign, as if all codes were numbers.
+/// The value of a code without sign in units, ignoring special codes.
 fn units(dtype: DType, code: u64) -> BigUint {
     let (_, mantissa_bits, bias) = fields(dtype).unwrap();
     let (exponent, mantissa) = ((code >> mantissa_bits) as i64, code % (1 << mantissa_bits));
@@ -116,11 +116,11 @@ pub fn meaning(dtype: DType, code: u64) -> Meaning {
     }
 }
 
-/// The code, without sign, of the number nearest to `numerator / denominator` units, ties to the even code; none if that is beyond
-/// the largest.
+/// The code, without sign, of the number nearest to `numerator / denominator` units, ties to the even code; `None` if that is beyond
+/// the largest number.
 pub fn nearest(dtype: DType, numerator: &BigUint, denominator: &BigUint) -> Option<u64> {
     let end = largest(dtype) + 1;
-    // The number lies in [low, high) by code.
+    // The code of the number is in [low, high).
     let (mut low, mut high) = (0, end);
     if units(dtype, end) * denominator <= *numerator {
         return None;
@@ -192,7 +192,7 @@ fn to_float(to: DType, rules: Rules, meaning: &Meaning) -> Expected {
             (Float8E4M3Fn, _) => Expected::Defined(with_sign(*negative, 0x7F)),
             (Float8E5M2, _) => Expected::Defined(with_sign(*negative, 0x7E)),
             _ => {
-                // Quiet, with the high digits of the mantissa.
+                // A quiet NaN with the high digits of the mantissa.
                 let (exponent_bits, mantissa_bits, _) = fields(to).unwrap();
                 let digits: std::string::String =
                     format!("1{}", &digits[1..]).chars().chain("0".repeat(52).chars()).take(mantissa_bits as usize).collect();
@@ -276,7 +276,7 @@ fn to_integer(from: DType, to: DType, rules: Rules, meaning: &Meaning) -> Expect
     Expected::Contested(low_bits(if rules.contested == Contested::Text { &rounded } else { &truncated }))
 }
 
-/// Codes of a type around a number of units, given as a fraction, of both signs where there are any.
+/// The codes of a type around a number of units, given as a fraction, with both signs if the type is signed.
 pub fn codes_around(dtype: DType, numerator: &BigUint, denominator: u32) -> Vec<u64> {
     let bits = dtype.bits() as u32;
     if fields(dtype).is_some() {
@@ -292,15 +292,15 @@ pub fn codes_around(dtype: DType, numerator: &BigUint, denominator: u32) -> Vec<
     codes.into_iter().filter(|&code| matches!(meaning(dtype, code), Meaning::Number { .. })).collect()
 }
 
-/// Numbers at which casts to a type change their answer, as fractions of units: numbers of the type and the middles between them,
-/// limits of the integers, powers of two.
+/// The breakpoints of casts to a type, as fractions of units: its numbers and the midpoints between them, the limits of the integers,
+/// powers of two.
 pub fn turning_points(to: DType, stride: usize) -> Vec<(BigUint, u32)> {
     let one = || BigUint::from(1_u32) << UNITS;
     let mut points = Vec::new();
     if fields(to).is_some() {
         let codes = 0..=largest(to);
         let stride = if to.bits() > 16 { (largest(to) / 1000) as usize | 1 } else { 1 } * stride;
-        // The last step is the one that overflow begins after.
+        // Overflow starts after the last step.
         for code in codes.step_by(stride).chain([0, 1, largest(to) - 1, largest(to)]) {
             points.push((units(to, code), 1));
             points.push((units(to, code) + units(to, code + 1), 2));
@@ -320,7 +320,7 @@ pub fn turning_points(to: DType, stride: usize) -> Vec<(BigUint, u32)> {
     points
 }
 
-/// Elements that are no numbers, if the type has any, and zeros.
+/// Infinities and NaNs, if the type has any, and zeros.
 pub fn specials(dtype: DType) -> Vec<u64> {
     let bits = dtype.bits() as u32;
     let ones = u64::MAX >> (64 - bits);
@@ -334,7 +334,7 @@ pub fn specials(dtype: DType) -> Vec<u64> {
     codes
 }
 
-/// Whether a code is the largest number, or the infinity that follows it.
+/// Whether a code is the largest number or the infinity after it.
 pub fn is_edge(dtype: DType, code: u64) -> bool {
     code == largest(dtype) || (code == largest(dtype) + 1 && matches!(dtype, Double | Float | Float16 | Bfloat16))
 }

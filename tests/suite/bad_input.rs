@@ -52,12 +52,12 @@ fn bad_files_are_refused_with_the_place() {
         (
             "an unknown type",
             with_initializer(vec![(2, Node::Varint(77))]),
-            "graph initializer 'w': data_type 77 is no element type of IR 14",
+            "graph initializer 'w': unknown data_type 77; IR 14 has no such element type",
         ),
         (
             "dimensions that overflow",
             with_initializer(vec![(1, Node::Varint(1 << 40)), (1, Node::Varint(1 << 40)), (2, Node::Varint(1))]),
-            "graph initializer 'w': dims [1099511627776, 1099511627776] are no shape",
+            "graph initializer 'w': invalid dims [1099511627776, 1099511627776]",
         ),
         (
             "too few values, which a cast reads",

@@ -50,7 +50,7 @@ fn fold_writes_the_model_and_reports_in_text() {
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     let expected = format!(
         "{input} -> {}\n  folded 2 casts: 2 FLOAT to FLOAT16\n  kept 1 cast\n    graph/third: its input is not constant\n  \
-         removed 2 constants that nothing uses any more\n  {} B -> {} B\n",
+         removed 2 unused constants\n  {} B -> {} B\n",
         out.display(),
         fs::metadata(&input).unwrap().len(),
         fs::metadata(&out).unwrap().len(),
@@ -139,7 +139,7 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
         (&["fold", "-", "--in-place"], "a model from standard input has no file name; use -o FILE"),
-        (&["fold", &input, "--dry-run", "--passes", "fold"], "unknown pass 'fold'; the passes are: fold-casts"),
+        (&["fold", &input, "--dry-run", "--passes", "fold"], "unknown pass 'fold'; available passes: fold-casts"),
         (&["fold", &input, "--dry-run", "--max-growth", "2X"], "not a number of bytes; examples: 4096, 64K, 512M, 2G"),
         (&["fold", &input, "-o", "x", "--in-place"], "cannot be used with"),
     ];
@@ -180,7 +180,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     assert_eq!(several["models"].as_array().unwrap().len(), 2);
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
-        "{input}\n  IR 10, opsets: ai.onnx 21, my 3; made by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
+        "{input}\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
          FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  3 casts\n    graph/pick.then_branch/low: FLOAT to FLOAT8E4M3FN, \
          saturate=0, of a constant\n    graph/pick.then_branch/#1:Cast: FLOAT8E4M3FN to FLOAT16, of a constant\n    \
          graph/pick.else_branch/#0:Cast: FLOAT to FLOAT16\n"

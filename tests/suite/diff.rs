@@ -186,7 +186,7 @@ fn the_command_answers_with_its_exit_code() {
     let cases: [(&[&str], i32, &str); 6] = [
         (&["diff", model, model], 0, "do not differ"),
         (&["diff", model, &folded], 1, "differences between"),
-        (&["diff", &folded, &external], 1, "the same values, stored in raw_data -> external_data location=weights.bin"),
+        (&["diff", &folded, &external], 1, "same values, stored in raw_data -> external_data location=weights.bin"),
         (&["diff", &folded, &external, "--ignore", "stored"], 0, "do not differ"),
         (&["diff", &folded, &external, "--format", "json"], 1, r#""kind": "stored""#),
         (&["diff", &folded, &path("missing.onnx")], 2, ""),

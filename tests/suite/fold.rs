@@ -398,7 +398,7 @@ fn what_stays_is_reported_with_its_reason() {
         (
             "a type that the opset's cast does not support",
             r#"<ir_version: 10, opset_import: ["": 18]> g () => (float8e4m3fn h) <float w = {1}> { h = Cast <to = 17> (w) }"#,
-            "Cast of opset 18 does not support FLOAT8E4M3FN: opset 19 is the first that does",
+            "Cast does not support FLOAT8E4M3FN before opset 19; the opset is 18",
         ),
         (
             "a type that Cast admits and CastLike does not",

@@ -25,11 +25,11 @@ use crate::wire::{Layout, Piece, Target, save};
 use judge::{Action, Judged, Mode, Task, judge};
 use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, parse_severity};
 
-/// Find unsafe, invalid and wasted casts
+/// Find unsafe, invalid and redundant casts
 ///
-/// Every finding has a rule's code; `recast rule CODE` explains it. Judged by default: casts to float8 (RC1, but
-/// for RC106, RC107, RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The nearest `recast.toml` around a model may say otherwise. Weights are read only for
-/// rules that look at constants.
+/// Every finding has the code of a rule; `recast rule CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
+/// RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The closest `recast.toml` in the folder of a
+/// model or its parents overrides the defaults. Weights are read only for rules that inspect constants.
 #[derive(Args)]
 #[command(after_help = "Examples:
   recast lint models
@@ -50,62 +50,62 @@ A recast.toml:
   [lint.per-file-ignores]
   \"legacy/*.onnx\" = [\"RC1\"]
 
-A model silences rules by an entry recast.noqa in its metadata_props, or in those of a graph, function, node or initializer.
+A recast.noqa entry in the metadata_props of a model, graph, function, node or initializer suppresses findings.
 
 Exit codes:
-  0  no finding as severe as --fail-on
-  1  findings, or with --diff: there is something to fix
-  2  it could not be done: usage, unreadable or malformed input, I/O; what could be read was judged")]
+  0  no findings of severity --fail-on or higher
+    1  findings, or fixes available with --diff
+    2  error: usage, unreadable or malformed input, I/O; all other models were checked")]
 pub struct Lint {
-    /// Models, folders of models, or patterns; `-` is a model on standard input; without any, the current folder
+    /// Models, folders or glob patterns to check; `-` reads a model from standard input. Default: the current folder
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Models, folders and patterns from a file, one a line; `-` reads them from standard input
+    /// Read paths to check from a file, one per line; `-` reads them from standard input
     #[arg(long, value_name = "FILE")]
     file_list: Option<PathBuf>,
-    /// Leave out files and folders of this pattern when they are found in a folder
+    /// Exclude files and folders that match these glob patterns; explicitly named files are always checked
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
     exclude: Vec<FilePattern>,
-    /// Judge by these rules alone: codes, beginnings of codes, ALL
+    /// Enable only these rules: codes, code prefixes or ALL
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     select: Option<Vec<Selector>>,
-    /// Judge by these rules too
+    /// Enable these rules in addition to the selected ones
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     extend_select: Vec<Selector>,
-    /// Do not judge by these rules; of a rule that is both selected and ignored, the longer code wins
+    /// Disable these rules; if a rule is both selected and ignored, the longer code takes precedence
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     ignore: Vec<Selector>,
-    /// Ignore rules in some files: `legacy/*.onnx:RC1`
+    /// Disable rules for matching files, such as `legacy/*.onnx:RC1`
     #[arg(long, value_name = "PATTERN:CODE", value_delimiter = ',', value_parser = parse_per_file_ignore)]
     per_file_ignores: Vec<PerFileIgnore>,
-    /// Another severity for some rules: `RC103=info`
+    /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     severity: Vec<(Selector, Severity)>,
-    /// Hear what models say in `recast.noqa` no longer
+    /// Ignore `recast.noqa` entries in models
     #[arg(long)]
     ignore_noqa: bool,
-    /// Report every finding, also where a more specific rule reports the same node
+    /// Report findings even if a more specific rule reports the same node
     #[arg(long)]
     show_overlapping: bool,
-    /// Read this file instead of the nearest `recast.toml`
+    /// Use this configuration file instead of the closest `recast.toml`
     #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
     config: Option<PathBuf>,
-    /// Read no `recast.toml`
+    /// Ignore all `recast.toml` files
     #[arg(long)]
     isolated: bool,
-    /// Do not report the findings of this file, and leave them as they are
+    /// Suppress the findings listed in this file; they are neither reported nor fixed
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write all findings into the file of --baseline
+    /// Write all findings to the --baseline file
     #[arg(long, requires = "baseline", conflicts_with_all = ["fix", "diff"])]
     write_baseline: bool,
-    /// Set findings right that have a safe fix, and write the models
+    /// Apply safe fixes and write the models in place
     #[arg(long, conflicts_with = "diff")]
     fix: bool,
-    /// Show what --fix would change, for people, and write nothing
+    /// Show the changes of --fix as a diff without writing any files
     #[arg(long, conflicts_with = "format")]
     diff: bool,
-    /// Apply fixes too that change the graph's shape or guess what was meant
+    /// Include fixes that change the structure of the graph or guess the author's intent
     #[arg(long)]
     unsafe_fixes: bool,
     #[command(flatten)]
@@ -114,26 +114,26 @@ pub struct Lint {
     folders: files::DataFolders,
     #[command(flatten)]
     freeze: Freeze,
-    /// What is printed
+    /// The output format of findings
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     format: LintFormat,
-    /// When to use colour
+    /// When to colour the output
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
-    /// The least severity for which the exit code is 1: info, warning (the default) or error
+    /// The lowest severity that sets exit code 1: info, warning (default) or error
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<Severity>,
-    /// Exit with 0 whatever is found
+    /// Exit with 0 even if there are findings
     #[arg(long)]
     exit_zero: bool,
-    /// Accept paths that hold no model; by default that is an error (exit code 2)
+    /// Accept paths without models, which are an error (exit code 2) by default
     #[arg(long)]
     allow_empty: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Color {
-    /// On a terminal, unless NO_COLOR is set or TERM is `dumb`
+    /// Colour terminals only, unless NO_COLOR is set or TERM is `dumb`
     Auto,
     Always,
     Never,
@@ -196,27 +196,24 @@ impl Lint {
         self.apply_baseline(&known, run, messages)
     }
 
-    /// Says on standard error what became of data files that a fixed model no longer uses.
+    /// Lists on standard error the data files that a fixed model no longer uses.
     fn report_old_files(&self, path: &str, old: &OldFiles, messages: Messages) {
         if !messages.quiet {
             old_files_lines(false, &old.removed, &old.unused).for_each(|line| say(message(format_args!("{path}: {line}"))));
         }
     }
 
-    /// The files to be judged; those that cannot be are noted in the run.
+    /// The files to check; the others are added to the errors of the run.
     fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
         let mut settings = Settings::of(self)?;
         let mut tasks = Vec::new();
         for found in paths::expand(&self.named_paths()?) {
             let found = match found {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
-                    bail!("a model from standard input cannot be fixed in place; use --diff, or give a file");
+                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
                 }
                 Ok(found) if not_a_model::is_text_model(&found.path) && self.fix => {
-                    bail!(
-                        "{}: is ONNX text, which cannot be fixed in place; use --diff, or fix the binary model",
-                        found.path.display()
-                    );
+                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
                 }
                 Ok(found) => found,
                 Err(failure) => {
@@ -232,7 +229,7 @@ impl Lint {
         }
         if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
             let no_model = |path: &PathBuf| {
-                let message = "no .onnx file found; use --allow-empty if that is intended";
+                let message = "no .onnx files found; use --allow-empty if this is intended";
                 Failure::of_file(path.display().to_string(), ErrorKind::NotFound, message)
             };
             run.errors.extend(self.sources().iter().map(no_model));
@@ -240,7 +237,7 @@ impl Lint {
         Ok(tasks)
     }
 
-    /// The paths as given; the current folder where none are.
+    /// The paths as given; by default the current folder.
     fn named_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
         let mut paths = self.paths.clone();
         match &self.file_list {
@@ -251,7 +248,7 @@ impl Lint {
         Ok(paths)
     }
 
-    /// What the command line names, for an error about all of it.
+    /// All paths of the command line, for an error that concerns all of them.
     fn sources(&self) -> Vec<PathBuf> {
         let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
         if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
@@ -271,7 +268,7 @@ impl Lint {
         }
     }
 
-    /// The findings that are not to be reported, nor set right.
+    /// The findings that are neither reported nor fixed.
     fn known(&self) -> anyhow::Result<Baseline> {
         match &self.baseline {
             Some(path) if !self.write_baseline => {
@@ -290,7 +287,7 @@ impl Lint {
         let name = || path.display().to_string();
         if self.write_baseline {
             if let Some(error) = run.errors.first() {
-                bail!("{}: not written, because of the error in {error}", name());
+                bail!("{}: not written because of an error: {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
             save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
@@ -303,14 +300,13 @@ impl Lint {
         let (new, gone) = known.filter(std::mem::take(&mut run.findings));
         run.findings = new;
         if gone > 0 && !self.diff && !messages.quiet {
-            let are = if gone == 1 { "is" } else { "are" };
-            let gone = plural(gone, "finding");
-            say(Shown::line(format_args!("{gone} of {} {are} gone; --write-baseline drops what is", name())));
+            let gone = plural(gone, "obsolete finding");
+            say(Shown::line(format_args!("{} contains {gone}; use --write-baseline to update it", name())));
         }
         Ok(())
     }
 
-    /// The document to standard output, the rest to standard error; a clean run of a format for people says nothing.
+    /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format prints nothing.
     fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
         let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
         let document: Printed = match self.diff {

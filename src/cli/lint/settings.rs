@@ -1,4 +1,4 @@
-//! Which rules judge which file: the command line over the nearest `recast.toml`.
+//! The rules enabled for each file: the command line overrides the closest `recast.toml`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ pub(super) struct Settings {
     exclude: Vec<FilePattern>,
     fail_on: Option<Severity>,
     source: Source,
-    /// By folder: the configuration of its files.
+    /// The configuration of each folder.
     configs: HashMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
 
-/// Where configurations come from.
+/// The source of configurations.
 enum Source {
-    /// From the folder of a model, or the nearest around it that has one.
+    /// The closest `recast.toml` in the folder of a model or its parents.
     Nearest,
-    /// From one file, or nowhere, for all models.
+    /// One configuration for all models: a file, or the defaults.
     Fixed(Rc<Config>),
 }
 
@@ -33,10 +33,10 @@ enum Source {
 pub(super) struct PerFileIgnore(pub FilePattern, pub Selector);
 
 impl Settings {
-    /// Reads what the command line says.
+    /// The settings of the command line.
     ///
     /// # Errors
-    /// Where the configuration file that it names cannot be used.
+    /// If `--config` names an invalid file.
     pub fn of(lint: &Lint) -> Result<Settings, BadConfig> {
         let source = match &lint.config {
             Some(path) => Source::Fixed(Rc::new(Config::read(path)?)),
@@ -62,10 +62,10 @@ impl Settings {
         })
     }
 
-    /// How a file is judged; nothing, if it was found in a folder and is left out.
+    /// The rules for a file; `None` if it was found in a folder and is excluded.
     ///
     /// # Errors
-    /// Where its configuration cannot be used.
+    /// If its configuration is invalid.
     pub fn task(&mut self, Found { path, in_folder }: Found) -> Result<Option<Task>, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
         if in_folder && config.exclude.iter().chain(&self.exclude).any(|pattern| pattern.matches(&path)) {
@@ -100,14 +100,14 @@ impl Settings {
     }
 }
 
-/// The folder of a file; that of standard input is the current one.
+/// The folder of a file; for standard input, the current folder.
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
 /// `PATTERN:CODE`.
 pub(super) fn parse_per_file_ignore(text: &str) -> Result<PerFileIgnore, String> {
-    let (pattern, code) = text.rsplit_once(':').ok_or("give a pattern of files and a rule: 'legacy/*.onnx:RC1'")?;
+    let (pattern, code) = text.rsplit_once(':').ok_or("expected a glob pattern and a rule, such as 'legacy/*.onnx:RC1'")?;
     Ok(PerFileIgnore(parse_pattern(pattern)?, code.parse().map_err(|error| format!("{error}"))?))
 }
 
@@ -117,6 +117,6 @@ pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
 
 /// `CODE=SEVERITY`.
 pub(super) fn parse_severity(text: &str) -> Result<(Selector, Severity), String> {
-    let (code, severity) = text.split_once('=').ok_or("give a rule and a severity: 'RC103=info'")?;
+    let (code, severity) = text.split_once('=').ok_or("expected a rule and a severity, such as 'RC103=info'")?;
     Ok((code.parse().map_err(|error| format!("{error}"))?, severity.parse()?))
 }

@@ -145,7 +145,7 @@ fn exit_codes_and_messages_of_bad_input() {
     let opsets = |imports: &str| format!("<ir_version: 8, opset_import: [{imports}]> {body}");
     let plain = opsets(r#""": 13"#);
     let cases: &[(&str, String, &[&str], i32, &str)] = &[
-        ("a target above", plain.clone(), &["--opset", "29"], 2, "there is no opset 29; give a number from 1 to 28, or latest"),
+        ("a target above", plain.clone(), &["--opset", "29"], 2, "there is no opset 29; expected 1 to 28, or latest"),
         ("a target below", plain.clone(), &["--opset", "0"], 2, "there is no opset 0"),
         ("no number", plain.clone(), &["--opset", "newest"], 2, "invalid value 'newest' for '--opset <N>': not an opset"),
         ("no target", plain.clone(), &[], 2, "--opset <N>"),

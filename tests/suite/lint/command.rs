@@ -330,7 +330,7 @@ fn a_baseline_hides_known_findings_and_shows_new_ones() {
     assert_eq!((new.status.code(), findings(&new)), (Some(1), vec!["models/m.onnx RC101 graph/new".to_owned()]));
     folder.model("models/m.onnx", STATED);
     let gone = folder.recast(&["lint", "models", "--baseline", "ci/known.json"]);
-    assert!(stderr(&gone).contains("1 finding of ci/known.json is gone"), "{}", stderr(&gone));
+    assert!(stderr(&gone).contains("ci/known.json contains 1 obsolete finding"), "{}", stderr(&gone));
     folder.write("ci/known.json", b"{}");
     assert_eq!(folder.recast(&["lint", "models", "--baseline", "ci/known.json"]).status.code(), Some(2));
 }
@@ -426,7 +426,7 @@ fn quiet_prints_nothing_and_verbose_prints_zero_findings() {
     let empty = Folder::new();
     let nothing = empty.recast(&["lint"]);
     assert_eq!(nothing.status.code(), Some(2));
-    assert_eq!(stderr(&nothing), "recast: .: no .onnx file found; use --allow-empty if that is intended\n");
+    assert_eq!(stderr(&nothing), "recast: .: no .onnx files found; use --allow-empty if this is intended\n");
     let allowed = empty.recast(&["lint", "--allow-empty"]);
     assert_eq!((allowed.status.code(), stderr(&allowed).as_str()), (Some(0), ""));
 }

@@ -50,7 +50,7 @@ fn the_report_says_both_opsets_and_a_refusal_names_the_option() {
     assert_eq!(refused.status.code(), Some(1));
     for part in [
         "opset 14 of ai.onnx has no operator 'LayerNormalization', which is new in opset 17",
-        "if the opset that it states is wrong, use --from-opset 17",
+        "if its opset import is wrong, use --from-opset 17",
     ] {
         assert!(said(&refused).contains(part), "{}", said(&refused));
     }

@@ -28,7 +28,7 @@ fn frozen_initializers_fold_and_convert_and_are_inputs_no_longer() {
 
     let refused = recast(&["convert", &input, "--opset", "11", "--dry-run"]);
     assert_eq!(refused.status.code(), Some(1));
-    let remedy = "which a caller can override; use --freeze-initializers to take it as a constant";
+    let remedy = "which a caller can override; use --freeze-initializers to treat it as a constant";
     assert!(said(&refused).contains(remedy), "{}", said(&refused));
     let done = recast(&["convert", &input, "--opset", "11", "-o", &output, "--freeze-initializers", "--format", "json"]);
     assert_eq!(done.status.code(), Some(0), "{}", said(&done));
