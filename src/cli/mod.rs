@@ -98,8 +98,8 @@ enum Format {
 
 const EXIT_CODES: &str = "Exit codes:
   0  done or clean
-    1  findings, differences or an unsupported conversion
-    2  error: usage, unreadable or malformed input, I/O";
+  1  findings, differences or an unsupported conversion
+  2  error: usage, unreadable or malformed input, I/O";
 
 /// Parses and runs the command line of this process; prints its errors and its help.
 #[must_use]

@@ -53,7 +53,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let to = cast.to;
     let summary = match constant.cast(kernel) {
         Ok((_, summary)) => summary,
-        Err(failure) => return Some(format!("'{name}' cannot be cast to {to}: {failure}")),
+        Err(failure) => return Some(format!("'{name}', {failure}")),
     };
     let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
     let (tally, verdict) = match summary.undefined.first {

@@ -445,7 +445,7 @@ pub const FIXTURES: &[Fixture] = &[
         findings: &[
             ("graph/range", "2 of the 3 elements of 'w', the first at index 1 (3000000000)"),
             ("graph/bytes", "1 of the 2 elements of 'v', the first at index 1 (-129)"),
-            ("graph/words", "'s' cannot be cast to INT64: element 1, 'seven'"),
+            ("graph/words", "'s', element 1: 'seven' cannot be cast to INT64"),
             ("graph/six_bits", "1 of the 2 elements of 'u', the first at index 1 (8)"),
             ("graph/four_bits", "the text of ONNX and the runtimes disagree"),
             ("graph/scale", "1 of the 2 elements of 'm', the first at index 0 (-1)"),
