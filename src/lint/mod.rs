@@ -64,8 +64,8 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
         let findings = (rule.check)(&subject).into_iter();
-        let heard = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule));
-        found.extend(heard.map(|finding| (finding, rule, severity)));
+        let reported = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule));
+        found.extend(reported.map(|finding| (finding, rule, severity)));
     }
     if job.overlapping == Overlapping::Hidden {
         hide_less_specific(&mut found);

@@ -15,7 +15,7 @@ use super::{Finding, Subject};
 ///
 /// ```
 /// use onnx_recast::graph::Model;
-/// use onnx_recast::lint::{Finding, Job, Noqa, Rule, Selected, Selection, Severity, lint};
+/// use onnx_recast::lint::{Finding, Job, Noqa, Overlapping, Rule, Selected, Selection, Severity, lint};
 /// use onnx_recast::text;
 ///
 /// static DEBUG_OUTPUT: Rule = Rule {
@@ -36,7 +36,8 @@ use super::{Finding, Subject};
 ///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [debug_1] y = Identity (x) }"#,
 /// )?;
 /// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
-/// let found = lint(&Model::new(model)?, &Job { path: "model.onnx", selection: &selection, noqa: Noqa::default() });
+/// let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::default(), overlapping: Overlapping::default() };
+/// let found = lint(&Model::new(model)?, &job);
 /// assert_eq!((found[0].code, found[0].place()), ("X101", "graph/debug_1"));
 /// # Ok(())
 /// # }

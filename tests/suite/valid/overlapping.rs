@@ -50,7 +50,7 @@ fn a_more_specific_rule_hides_the_others_unless_all_are_asked_for() {
     expect_no_failures(failures);
 }
 
-/// What is hidden in a report is set right all the same.
+/// Findings that a report hides are fixed too.
 #[test]
 fn fixes_are_applied_whatever_is_shown() {
     let folder = Folder::new();
