@@ -7,8 +7,8 @@
 //! tensors they replace by at most `max_growth` bytes.
 //! Scope: main graph, subgraphs, training graphs, functions.
 //!
-//! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: FLOAT[2]
-//! after:  `                           y = MatMul(x, h)`     h: FLOAT16[2]
+//! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: `FLOAT[2]`
+//! after:  `                           y = MatMul(x, h)`     h: `FLOAT16[2]`
 //!
 //! The result is an initializer; in a function, and in a subgraph of IR 3, it is a `Constant` node in place of the cast. Casts
 //! of one constant to one type share a result; if they are in several graphs, the result gets a new name and is stored in the
