@@ -7,13 +7,33 @@ use crate::wire::schema::TensorProto;
 
 /// An invalid file, or the reason why it cannot be cast.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(pub String);
+#[error("{what}")]
+pub struct Failure {
+    /// The fault.
+    pub what: String,
+    /// What helps, if that is a statement of the caller.
+    pub remedy: Option<Remedy>,
+}
+
+/// A statement of the caller about the ONNX type of the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// The file does not state the type: the caller has to.
+    StateType,
+    /// The file states the type: the caller must not.
+    OmitType,
+}
 
 impl Failure {
     /// A failure with a message.
     pub fn new(why: impl ToString) -> Failure {
-        Failure(why.to_string())
+        Failure { what: why.to_string(), remedy: None }
+    }
+
+    /// The failure with what helps.
+    #[must_use]
+    pub fn with(self, remedy: Remedy) -> Failure {
+        Failure { remedy: Some(remedy), ..self }
     }
 }
 

@@ -7,7 +7,7 @@ mod npy;
 mod strings;
 mod tensor_proto;
 
-pub use array::{Array, Failure};
+pub use array::{Array, Failure, Remedy};
 
 use crate::dtype::DType;
 use crate::wire::{DataFolder, Input, Layout};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::array::{Array, Failure};
+use super::array::{Array, Failure, Remedy};
 use super::strings;
 use crate::dtype::{Class, DType};
 use crate::tensor::{Content, Data, Spread, element_count};
@@ -19,16 +19,16 @@ const ALIGNMENT: usize = 64;
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
     let (header, start) = header_text(bytes)?;
-    let header = Header::parse(&header).map_err(|what| Failure(format!("is not a valid .npy file: {what}")))?;
+    let header = Header::parse(&header).map_err(|what| Failure::new(format!("is not a valid .npy file: {what}")))?;
     let elements = element_count(&header.dims)
         .and_then(|elements| usize::try_from(elements).ok())
-        .ok_or_else(|| Failure(format!("has an invalid shape: {:?}", header.dims)))?;
+        .ok_or_else(|| Failure::new(format!("has an invalid shape: {:?}", header.dims)))?;
     let item = Item::parse(&header.descr)?;
     let data = bytes.slice(start..);
     let needed = elements.checked_mul(item.bytes());
     if needed != Some(data.len()) {
         let needed = needed.map_or_else(|| "more than the address space".to_owned(), |needed| needed.to_string());
-        return Err(Failure(format!(
+        return Err(Failure::new(format!(
             "has {} bytes of data, but '{}' of shape {:?} needs {needed}",
             data.len(),
             header.descr,
@@ -79,7 +79,7 @@ fn header_text(bytes: &[u8]) -> Result<(String, usize), Failure> {
     let width = match version {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(Failure(format!("has the unsupported .npy version {version}; expected 1 to 3"))),
+        _ => return Err(Failure::new(format!("has the unsupported .npy version {version}; expected 1 to 3"))),
     };
     let length = rest.get(1..1 + width).ok_or_else(cut)?.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
     let start = MAGIC.len() + 2 + width;
@@ -180,7 +180,7 @@ const NUMBERS: [(&str, DType); 12] = [
 
 impl Item {
     fn parse(descr: &str) -> Result<Item, Failure> {
-        let unknown = || Failure(format!("has the data type '{descr}', which Cast does not support"));
+        let unknown = || Failure::new(format!("has the data type '{descr}', which Cast does not support"));
         let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
         // With elements of size zero, a short file could claim an arbitrary number of them.
         let size = || name.get(1..)?.parse::<usize>().ok().filter(|&size| size > 0 && size.checked_mul(4).is_some());
@@ -194,7 +194,7 @@ impl Item {
         match order {
             "<" | "|" | "=" => Ok(item),
             ">" if item.bytes() == 1 => Ok(item),
-            ">" => Err(Failure(format!("has the big-endian data type '{descr}'; convert it with NumPy's astype('<{name}')"))),
+            ">" => Err(Failure::new(format!("has the big-endian data type '{descr}'; convert it with NumPy's astype('<{name}')"))),
             _ => Err(unknown()),
         }
     }
@@ -213,14 +213,15 @@ impl Item {
             (Item::Number(dtype), None) => Ok(dtype),
             (Item::Number(dtype), Some(stored)) if dtype == stored => Ok(dtype),
             (Item::Number(_) | Item::Void(_), Some(stored)) if npy_has(stored) || stored.bits().div_ceil(8) != self.bytes() => {
-                Err(Failure(format!("has the data type '{descr}', which cannot represent {stored}")))
+                Err(Failure::new(format!("has the data type '{descr}', which cannot represent {stored}")))
             }
-            (Item::Number(dtype), Some(_)) if dtype.class() != Class::Unsigned => Err(Failure(format!(
-                "has the data type '{descr}'; only unsigned integers can represent types that NumPy lacks: omit --from"
-            ))),
+            (Item::Number(dtype), Some(_)) if dtype.class() != Class::Unsigned => Err(Failure::new(format!(
+                "has the data type '{descr}'; only unsigned integers can represent types that NumPy lacks"
+            ))
+            .with(Remedy::OmitType)),
             (_, Some(stored)) => Ok(stored),
             (_, None) => {
-                Err(Failure(format!("has the data type '{descr}', which NumPy does not name; use --from to state the ONNX type")))
+                Err(Failure::new(format!("has the data type '{descr}', which NumPy does not name")).with(Remedy::StateType))
             }
         }
     }

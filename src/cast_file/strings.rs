@@ -9,7 +9,7 @@ pub(super) fn from_wide(data: &[u8], characters: usize) -> Result<Vec<Bytes>, Fa
     let read = |(index, item): (usize, &[u8])| {
         let codes = item.as_chunks::<4>().0.iter().map(|&code| u32::from_le_bytes(code));
         let text: Option<String> = codes.map(char::from_u32).collect();
-        let text = text.ok_or_else(|| Failure(format!("has an element that is not valid Unicode, at index {index}")))?;
+        let text = text.ok_or_else(|| Failure::new(format!("has an element that is not valid Unicode, at index {index}")))?;
         Ok(Bytes::from(text.trim_end_matches('\0').to_owned()))
     };
     data.chunks_exact(characters * 4).enumerate().map(read).collect()
@@ -31,14 +31,14 @@ pub(super) fn to_wide(strings: &[Bytes]) -> Result<(usize, Vec<u8>), Failure> {
         .map(|(index, string)| {
             // A copy: other programs may change the mapped bytes, and a string must stay UTF-8.
             let text = String::from_utf8(string.to_vec());
-            text.map_err(|_| Failure(format!("has an element that is not UTF-8, at index {index}")))
+            text.map_err(|_| Failure::new(format!("has an element that is not UTF-8, at index {index}")))
         })
         .collect::<Result<Vec<String>, Failure>>()?;
     let characters = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let stored: usize = texts.iter().map(|text| text.len() + 1).sum();
     let needed = texts.len() as u128 * characters as u128 * 4;
     if needed > LARGEST.max(stored.saturating_mul(TIMES)) as u128 {
-        return Err(Failure(format!(
+        return Err(Failure::new(format!(
             "has a string of {characters} characters, and a .npy file gives as many to each: it would have {needed} bytes; write a \
              TensorProto"
         )));

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::array::{Array, Failure};
+use super::array::{Array, Failure, Remedy};
 use crate::dtype::DType;
 use crate::tensor::{Data, Spread, Tensor, raw_data, without_values};
 use crate::wire::schema::TensorProto;
@@ -10,11 +10,12 @@ use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, raw};
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
     let proto = TensorProto::from_bytes(bytes.clone())
-        .map_err(|error| Failure(format!("is neither a .npy file nor a TensorProto: {error}")))?;
+        .map_err(|error| Failure::new(format!("is neither a .npy file nor a TensorProto: {error}")))?;
     let tensor =
-        Tensor::read(&proto).map_err(|error| Failure(format!("is neither a .npy file nor a valid TensorProto: {error}")))?;
+        Tensor::read(&proto).map_err(|error| Failure::new(format!("is neither a .npy file nor a valid TensorProto: {error}")))?;
     if let Some(stored) = stored.filter(|&stored| stored != tensor.dtype()) {
-        return Err(Failure(format!("has the type {}, not {stored}; omit --from, a TensorProto states its type", tensor.dtype())));
+        return Err(Failure::new(format!("has the type {}, not {stored}: a TensorProto states its type", tensor.dtype()))
+            .with(Remedy::OmitType));
     }
     let content = tensor.load(folder).map_err(Failure::new)?;
     Ok(Array { content, fortran_order: false, message: Some(proto) })
@@ -40,7 +41,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     }
     let layout = Layout::of(&proto);
     if layout.bytes() > LARGEST_MESSAGE {
-        return Err(Failure(format!(
+        return Err(Failure::new(format!(
             "the TensorProto would have {} bytes, more than protobuf's limit of 2 GiB; write a .npy file",
             layout.bytes()
         )));

@@ -11,9 +11,10 @@ use clap::{ArgAction, Args, ValueEnum};
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::streams::{message, print, say};
-use super::{EXIT_CODES, Messages, files, progress};
+use super::{EXIT_CODES, Messages, files, output, progress};
+use crate::api::not_written;
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
-use crate::cast_file::{self, Failure, Form};
+use crate::cast_file::{self, Failure, Form, Remedy};
 use crate::dtype::DType;
 use crate::formats;
 use crate::report::{bytes, plural};
@@ -83,7 +84,7 @@ enum RoundModeName {
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         if self.output != Path::new("-") {
-            files::check_target(&self.output)?;
+            output::check_target(&self.output)?;
         }
         let (input, data) = files::open_with_data(&self.input, &self.folders)?;
         let array = cast_file::read(&input, self.from, &data)
@@ -104,11 +105,11 @@ impl CastFile {
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
-        written.map_err(|error| files::not_written(&files::target_name(&target), &error))?;
+        written.map_err(|error| not_written(&target.name(), &error))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
-            let mut report = Shown::line(format_args!("{} -> {}", input.name, files::target_name(&target)));
+            let mut report = Shown::line(format_args!("{} -> {}", input.name, target.name()));
             report.push_line(format_args!("  cast {elements} from {from} to {to}"));
             report.push_line(format_args!("  {bytes_in} -> {bytes_out}"));
             print(report)?;
@@ -181,6 +182,10 @@ fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
     }
     match formats::recognise(bytes).filter(|format| !["npy", "tensor-proto"].contains(&format.code)) {
         Some(format) => anyhow!("is {}, not a .npy file or a TensorProto", format.name),
-        None => failure.into(),
+        None => match failure.remedy {
+            Some(Remedy::StateType) => anyhow!("{failure}; use --from to state the ONNX type"),
+            Some(Remedy::OmitType) => anyhow!("{failure}; omit --from"),
+            None => failure.into(),
+        },
     }
 }

@@ -6,18 +6,20 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::files::{self, ExternalData, Output};
+use super::files::{self, ExternalData};
+use super::models::{ModelReport, Run};
 use super::opset::parse_opset;
+use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages, paths};
-use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Options, Remedy};
-use crate::external::Plan;
+use super::{EXIT_CODES, Format, Messages};
+use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Remedy};
+use crate::external::OldFiles;
 use crate::facts;
 use crate::graph::{ScopeId, domain_name};
-use crate::report::{self, ConvertedModel, Failure, IrVersions};
+use crate::report::{self, ConvertedModel, IrVersions};
 use crate::shown::Shown;
-use crate::wire::Target;
 use crate::wire::schema::OperatorSetIdProto;
+use crate::{ConvertOptions, Error, SavePlan, Target};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
@@ -87,39 +89,16 @@ enum Explicit {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let models = paths::expand_patterns(&self.models)?;
-        let targets = self.output.targets_unless(self.dry_run, &models)?;
-        // All models are converted before the first is written: if one cannot be converted, none is written.
-        let converted = files::each(messages, &models, targets, |path, target| self.convert(path, target));
-        let files::Together { mut reports, plans, mut errors } = converted;
-        let is_refused = reports.iter().any(|report| !report.blockers.is_empty());
-        if errors.is_empty() && !is_refused {
-            let (old, error) = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages);
-            reports.iter_mut().skip(old.len()).for_each(|report| report.output = None);
-            for (report, old) in reports.iter_mut().zip(old) {
-                (report.removed_files, report.unused_files) = (old.removed, old.unused);
-            }
-            errors.extend(error);
-        } else {
-            reports.iter_mut().for_each(|report| report.output = None);
-        }
-        // In a run with errors, the text lists only models that were written or blocked.
-        let is_told = |model: &&ConvertedModel| errors.is_empty() || model.output.is_some() || !model.blockers.is_empty();
-        let text = || reports.iter().filter(is_told).map(|model| report::convert_text(model, messages.verbose)).collect::<Shown>();
-        let printed = match self.format {
-            Format::Json => Some(report::models_json(&reports, &errors).into()),
-            Format::Text if messages.quiet => None,
-            Format::Text => Some(text().into()),
-        };
-        let code = files::print_report(printed, &errors, &self.output)?;
-        Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
+        let Convert { models, output, dry_run, format, .. } = &self;
+        let run = Run { models, output, dry_run: *dry_run, format: *format, messages };
+        run.run(|path, target| self.convert(path, target))
     }
 
     /// Converts one model: its report, and the plan to write it.
-    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<Plan>), Failure> {
-        let (input, model) = files::open_model(path, &self.external_data.folders)?;
-        let (model, prepared) = prepare(model, self.freeze, &self.metadata).map_err(|error| Failure::new(&input.name, &error))?;
-        let options = Options {
+    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<SavePlan>), Error> {
+        let mut model = files::open_model(path, &self.external_data.folders)?;
+        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let options = ConvertOptions {
             opset: self.opset,
             from_opset: self.from_opset,
             ir_version: self.ir_version,
@@ -144,9 +123,9 @@ impl Convert {
         to.entry(domain_name("").to_owned()).and_modify(|opset| *opset = self.opset);
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
-            path: input.name.clone(),
+            path: path.display().to_string(),
             dry_run: self.dry_run,
-            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
             from,
             stated_opset,
             to,
@@ -163,38 +142,63 @@ impl Convert {
             unused_files: Vec::new(),
             copied_files: Vec::new(),
         };
-        match convert::convert(model, &options) {
-            Ok(conversion) => {
-                let done = conversion.report;
-                report.ir_version.to = done.ir_to;
-                (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
-                let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
-                let plan = plan.map_err(|error| Failure::new(input.name, &error))?;
-                report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
-                report.copied_files = plan.iter().flat_map(Plan::copied_files).collect();
-                report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
-                Ok((report, plan))
+        let done = match model.convert(&options) {
+            Ok(done) => done,
+            Err(error) if !error.blockers().is_empty() => {
+                list_blockers(&mut report, &error);
+                return Ok((report, None));
             }
-            Err(NotConverted::Blocked { mut blockers, nearest, .. }) => {
-                for blocker in blockers.iter_mut().filter(|blocker| blocker.code == Code::Overridable) {
-                    blocker.reason.push_str("; use --freeze-initializers to treat it as a constant");
-                }
-                report.notes.extend(meant_opset(&blockers).map(|opset| {
-                    format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
-                }));
-                (report.blockers, report.nearest_opset) = (blockers, nearest);
-                Ok((report, None))
+            Err(error) => {
+                return Err(match error.cause() {
+                    Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
+                        error.with_remedy("use --from-opset N to state the opset of the model")
+                    }
+                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
+                        error.with_remedy("use --drop-metadata to remove it")
+                    }
+                    _ => error,
+                });
             }
-            Err(NotConverted::Invalid(invalid)) => Err(Failure::new(input.name, &invalid)),
-            Err(NotConverted::Avoidable { error, remedy }) => {
-                let remedy = match remedy {
-                    Remedy::StateOpset => "use --from-opset N to state the opset of the model",
-                    Remedy::DropMetadata => "use --drop-metadata to remove it",
-                };
-                let failure = Failure::new(input.name, &error);
-                Err(Failure { message: format!("{}; {remedy}", failure.message), ..failure })
-            }
-        }
+        };
+        report.ir_version.to = done.ir_to;
+        (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
+        let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
+        report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
+        report.copied_files = plan.iter().flat_map(SavePlan::copied_files).collect();
+        report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
+        Ok((report, plan))
+    }
+}
+
+/// Adds the nodes that cannot be converted, with the options that help.
+fn list_blockers(report: &mut ConvertedModel, error: &Error) {
+    let mut blockers = error.blockers().to_vec();
+    for blocker in blockers.iter_mut().filter(|blocker| blocker.code == Code::Overridable) {
+        blocker.reason.push_str("; use --freeze-initializers to treat it as a constant");
+    }
+    report.notes.extend(
+        meant_opset(&blockers).map(|opset| {
+            format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
+        }),
+    );
+    (report.blockers, report.nearest_opset) = (blockers, error.nearest_opset());
+}
+
+impl ModelReport for ConvertedModel {
+    fn output(&mut self) -> &mut Option<String> {
+        &mut self.output
+    }
+
+    fn settle(&mut self, old: OldFiles) {
+        (self.removed_files, self.unused_files) = (old.removed, old.unused);
+    }
+
+    fn is_refused(&self) -> bool {
+        !self.blockers.is_empty()
+    }
+
+    fn text(&self, verbose: bool) -> Shown {
+        report::convert_text(self, verbose)
     }
 }
 

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
-use super::streams::{print, say_failures};
+use super::streams::{print, say_errors};
 use super::{EXIT_CODES, Format, Messages, files};
-use crate::diff::{Compared, Difference, DifferenceKind, Side, diff_decodable};
-use crate::report::{self, ComparedModels, Failure};
+use crate::api::Comparison;
+use crate::diff::{Difference, DifferenceKind};
+use crate::report::{self, ComparedModels};
+use crate::{Error, diff};
 
 /// Show the differences between two models
 ///
@@ -74,7 +75,7 @@ impl Diff {
             bail!("only one of the two models can be read from standard input");
         }
         let names = [&self.left, &self.right].map(|path| path.display().to_string());
-        let (differences, errors) = self.compare(&names);
+        let (differences, errors) = self.compare();
         let answer = u8::from(!differences.is_empty());
         let [left, right] = names;
         let compared = ComparedModels { left, right, differences };
@@ -85,31 +86,23 @@ impl Diff {
             Format::Text if compared.differences.is_empty() && !errors.is_empty() => {}
             Format::Text => print(report::diff_text(&compared))?,
         }
-        say_failures(&errors);
+        say_errors(&errors);
         Ok(ExitCode::from(if errors.is_empty() { answer } else { 2 }))
     }
 
     /// The differences, and the errors of both models.
-    fn compare(&self, names: &[String; 2]) -> (Vec<Difference>, Vec<Failure>) {
-        let mut errors = Vec::new();
-        // The comparison works on the bytes, so each decoded model is freed.
-        let mut open = |path, name| match files::open_model_for_reading(path, &self.folders) {
-            Ok((input, model, faults)) => {
-                errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
-                Some((input, Arc::clone(model.data())))
-            }
-            Err(failure) => {
-                errors.push(failure);
-                None
-            }
+    fn compare(&self) -> (Vec<Difference>, Vec<Error>) {
+        let opened = [&self.left, &self.right].map(|path| files::open_model(path, &self.folders));
+        let (left, right) = match opened {
+            [Ok(left), Ok(right)] => (left, right),
+            opened => return (Vec::new(), opened.into_iter().filter_map(Result::err).collect()),
         };
-        let (Some(left), Some(right)) = (open(&self.left, &names[0]), open(&self.right, &names[1])) else {
-            return (Vec::new(), errors);
-        };
-        let [left, right] = [&left, &right].map(|(input, data)| Side { model: &input.bytes, data });
-        let Compared { mut differences, faults } = diff_decodable(left, right);
-        differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
-        errors.extend(faults.iter().map(|(side, fault)| Failure::new(&names[*side], fault)));
-        (differences, errors)
+        match diff(&left, &right) {
+            Ok(Comparison { mut differences, errors }) => {
+                differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
+                (differences, errors)
+            }
+            Err(error) => (Vec::new(), vec![error]),
+        }
     }
 }

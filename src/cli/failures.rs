@@ -3,11 +3,11 @@
 use std::io;
 
 use super::Format;
-use super::files::Output;
+use super::output::Output;
 use super::streams::{message, print, say};
-use crate::error::{Classified, ErrorKind};
+use crate::error::{Classified, Error, ErrorKind};
 use crate::lint::BadConfig;
-use crate::report::{self, Failure, LintFormat, LintRun};
+use crate::report::{self, LintFormat, LintRun};
 
 /// Where an error that ends a run is reported, besides standard error.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl OnError {
     }
 
     /// What is printed to standard error and, if there is such, to standard output.
-    pub fn words(self, failure: Failure) -> (String, String) {
+    pub fn words(self, failure: Error) -> (String, String) {
         let text = message(&failure).to_string();
         let errors = [failure];
         let models: [(); 0] = [];
@@ -52,7 +52,7 @@ impl OnError {
     }
 
     /// Reports an error.
-    pub fn report(self, failure: Failure) {
+    pub fn report(self, failure: Error) {
         let text = message(&failure);
         let errors = [failure];
         let models: [(); 0] = [];
@@ -70,8 +70,8 @@ impl OnError {
 }
 
 /// An error as reports show it.
-pub fn of(error: anyhow::Error) -> Failure {
-    let error = match error.downcast::<Failure>() {
+pub fn of(error: anyhow::Error) -> Error {
+    let error = match error.downcast::<Error>() {
         Ok(failure) => return failure,
         Err(error) => error,
     };
@@ -84,10 +84,10 @@ pub fn of(error: anyhow::Error) -> Failure {
         io.or_else(|| cause.downcast_ref::<BadConfig>().map(Classified::kind))
     };
     let code = error.chain().find_map(cause).unwrap_or(ErrorKind::Usage);
-    Failure::of_run(code, format!("{error:#}"))
+    Error::new(code, format!("{error:#}"))
 }
 
 /// An error of standard output.
-pub fn of_stdout(error: &io::Error) -> Failure {
-    Failure::of_run(Classified::kind(error), format!("standard output: {error}"))
+pub fn of_stdout(error: &io::Error) -> Error {
+    Error::new(Classified::kind(error), format!("standard output: {error}"))
 }

@@ -5,15 +5,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::files::{self, ExternalData, Output};
+use super::files::{self, ExternalData};
+use super::models::{ModelReport, Run};
 use super::open_results::{OnContested, Undefined};
+use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages, paths};
-use crate::external::Plan;
-use crate::passes::{self, PASSES, Pass};
-use crate::report::{self, Failure, FoldedModel};
+use super::{EXIT_CODES, Format, Messages};
+use crate::external::OldFiles;
+use crate::passes::{PASSES, Pass};
+use crate::report::{self, FoldedModel};
 use crate::shown::Shown;
-use crate::wire::{Layout, Target};
+use crate::{Error, FoldOptions, SavePlan, Target};
 
 /// Replace casts of constants by their results
 ///
@@ -67,49 +69,29 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let models = paths::expand_patterns(&self.models)?;
-        let targets = self.output.targets_unless(self.dry_run, &models)?;
-        // All models are folded before the first is written: if one has an error, none is written.
-        let folded = files::each(messages, &models, targets, |path, target| self.fold(path, target));
-        let files::Together { mut reports, plans, mut errors } = folded;
-        if errors.is_empty() {
-            let (old, error) = files::write_all(plans.into_iter().flatten().collect(), self.dry_run, messages);
-            reports.iter_mut().skip(old.len()).for_each(|report| report.output = None);
-            for (report, old) in reports.iter_mut().zip(old) {
-                (report.removed_files, report.unused_files) = (old.removed, old.unused);
-            }
-            errors.extend(error);
-        } else {
-            reports.iter_mut().for_each(|report| report.output = None);
-        }
-        // In a run with errors, the text lists only models that were written.
-        let is_told = |model: &&FoldedModel| errors.is_empty() || model.output.is_some();
-        let text = || reports.iter().filter(is_told).map(|model| report::fold_text(model, messages.verbose)).collect::<Shown>();
-        let printed = match self.format {
-            Format::Json => Some(report::models_json(&reports, &errors).into()),
-            Format::Text if messages.quiet => None,
-            Format::Text => Some(text().into()),
-        };
-        Ok(files::print_report(printed, &errors, &self.output)?)
+        let Fold { models, output, dry_run, format, .. } = &self;
+        let run = Run { models, output, dry_run: *dry_run, format: *format, messages };
+        run.run(|path, target| self.fold(path, target))
     }
 
     /// Folds one model: its report, and the plan to write it.
-    fn fold(&self, path: &Path, target: Option<Target>) -> Result<(FoldedModel, Option<Plan>), Failure> {
-        let (input, model) = files::open_model(path, &self.external_data.folders)?;
-        let options = passes::Options {
+    fn fold(&self, path: &Path, target: Option<Target>) -> Result<(FoldedModel, Option<SavePlan>), Error> {
+        let mut model = files::open_model(path, &self.external_data.folders)?;
+        let options = FoldOptions {
             fold_undefined: self.undefined == Undefined::Fold,
             contested: self.contested.choice(),
             max_growth: self.max_growth,
         };
-        let (model, prepared) = prepare(model, self.freeze, &self.metadata).map_err(|error| Failure::new(&input.name, &error))?;
-        let (model, report) = passes::run(model, &self.passes.0, &options).map_err(|error| Failure::new(&input.name, &error))?;
+        let bytes_in = model.bytes();
+        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let report = model.run_passes(&self.passes.0, &options)?;
         let mut folded = FoldedModel {
-            path: input.name,
+            path: path.display().to_string(),
             dry_run: self.dry_run,
-            output: target.as_ref().filter(|_| !self.dry_run).map(files::target_name),
+            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
             prepared,
             report: report.into(),
-            bytes_in: input.bytes.len() as u64,
+            bytes_in,
             bytes_out: 0,
             data_file: None,
             notes: Vec::new(),
@@ -118,15 +100,29 @@ impl Fold {
             copied_files: Vec::new(),
         };
         let Some(target) = target else {
-            folded.bytes_out = Layout::of(model.proto()).bytes();
+            folded.bytes_out = model.bytes();
             return Ok((folded, None));
         };
-        let plan = self.external_data.plan(model, path, &target).map_err(|error| Failure::new(&folded.path, &error))?;
+        let plan = self.external_data.plan(model, &target)?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
         folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);
         Ok((folded, Some(plan)))
+    }
+}
+
+impl ModelReport for FoldedModel {
+    fn output(&mut self) -> &mut Option<String> {
+        &mut self.output
+    }
+
+    fn settle(&mut self, old: OldFiles) {
+        (self.removed_files, self.unused_files) = (old.removed, old.unused);
+    }
+
+    fn text(&self, verbose: bool) -> Shown {
+        report::fold_text(self, verbose)
     }
 }
 

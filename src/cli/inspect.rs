@@ -6,10 +6,9 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::streams::{print, say_failures};
+use super::streams::{print, say_errors};
 use super::{EXIT_CODES, Messages, files, paths, progress};
-use crate::inspect::inspect;
-use crate::report::{self, Failure, InspectedModel};
+use crate::report::{self, InspectedModel};
 use crate::shown::Shown;
 
 /// Show the opsets, operators, casts, initializers and functions of a model
@@ -51,19 +50,14 @@ impl Inspect {
         let messages = Messages { quiet: messages.quiet || is_dot, ..messages };
         progress::of_models(messages, models.len(), |done| -> io::Result<()> {
             for path in &models {
-                match files::open_model_for_reading(path, &files::DataFolders::default()) {
-                    Ok((input, model, faults)) => {
-                        let name = &input.name;
-                        errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
-                        if is_dot {
-                            print(model.to_dot())?;
-                        } else {
-                            let (inspection, faults) = inspect(&model);
-                            errors.extend(faults.iter().map(|fault| Failure::new(name, fault)));
-                            inspected.push(InspectedModel { path: input.name, inspection });
-                        }
+                match files::open_model(path, &files::DataFolders::default()) {
+                    Ok(model) if is_dot => print(model.to_dot())?,
+                    Ok(model) => {
+                        let (inspection, invalid) = model.inspect();
+                        errors.extend(invalid);
+                        inspected.push(InspectedModel { path: path.display().to_string(), inspection });
                     }
-                    Err(failure) => errors.push(failure),
+                    Err(error) => errors.push(error),
                 }
                 done.count();
             }
@@ -78,7 +72,7 @@ impl Inspect {
             InspectFormat::Text if messages.quiet => {}
             InspectFormat::Text => print(inspected.iter().map(report::inspect_text).collect::<Shown>())?,
         }
-        say_failures(&errors);
+        say_errors(&errors);
         Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 }

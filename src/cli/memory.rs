@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::failures::OnError;
-use crate::error::ErrorKind;
-use crate::report::Failure;
+use crate::error::{Error, ErrorKind};
 use crate::wire::{self, LastWords};
 
 /// The limit of the run, and where its errors go.
@@ -23,8 +22,9 @@ pub fn set_limit(bytes: Option<u64>, on_error: OnError) {
 pub fn set_last_words(path: Option<&str>) {
     let Some(&(bytes, on_error)) = LIMIT.get() else { return };
     let words = |what: &str| {
-        let failure = Failure { path: path.map(str::to_owned), ..Failure::of_run(ErrorKind::MemoryLimit, what) };
-        let (text, document) = on_error.words(failure);
+        let error = Error::new(ErrorKind::MemoryLimit, what);
+        let error = if let Some(path) = path { error.in_file(path) } else { error };
+        let (text, document) = on_error.words(error);
         // Never freed: they may be needed at any time until the end.
         LastWords { text: text.leak(), document: document.leak() }
     };

@@ -9,9 +9,8 @@ use anyhow::Context;
 use glob::MatchOptions;
 
 use super::files;
-use super::not_a_model::explain_open;
-use crate::error::ErrorKind;
-use crate::report::Failure;
+use crate::api::explain_open;
+use crate::error::{Error, ErrorKind};
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -54,7 +53,7 @@ fn is_pattern(path: &str) -> bool {
 
 /// The model files that the paths name, in order and without duplicates; those of a folder or pattern are sorted by name. A path that
 /// cannot be read yields an error in place of its files.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Failure>> {
+pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
     for path in paths {
         expand_one(path, &mut all);
@@ -64,7 +63,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Failure>> {
     all
 }
 
-fn expand_one(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
+fn expand_one(path: &Path, all: &mut Vec<Result<Found, Error>>) {
     match fs::metadata(path) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
         Ok(metadata) if metadata.is_dir() => walk(path, all),
@@ -76,8 +75,8 @@ fn expand_one(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     }
 }
 
-fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
-    let unfound = |code, message: String| Err(Failure::of_file(pattern, code, message));
+fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Error>>) {
+    let unfound = |code, message: String| Err(Error::new(code, message).in_file(pattern));
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let matches = match glob::glob_with(pattern, options) {
         Ok(matches) => matches,
@@ -103,7 +102,7 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Failure>>) {
 }
 
 /// Adds the models of a folder and its subfolders, except hidden ones.
-fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
+fn walk(folder: &Path, all: &mut Vec<Result<Found, Error>>) {
     let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
         Ok(entries) => entries,
         Err(error) => return all.push(Err(failure(&plain(folder), error))),
@@ -123,7 +122,7 @@ fn walk(folder: &Path, all: &mut Vec<Result<Found, Failure>>) {
 }
 
 /// Adds a file that was found, not named. Only regular files and links to them are added; reading a pipe would block.
-fn push_file(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
+fn push_file(path: &Path, all: &mut Vec<Result<Found, Error>>) {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
         Ok(_) => {}
@@ -131,8 +130,8 @@ fn push_file(path: &Path, all: &mut Vec<Result<Found, Failure>>) {
     }
 }
 
-fn failure(path: &Path, error: io::Error) -> Failure {
-    Failure::new(path.display().to_string(), &explain_open(path, error))
+fn failure(path: &Path, error: io::Error) -> Error {
+    Error::of(&explain_open(path, error)).in_file(path.display().to_string())
 }
 
 /// The path without `./`.

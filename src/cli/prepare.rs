@@ -4,8 +4,9 @@ use std::convert::Infallible;
 
 use clap::Args;
 
-use crate::graph::{Edit, MetadataKeys, Model, Refused};
+use crate::graph::MetadataKeys;
 use crate::report::{DroppedMetadata, Prepared};
+use crate::{Error, Model};
 
 /// Freezing of initializers.
 #[derive(Args, Clone, Copy, Default)]
@@ -25,31 +26,23 @@ pub struct DropMetadata {
 }
 
 impl Freeze {
-    /// The model, and the names of the frozen initializers.
-    pub fn apply(self, model: Model) -> Result<(Model, Option<Vec<String>>), Refused> {
-        if !self.freeze_initializers {
-            return Ok((model, None));
-        }
-        let names: Vec<String> = model.overridable_initializers().into_iter().map(str::to_owned).collect();
-        let edits = if names.is_empty() { Vec::new() } else { vec![Edit::FreezeInitializers] };
-        Ok((model.apply(edits)?, Some(names)))
+    /// The names of the frozen initializers.
+    pub fn apply(self, model: &mut Model) -> Result<Option<Vec<String>>, Error> {
+        self.freeze_initializers.then(|| model.freeze_initializers()).transpose()
     }
 }
 
 impl DropMetadata {
-    fn apply(&self, model: Model) -> Result<(Model, Option<DroppedMetadata>), Refused> {
-        let Some(keys) = &self.drop_metadata else { return Ok((model, None)) };
-        let counts = model.metadata(keys);
-        let edits = if counts.is_empty() { Vec::new() } else { vec![Edit::DropMetadata(keys.clone())] };
-        Ok((model.apply(edits)?, Some(DroppedMetadata { entries: counts.values().sum(), keys: counts })))
+    fn apply(&self, model: &mut Model) -> Result<Option<DroppedMetadata>, Error> {
+        let Some(keys) = &self.drop_metadata else { return Ok(None) };
+        let keys = model.drop_metadata(keys)?;
+        Ok(Some(DroppedMetadata { entries: keys.values().sum(), keys }))
     }
 }
 
 /// Prepares a model and reports the changes.
-pub fn prepare(model: Model, freeze: Freeze, metadata: &DropMetadata) -> Result<(Model, Prepared), Refused> {
-    let (model, frozen_initializers) = freeze.apply(model)?;
-    let (model, dropped_metadata) = metadata.apply(model)?;
-    Ok((model, Prepared { frozen_initializers, dropped_metadata }))
+pub fn prepare(model: &mut Model, freeze: Freeze, metadata: &DropMetadata) -> Result<Prepared, Error> {
+    Ok(Prepared { frozen_initializers: freeze.apply(model)?, dropped_metadata: metadata.apply(model)? })
 }
 
 fn parse_keys(text: &str) -> Result<MetadataKeys, Infallible> {

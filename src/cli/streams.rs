@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 
-use crate::report::Failure;
+use crate::error::Error;
 use crate::shown::{Printed, Shown};
 use crate::wire;
 
@@ -74,6 +74,6 @@ pub fn text_width() -> Option<usize> {
 }
 
 /// Reports errors on standard error, one per line.
-pub fn say_failures(errors: &[Failure]) {
+pub fn say_errors(errors: &[Error]) {
     errors.iter().for_each(|error| say(message(error)));
 }

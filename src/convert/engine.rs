@@ -15,7 +15,7 @@ use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
-        return Err(Invalid::at("--opset", what).into());
+        return Err(Invalid::at("target opset", what).into());
     }
     let model = match options.from_opset {
         Some(opset) => read_as(model, opset)?,
@@ -52,7 +52,7 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
 fn read_as(model: Model, opset: i64) -> Result<Model, Invalid> {
     if !(1..=LATEST_OPSET).contains(&opset) {
         let what = format!("unknown opset {opset}: this version of recast supports 1 to {LATEST_OPSET}");
-        return Err(Invalid::at("--from-opset", what));
+        return Err(Invalid::at("stated opset", what));
     }
     let stated = model.opset(ScopeId::MAIN, "");
     let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));

@@ -40,12 +40,12 @@ pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, 
             None => present.min(least).max(contents),
         }),
         IrVersion::Keep if present < OPSET_IMPORT => {
-            let what = format!("--ir-version keep: opset imports need IR version {OPSET_IMPORT}, and the model has {present}");
+            let what = format!("IR version {present} cannot be kept: opset imports need {OPSET_IMPORT}");
             Err(Invalid::at("model", what).into())
         }
         IrVersion::Keep => Ok(present),
         IrVersion::Number(number) if number < least => {
-            let error = Invalid::at("model", format!("--ir-version {number} is too low: {} needs {least}", need.what));
+            let error = Invalid::at("model", format!("IR version {number} is too low: {} needs {least}", need.what));
             let others = needs.iter().filter(|need| !need.is_metadata).map(|need| need.ir).max();
             match others.is_none_or(|others| others <= number) {
                 true => Err(NotConverted::Avoidable { error, remedy: Remedy::DropMetadata }),
@@ -54,7 +54,7 @@ pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, 
         }
         IrVersion::Number(number) if number > LATEST => {
             let what = format!("unknown IR version {number}: this version of recast supports up to {LATEST}");
-            Err(Invalid::at("--ir-version", what).into())
+            Err(Invalid::at("IR version", what).into())
         }
         IrVersion::Number(number) => Ok(number),
     }

@@ -27,7 +27,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Classified, ErrorKind};
+use crate::error::{self, Classified, ErrorKind};
 use crate::files::{FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, is_external, moved_to_file, moved_to_model};
@@ -137,9 +137,9 @@ impl Classified for Unplaceable {
         }
     }
 
-    fn place(&self) -> Option<String> {
+    fn place(&self) -> Option<error::Place> {
         match self {
-            Unplaceable::Tensor { place, .. } => Some(place.clone()),
+            Unplaceable::Tensor { place, .. } => Some(error::Place::Path(place.clone())),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use crate::error::{Classified, ErrorKind};
+use crate::error::{Classified, ErrorKind, Place};
 use crate::wire::outline::MODEL_PROTO;
 use crate::wire::schema::ModelProto;
 use crate::wire::{Malformed, Reason, Spans};
@@ -73,7 +73,7 @@ impl Classified for NotAModel {
         }
     }
 
-    fn place(&self) -> Option<String> {
+    fn place(&self) -> Option<Place> {
         match &self.what {
             Fact::Malformed(malformed) => malformed.place(),
             _ => None,

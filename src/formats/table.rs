@@ -85,13 +85,13 @@ formats! {
     "tflite", "a TensorFlow Lite model", Sign::At(4, b"TFL3"), "convert it with tf2onnx --tflite";
     "ort", "a model in the ORT format of ONNX Runtime", Sign::At(4, b"ORTM"), "pass the .onnx file that it was made from";
     "tensorrt", "a TensorRT engine", Sign::At(0, b"ftrt"), "pass the ONNX file that it was built from";
-    "npy", "a NumPy array (.npy)", Sign::At(0, b"\x93NUMPY"), "it holds one array, not a graph: pass the .onnx file";
+    "npy", "a NumPy array (.npy)", Sign::At(0, b"\x93NUMPY"), "it holds a single tensor; use `recast cast`";
     "hdf5", "an HDF5 file, such as a Keras model", Sign::At(0, b"\x89HDF\r\n\x1a\n"), CONVERT_TENSORFLOW;
     "pickle", "a Python pickle", Sign::Content(content::is_pickle), "export the model to ONNX (torch.onnx.export, skl2onnx)";
     "saved-model", "a TensorFlow SavedModel", Sign::Content(content::is_saved_model), "convert its folder with tf2onnx --saved-model";
     "graph-def", "a TensorFlow GraphDef", Sign::Content(content::is_graph_def), "convert it with tf2onnx --graphdef";
     "coreml", "a Core ML model", Sign::Content(content::is_coreml), "pass the ONNX model or the original that it was converted from";
-    "tensor-proto", "a single tensor (TensorProto)", Sign::Content(content::is_tensor_proto), "pass a model";
+    "tensor-proto", "a single tensor (TensorProto)", Sign::Content(content::is_tensor_proto), "it holds a single tensor; use `recast cast`";
     "zeros", "filled with zero bytes", Sign::Content(content::is_zeros), "its content was lost: download or copy it again";
     "random", "random, compressed or encrypted data", Sign::Content(content::is_random), "decrypt it, or pass the .onnx file";
 }

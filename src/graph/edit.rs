@@ -7,7 +7,7 @@ use super::metadata::{MetadataKeys, drop_entries};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind, Invalid};
+use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{NodeProto, TensorProto};
 
@@ -87,7 +87,7 @@ impl Classified for Refused {
         self.0.kind()
     }
 
-    fn place(&self) -> Option<String> {
+    fn place(&self) -> Option<Place> {
         self.0.place()
     }
 
@@ -120,7 +120,7 @@ impl Model {
             _ => None,
         });
         let dropped: Vec<_> = dropped.collect();
-        let Model { mut proto, index, data, origin } = self;
+        let Model { mut proto, index, source } = self;
         // Frees the rest of the old index before the new one is built.
         let kinds = index.into_kinds();
         for (keys, entries) in dropped {
@@ -136,7 +136,7 @@ impl Model {
             }
         }
         apply_changes(&mut proto, &kinds, changes);
-        let changed = Model { data, origin, ..Model::new(proto)? };
+        let changed = Model { source, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),

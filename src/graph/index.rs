@@ -23,7 +23,7 @@ impl ValueId {
 }
 
 /// The structure of a model without its messages.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// By scope.
     pub kinds: Vec<ScopeKind>,
@@ -68,7 +68,7 @@ pub(super) enum Vertex {
 }
 
 /// The record of a value. There is one per value of the model, so its size matters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ValueData {
     pub vertex: NodeIndex,
     pub scope: ScopeId,

@@ -44,7 +44,7 @@ mod fold_casts;
 use std::fmt;
 
 use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind, Invalid};
+use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::folding;
 use crate::graph::{Edit, Model, Refused};
 
@@ -249,7 +249,7 @@ impl Classified for PassError {
         }
     }
 
-    fn place(&self) -> Option<String> {
+    fn place(&self) -> Option<Place> {
         match self {
             PassError::Invalid(invalid) => invalid.place(),
             PassError::Refused { .. } | PassError::Contract { .. } => None,

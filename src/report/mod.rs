@@ -2,7 +2,6 @@
 
 mod convert;
 mod diff;
-mod failure;
 mod fold;
 mod inspect;
 mod lint;
@@ -11,7 +10,6 @@ mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
-pub use failure::Failure;
 pub use fold::{FoldReport, FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
@@ -20,6 +18,7 @@ pub use words::{bytes, plural};
 
 use serde::Serialize;
 
+use crate::error::Error;
 use crate::shown::Document;
 
 /// The version of every JSON document; it changes if the meaning of a key changes.
@@ -27,20 +26,20 @@ const VERSION: u32 = 1;
 
 /// The JSON document of one run: its version, its results, and its errors. It is serialized while it is written.
 #[must_use]
-pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Failure]) -> Document<'r> {
+pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> Document<'r> {
     #[derive(Serialize)]
     struct Versioned<'r, T> {
         version: u32,
         #[serde(flatten)]
         results: T,
-        errors: &'r [Failure],
+        errors: &'r [Error],
     }
     Document::json(Versioned { version: VERSION, results, errors })
 }
 
 /// The JSON document of a run on several models.
 #[must_use]
-pub fn models_json<'r>(models: &'r [impl Serialize], errors: &'r [Failure]) -> Document<'r> {
+pub fn models_json<'r>(models: &'r [impl Serialize], errors: &'r [Error]) -> Document<'r> {
     #[derive(Serialize)]
     struct Models<'r, T> {
         models: &'r [T],

@@ -13,7 +13,7 @@ use super::field::{Field, Value};
 use super::layout::{self, Piece};
 use super::locate::field_at;
 use super::outline;
-use crate::error::{Classified, ErrorKind};
+use crate::error::{Classified, ErrorKind, Place};
 
 /// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
 const LONGEST_KEY: usize = 5;
@@ -96,7 +96,7 @@ impl Source {
 
 /// The bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
-#[error("{}byte {offset}: {reason}", in_field(.field))]
+#[error("{}: {reason}", self.at())]
 pub struct Malformed {
     /// Where the field that cannot be read begins.
     pub offset: u64,
@@ -125,8 +125,8 @@ impl Classified for Malformed {
         }
     }
 
-    fn place(&self) -> Option<String> {
-        Some(format!("{}byte {}", in_field(&self.field), self.offset))
+    fn place(&self) -> Option<Place> {
+        Some(self.at())
     }
 
     fn message(&self) -> String {
@@ -134,8 +134,10 @@ impl Classified for Malformed {
     }
 }
 
-fn in_field(field: &str) -> String {
-    if field.is_empty() { String::new() } else { format!("`{field}` at ") }
+impl Malformed {
+    fn at(&self) -> Place {
+        Place::Byte { offset: self.offset, field: self.field.clone() }
+    }
 }
 
 /// What prost found. The path that it gives in front of that is left out: [`Malformed::field`] says it with indices.

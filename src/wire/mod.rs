@@ -31,7 +31,7 @@ pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
 pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limit};
-pub use open::{Input, open, open_with_data, read_stdin};
+pub use open::{Input, open, open_with_data, read_all};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
 pub use replaceable::{NotReplaceable, check_replaceable, is_standard_output};

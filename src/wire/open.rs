@@ -33,7 +33,7 @@ pub fn open(path: &Path) -> io::Result<Input> {
     if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
     }
-    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file, LARGEST_STREAM)? };
+    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file)? };
     Ok(Input { name, bytes })
 }
 
@@ -50,12 +50,12 @@ pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
     Ok((Input { name: path.display().to_string(), bytes: mapped(&file, path)? }, data))
 }
 
-/// Reads standard input to its end.
+/// Reads a stream to its end.
 ///
 /// # Errors
-/// Those of the operating system; also if there is more than this program reads.
-pub fn read_stdin() -> io::Result<Input> {
-    Ok(Input { name: "-".to_owned(), bytes: read_all(&mut io::stdin().lock(), LARGEST_STREAM)? })
+/// Those of the operating system; also if there are more than 8 GiB.
+pub fn read_all(from: &mut impl Read) -> io::Result<Bytes> {
+    read_up_to(LARGEST_STREAM, from)
 }
 
 /// The bytes of a regular file. `path` is its name in messages.
@@ -67,7 +67,7 @@ pub(super) fn mapped(file: &OpenFile, path: &Path) -> io::Result<Bytes> {
     }
 }
 
-fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Bytes> {
+fn read_up_to(limit: u64, from: &mut impl Read) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn an_endless_stream_is_read_up_to_a_limit() {
-        assert_eq!(read_all(&mut [1_u8; 100].as_slice(), 100).unwrap().len(), 100);
-        let error = read_all(&mut io::repeat(1), 100).unwrap_err();
+        assert_eq!(read_up_to(100, &mut [1_u8; 100].as_slice()).unwrap().len(), 100);
+        let error = read_up_to(100, &mut io::repeat(1)).unwrap_err();
         assert!(error.to_string().starts_with("has more than 100 bytes"), "{error}");
     }
 }

@@ -53,6 +53,17 @@ pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     }
 }
 
+impl Target {
+    /// The path; `-` is standard output.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Target::Stdout => "-".to_owned(),
+            Target::File(path) => path.display().to_string(),
+        }
+    }
+}
+
 /// Whether there is something at a path that cannot be replaced by a file: a device, a pipe.
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
@@ -191,6 +202,14 @@ fn chunks(pieces: &[Piece]) -> Vec<Chunk<'_>> {
 }
 
 impl Layout {
+    /// Writes the file from the first byte to the last.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        write_in_order(self, out)
+    }
+
     /// Whether these are the bytes that a file has already. Stops at the first difference.
     #[must_use]
     pub fn is_content_of(&self, found: &[u8]) -> bool {

@@ -20,6 +20,7 @@ mod hostile_files;
 mod inputs;
 mod kept;
 mod limits;
+mod library;
 mod lint;
 mod memory;
 #[cfg(unix)]

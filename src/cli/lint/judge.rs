@@ -1,15 +1,14 @@
 //! One file: opened, judged, and if that is asked for, set right.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cli::files::{self, DataFolders};
 use crate::cli::prepare::Freeze;
-use crate::external::{self, OldFiles, Plan};
-use crate::graph::Model;
-use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection, Severity};
-use crate::report::{Failure, model_diff};
+use crate::external::OldFiles;
+use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
+use crate::report::model_diff;
 use crate::shown::Shown;
-use crate::wire::Target;
+use crate::{Error, LintOptions, SaveOptions, Target};
 
 /// A file and what is to be done with it.
 pub(super) struct Task {
@@ -64,38 +63,31 @@ pub(super) fn judge(
     mode: Mode,
     folders: &DataFolders,
     freeze: Freeze,
-) -> Result<Judged, Failure> {
-    let (input, model) = files::open_model(path, folders)?;
+) -> Result<Judged, Error> {
+    let mut model = files::open_model(path, folders)?;
+    let name = path.display().to_string();
     let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
-    let (model, frozen) = freeze.apply(model).map_err(|error| Failure::new(&input.name, &error))?;
+    let frozen = freeze.apply(&mut model)?;
     let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
-    let job = Job { path: &input.name, selection, noqa: mode.noqa, overlapping: mode.overlapping };
+    let options = LintOptions { selection: selection.clone(), noqa: mode.noqa, overlapping: mode.overlapping };
     match mode.action {
-        Action::Report => Ok(Judged { findings: lint::lint(&model, &job), path: input.name, frozen, ..Judged::default() }),
+        Action::Report => Ok(Judged { findings: model.lint(&options)?, path: name, frozen, ..Judged::default() }),
         Action::Diff => {
-            let Fixed { model, fixed } =
-                lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
+            let fixed = model.fix(&options, mode.allowed, mode.known)?;
             let changed = before.filter(|_| is_frozen || !fixed.is_empty());
-            let diff = changed.map_or_else(Shown::default, |before| model_diff(&input.name, &before, model.proto()));
-            Ok(Judged { path: input.name, fixed, frozen, diff, ..Judged::default() })
+            let diff = changed.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
+            Ok(Judged { path: name, fixed, frozen, diff, ..Judged::default() })
         }
         Action::Fix { prune_data } => {
-            let Fixed { model, fixed } =
-                lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
-            let (model, old_files) = match fixed.is_empty() && !is_frozen {
-                true => (model, OldFiles::default()),
-                false => write_and_reopen(path, model, prune_data, folders)?,
-            };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, old_files, ..Judged::default() })
+            let fixed = model.fix(&options, mode.allowed, mode.known)?;
+            let mut old_files = OldFiles::default();
+            if is_frozen || !fixed.is_empty() {
+                let options = SaveOptions { prune_data, ..SaveOptions::default() };
+                old_files = model.into_plan(&Target::File(path.clone()), &options)?.carry_out()?;
+                // What is left is reported with its places in the new file.
+                model = files::open_model(path, folders)?;
+            }
+            Ok(Judged { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, ..Judged::default() })
         }
     }
-}
-
-/// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model, prune_data: bool, folders: &DataFolders) -> Result<(Model, OldFiles), Failure> {
-    let name = path.display().to_string();
-    let options = external::Options { prune_data, ..external::Options::default() };
-    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &options).map_err(|error| Failure::new(&name, &error))?;
-    let old_files = plan.write().map_err(|error| files::not_written(&name, &error))?;
-    Ok((files::open_model(path, folders)?.1, old_files))
 }

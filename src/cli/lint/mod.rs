@@ -14,12 +14,13 @@ use rayon::prelude::*;
 
 use super::failures::OnError;
 use super::prepare::Freeze;
-use super::streams::{message, print_coloured, say, say_failures, text_width};
-use super::{Messages, failures, files, not_a_model, paths, progress};
-use crate::error::ErrorKind;
+use super::streams::{message, print_coloured, say, say_errors, text_width};
+use super::{Messages, failures, files, output, paths, progress};
+use crate::api::is_text_model;
+use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
-use crate::report::{Failure, LintFormat, LintRun, lint_summary, old_files_lines, plural};
+use crate::report::{LintFormat, LintRun, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
 use judge::{Action, Judged, Mode, Task, judge};
@@ -173,7 +174,7 @@ impl Lint {
         let known = self.known()?;
         let tasks = self.tasks(run)?;
         if self.fix {
-            files::tidy(tasks.iter().map(|task| task.path.as_path()))?;
+            output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
@@ -212,7 +213,7 @@ impl Lint {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
                 }
-                Ok(found) if not_a_model::is_text_model(&found.path) && self.fix => {
+                Ok(found) if is_text_model(&found.path) && self.fix => {
                     bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
                 }
                 Ok(found) => found,
@@ -224,13 +225,13 @@ impl Lint {
             let path = found.path.display().to_string();
             match settings.task(found) {
                 Ok(task) => tasks.extend(task),
-                Err(error) => run.errors.push(Failure::new(path, &error)),
+                Err(error) => run.errors.push(Error::of(&error).in_file(path)),
             }
         }
         if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
             let no_model = |path: &PathBuf| {
                 let message = "no .onnx files found; use --allow-empty if this is intended";
-                Failure::of_file(path.display().to_string(), ErrorKind::NotFound, message)
+                Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string())
             };
             run.errors.extend(self.sources().iter().map(no_model));
         }
@@ -315,7 +316,7 @@ impl Lint {
             false => self.format.render(run, text_width()),
         };
         print_coloured(document, self.color.choice())?;
-        say_failures(&run.errors);
+        say_errors(&run.errors);
         let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
         let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
         if for_people && !messages.quiet && frozen > 0 {

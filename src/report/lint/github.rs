@@ -1,8 +1,8 @@
 //! Workflow commands of GitHub Actions, which become annotations of the file.
 
 use super::{LintRun, slashes};
+use crate::error::Error;
 use crate::lint::{Diagnostic, Severity};
-use crate::report::Failure;
 use crate::shown::{Parts, Shown};
 
 pub(super) fn render(run: &LintRun) -> Parts<'_> {
@@ -25,8 +25,8 @@ fn finding(found: &Diagnostic) -> Shown {
     text
 }
 
-fn failure(error: &Failure) -> Shown {
-    let file = error.path.as_ref().map(|path| slashes(path));
+fn failure(error: &Error) -> Shown {
+    let file = error.path().map(slashes);
     let file = file.as_ref().map(|file| ("file", file.as_str()));
     let properties: Vec<(&str, &str)> = file.into_iter().chain([("title", "recast")]).collect();
     let mut text = Shown::default();

@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
+use crate::error::Error;
 use crate::lint::Severity;
-use crate::report::Failure;
 use crate::shown::Document;
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
@@ -39,8 +39,8 @@ fn entries(run: &LintRun) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// An entry without a path is not valid: an error of the whole run has the name of the command.
-fn path(error: &Failure) -> &str {
-    error.path.as_deref().unwrap_or("recast")
+fn path(error: &Error) -> &str {
+    error.path().unwrap_or("recast")
 }
 
 /// A model file has no lines: the first stands for the file as a whole.

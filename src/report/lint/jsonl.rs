@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::LintRun;
+use crate::error::Error;
 use crate::lint::Diagnostic;
-use crate::report::Failure;
 use crate::shown::Document;
 
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Line<'r> {
     Finding(&'r Diagnostic),
-    Error(&'r Failure),
+    Error(&'r Error),
 }
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {

@@ -28,10 +28,10 @@ fn write(run: &LintRun, put: &mut PutXml) -> io::Result<()> {
         write_suite(put, model, by_model.get(model.as_str()).map_or(&[], Vec::as_slice), run)?;
     }
     for error in &run.errors {
-        let path = escaped(error.path.as_deref().unwrap_or("recast"));
+        let path = escaped(error.path().unwrap_or("recast"));
         writeln!(xml, "  <testsuite name=\"{path}\" tests=\"1\" failures=\"0\" errors=\"1\">").ok();
         writeln!(xml, "    <testcase name=\"model\" classname=\"{path}\">").ok();
-        writeln!(xml, "      <error message=\"{}\" type=\"{}\"/>", escaped(&error.place_and_message()), error.code.code()).ok();
+        writeln!(xml, "      <error message=\"{}\" type=\"{}\"/>", escaped(&error.place_and_message()), error.kind().code()).ok();
         xml.push_str("    </testcase>\n  </testsuite>\n");
     }
     xml.push_str("</testsuites>\n");

@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::Failure;
 use super::words::plural;
+use crate::error::Error;
 use crate::lint::{Diagnostic, Safety, Severity};
 use crate::shown::{ERROR, INFO, Printed, Style, WARNING};
 
@@ -36,7 +36,7 @@ pub struct LintRun {
     pub fixed: Vec<Diagnostic>,
     /// Files that could not be judged, and errors of the run.
     #[serde(skip)]
-    pub errors: Vec<Failure>,
+    pub errors: Vec<Error>,
     /// Every model that was judged, those too that have no finding.
     pub models: Vec<String>,
     /// The initializers that were taken as constants with `--freeze-initializers`, by model.

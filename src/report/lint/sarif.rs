@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
+use crate::error::Error;
 use crate::lint::{Diagnostic, Rule, Safety, Severity};
-use crate::report::Failure;
 use crate::shown::Document;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -110,13 +110,13 @@ fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
     result
 }
 
-fn notification(error: &Failure) -> Value {
+fn notification(error: &Error) -> Value {
     let mut notification = json!({
         "level": "error",
-        "descriptor": { "id": error.code },
+        "descriptor": { "id": error.kind() },
         "message": { "text": error.place_and_message() },
     });
-    if let Some(path) = &error.path {
+    if let Some(path) = error.path() {
         notification["locations"] = json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }]);
     }
     notification

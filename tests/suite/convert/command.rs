@@ -190,7 +190,7 @@ fn exit_codes_and_messages_of_bad_input() {
             plain.clone(),
             &["--opset", "21", "--ir-version", "9"],
             2,
-            "--ir-version 9 is too low: opset 21 needs 10",
+            "IR version 9 is too low: opset 21 needs 10",
         ),
         ("an IR version beyond", plain.clone(), &["--opset", "21", "--ir-version", "15"], 2, "unknown IR version 15"),
         ("no IR version", plain.clone(), &["--opset", "21", "--ir-version", "new"], 2, "expected auto, keep or a number"),

@@ -130,7 +130,7 @@ fn an_ir_version_that_only_metadata_forbids_names_the_option() {
     let refused = convert(&[]);
     assert_eq!(refused.status.code(), Some(2));
     let found = said(&refused);
-    let fact = "--ir-version 7 is too low: metadata_props of a graph needs 10; use --drop-metadata to remove it";
+    let fact = "IR version 7 is too low: metadata_props of a graph needs 10; use --drop-metadata to remove it";
     assert!(found.contains(fact), "{found}");
     assert_eq!(convert(&["--drop-metadata"]).status.code(), Some(0));
     assert_eq!(folder.read("out.onnx").ir_version(), 7);
@@ -138,7 +138,7 @@ fn an_ir_version_that_only_metadata_forbids_names_the_option() {
     // Where something else needs the IR version too, dropping metadata does not help.
     let refused = recast(&["convert", &input, "--opset", "21", "--ir-version", "7", "--dry-run"]);
     assert!(
-        said(&refused).contains("--ir-version 7 is too low") && !said(&refused).contains("--drop-metadata"),
+        said(&refused).contains("IR version 7 is too low") && !said(&refused).contains("--drop-metadata"),
         "{}",
         said(&refused)
     );

@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use bytes::Bytes;
 use prost::Message;
 
+use crate::error::{Error, ErrorKind};
 use crate::formats::{Fact, NotAModel};
 use crate::graph::Model;
 use crate::tensor::{Reference, is_external};
@@ -34,32 +34,27 @@ pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// If the text is not a model; the error names the line.
-pub fn to_binary(text: &[u8]) -> anyhow::Result<Bytes> {
-    let text = String::from_utf8(text.to_vec()).context("is not UTF-8")?;
-    let model = text::parse(&text).context("is not valid ONNX text")?;
+pub fn to_binary(text: &[u8]) -> Result<Bytes, Error> {
+    let not_text = |why: String| Error::new(ErrorKind::NotAModel, why);
+    let text = String::from_utf8(text.to_vec()).map_err(|error| not_text(format!("is not UTF-8: {error}")))?;
+    let model = text::parse(&text).map_err(|error| not_text(format!("is not valid ONNX text: {error}")))?;
     Ok(model.encode_to_vec().into())
 }
 
-/// Adds the remedy for such a file.
-pub fn explain(path: &Path, mut error: NotAModel) -> NotAModel {
+/// Adds what only the path tells: that the file is data of a model beside it, or that another name makes it ONNX text.
+pub fn explain(path: &Path, error: NotAModel) -> NotAModel {
     let code = match &error.what {
         Fact::Foreign(format) => format.code,
         _ => "",
     };
-    let remedy = match code {
-        "onnx-text" => "rename it to .onnxtxt to read it as ONNX text",
-        "npy" | "tensor-proto" => "it holds a single tensor; use `recast cast`",
-        "" | "zeros" | "random" => {
-            if let Some(model) = model_of(path) {
-                error.remedy = Some(format!("pass {}", model.display()).into());
-                error.what = Fact::DataFile(model);
-            }
-            return error;
-        }
-        _ => return error,
-    };
-    error.remedy = Some(Cow::Borrowed(remedy));
-    error
+    match code {
+        "onnx-text" => NotAModel { remedy: Some(Cow::Borrowed("rename it to .onnxtxt to read it as ONNX text")), ..error },
+        "" | "zeros" | "random" => match model_of(path) {
+            Some(model) => NotAModel { remedy: Some(format!("pass {}", model.display()).into()), what: Fact::DataFile(model) },
+            None => error,
+        },
+        _ => error,
+    }
 }
 
 /// Adds the cause: the file does not exist, is a dangling link, or is a folder.

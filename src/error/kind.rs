@@ -1,7 +1,4 @@
-//! Errors: their kinds, which have stable codes, and the error of a model that contradicts ONNX.
-
-use std::borrow::Cow;
-use std::io;
+//! The kinds of errors.
 
 use serde::{Serialize, Serializer};
 
@@ -33,6 +30,12 @@ pub enum ErrorKind {
     BadOutput,
     /// The configuration or baseline cannot be used.
     BadConfiguration,
+    /// Nodes of the model cannot be converted to the requested opset.
+    NotConvertible,
+    /// The values of a tensor cannot be cast.
+    CannotCast,
+    /// The operation was cancelled.
+    Cancelled,
     /// The options contradict each other, or the input.
     Usage,
     /// A defect of this program.
@@ -54,6 +57,9 @@ impl ErrorKind {
         ErrorKind::MemoryLimit,
         ErrorKind::BadOutput,
         ErrorKind::BadConfiguration,
+        ErrorKind::NotConvertible,
+        ErrorKind::CannotCast,
+        ErrorKind::Cancelled,
         ErrorKind::Usage,
         ErrorKind::Internal,
     ];
@@ -74,6 +80,9 @@ impl ErrorKind {
             ErrorKind::MemoryLimit => "out-of-memory-limit",
             ErrorKind::BadOutput => "bad-output",
             ErrorKind::BadConfiguration => "bad-configuration",
+            ErrorKind::NotConvertible => "not-convertible",
+            ErrorKind::CannotCast => "cannot-cast",
+            ErrorKind::Cancelled => "cancelled",
             ErrorKind::Usage => "usage",
             ErrorKind::Internal => "internal",
         }
@@ -83,83 +92,6 @@ impl ErrorKind {
 impl Serialize for ErrorKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.code())
-    }
-}
-
-/// An error that knows its kind, and its place in the model.
-pub trait Classified: std::error::Error {
-    /// The kind.
-    fn kind(&self) -> ErrorKind;
-
-    /// The place in the file: a node path, the name of an entity, a byte offset.
-    fn place(&self) -> Option<String> {
-        None
-    }
-
-    /// The fault and its remedy, without the place.
-    fn message(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Classified for io::Error {
-    fn kind(&self) -> ErrorKind {
-        match io::Error::kind(self) {
-            io::ErrorKind::NotFound => ErrorKind::NotFound,
-            io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
-            io::ErrorKind::IsADirectory => ErrorKind::IsAFolder,
-            _ => ErrorKind::Io,
-        }
-    }
-}
-
-/// A model contradicts ONNX, at a place in it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what}")]
-pub struct Invalid {
-    /// Node path or the name of the entity: `graph/if_1.then_branch/cast_3`.
-    pub place: String,
-    /// The fault, and its remedy if that is not plain.
-    pub what: String,
-    /// The kind of the error.
-    pub kind: ErrorKind,
-}
-
-impl Invalid {
-    /// The model is invalid at `place`.
-    pub fn at(place: impl Into<String>, what: impl ToString) -> Invalid {
-        Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel }
-    }
-
-    /// The error `source` occurred at `place`.
-    pub fn caused_by(place: impl Into<String>, source: &impl Classified) -> Invalid {
-        Invalid { kind: source.kind(), ..Invalid::at(place, source) }
-    }
-}
-
-impl Classified for Invalid {
-    fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-
-    fn place(&self) -> Option<String> {
-        Some(self.place.clone())
-    }
-
-    fn message(&self) -> String {
-        self.what.clone()
-    }
-}
-
-/// Characters of a name that a path shows.
-const LONGEST_NAME: usize = 200;
-
-/// A name as it is in a path. The paths of everything inside repeat it: their total length would be quadratic in the size of the model
-/// if one name could be as long as the model.
-pub(crate) fn shortened(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]).into(),
-        None => name.into(),
     }
 }
 

@@ -1,0 +1,211 @@
+//! Casts of arrays.
+
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use crate::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
+use crate::dtype::DType;
+use crate::error::{Classified, Error, ErrorKind};
+use crate::tensor::{Content, Data, Failure, element_count};
+use crate::wire::{GRAIN, Piece};
+
+pub use crate::tensor::Spread as Packing;
+
+/// Bytes that one thread computes at a time.
+const PART: usize = 256 * GRAIN;
+
+/// Elements of one type in C order. Casts are computed when the elements are taken out.
+///
+/// ```
+/// use onnx_recast::{Array, CastOptions, DType, Packing};
+///
+/// # fn main() -> Result<(), onnx_recast::Error> {
+/// let numbers: Vec<u8> = [0.1_f32, 448.0, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect();
+/// let array = Array::from_bytes(DType::Float, &[3], numbers, Packing::Packed)?;
+/// let cast = array.cast(DType::Float8E4M3Fn, &CastOptions::default())?;
+/// assert_eq!(cast.to_bytes(Packing::Packed)?, [0x1D, 0x7E, 0x7E]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Array(Content);
+
+/// How to cast an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CastOptions {
+    /// `saturate`, `round_mode`, and the opset.
+    pub rules: Rules,
+    /// Cast elements whose result ONNX leaves undefined, to the value that this project defines; otherwise they are an error.
+    pub allow_undefined: bool,
+    /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are an error.
+    pub contested: Option<Contested>,
+}
+
+/// Why an array cannot be cast.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotCast {
+    /// The opset's `Cast` does not support one of the types.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// A string that does not represent a number of the type.
+    #[error(transparent)]
+    Literal(BadLiteral),
+    /// The result is larger than the address space.
+    #[error("the result is too large for {0} on this machine")]
+    TooLarge(DType),
+    /// ONNX leaves the results of some elements undefined.
+    #[error("{}", counted(.0, "undefined"))]
+    Undefined(Tally),
+    /// ONNX's text and its node tests disagree on the results of some elements.
+    #[error("{}", counted(.0, "contested"))]
+    Contested(Tally),
+}
+
+impl CannotCast {
+    /// The index of the first element that cannot be cast.
+    #[must_use]
+    pub fn element(&self) -> Option<u64> {
+        match self {
+            CannotCast::Literal(literal) => Some(literal.index),
+            CannotCast::Undefined(tally) | CannotCast::Contested(tally) => tally.first,
+            CannotCast::Unsupported(_) | CannotCast::TooLarge(_) => None,
+        }
+    }
+}
+
+impl Classified for CannotCast {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::CannotCast
+    }
+}
+
+fn counted(tally: &Tally, what: &str) -> String {
+    let Tally { count, first, why } = tally;
+    let elements = if *count == 1 { "1 result is".to_owned() } else { format!("{count} results are") };
+    format!("{elements} {what}, the first at element {}: {why}", first.unwrap_or(0))
+}
+
+impl Array {
+    /// An array of numbers in little-endian byte order: packed as in ONNX's `raw_data`, or with elements of less than 8 bits in a byte
+    /// each.
+    ///
+    /// # Errors
+    /// If the shape is negative, or the length is not that of this type and shape; if the type is `STRING`.
+    pub fn from_bytes(dtype: DType, dims: &[i64], bytes: impl Into<Bytes>, packing: Packing) -> Result<Array, Error> {
+        let bytes = bytes.into();
+        let needed = element_count(dims).and_then(|elements| match packing {
+            Packing::Byte if dtype.bits() < 8 => Some(elements),
+            _ => dtype.raw_bytes(elements),
+        });
+        if needed != Some(bytes.len() as u64) {
+            let needed = needed.map_or_else(|| "another number of".to_owned(), |needed| needed.to_string());
+            let what = format!("an array of type {dtype} and shape {dims:?} has {needed} bytes, not {}", bytes.len());
+            return Err(Error::new(ErrorKind::BadTensor, what));
+        }
+        Ok(Array(match packing {
+            Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes, Vec::new())),
+            Packing::Byte => Content::spread(dtype, dims, bytes),
+        }))
+    }
+
+    /// An array of strings.
+    ///
+    /// # Errors
+    /// If the shape is negative or has another number of elements.
+    pub fn from_strings(dims: &[i64], strings: Vec<Bytes>) -> Result<Array, Error> {
+        if element_count(dims) != Some(strings.len() as u64) {
+            let what = format!("an array of shape {dims:?} does not have {} elements", strings.len());
+            return Err(Error::new(ErrorKind::BadTensor, what));
+        }
+        Ok(Array(Content::new(DType::String, dims, Data::Strings(strings))))
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.0.dtype()
+    }
+
+    /// The shape.
+    #[must_use]
+    pub fn dims(&self) -> &[i64] {
+        self.0.dims()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.0.elements()
+    }
+
+    /// Casts the elements as ONNX's `Cast` does, each rounded once. Numbers are computed when they are taken out.
+    ///
+    /// # Errors
+    /// If the opset does not support the types, a string is not a number, or ONNX does not define a result: see [`CannotCast`], which
+    /// is the [cause](Error::cause).
+    pub fn cast(&self, to: DType, options: &CastOptions) -> Result<Array, Error> {
+        let rules = Rules { contested: options.contested.unwrap_or(Contested::Text), ..options.rules };
+        let cast = Cast::new(self.dtype(), to, rules).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        let (content, summary) = self.0.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        if summary.undefined.count > 0 && !options.allow_undefined {
+            return Err(Error::caused_by(CannotCast::Undefined(summary.undefined)));
+        }
+        if summary.contested.count > 0 && options.contested.is_none() {
+            return Err(Error::caused_by(CannotCast::Contested(summary.contested)));
+        }
+        Ok(Array(content))
+    }
+
+    /// The number of bytes of the numbers; `None` for strings.
+    #[must_use]
+    pub fn byte_length(&self, packing: Packing) -> Option<usize> {
+        self.0.piece(packing).map(|piece| piece.bytes())
+    }
+
+    /// Computes the numbers, on all cores, into memory of [`Array::byte_length`] bytes.
+    ///
+    /// # Errors
+    /// If the elements are strings, or the memory has another length.
+    pub fn write_into(&self, out: &mut [u8], packing: Packing) -> Result<(), Error> {
+        let piece = self.numbers(packing)?;
+        if piece.bytes() != out.len() {
+            let what = format!("the array has {} bytes, not {}", piece.bytes(), out.len());
+            return Err(Error::new(ErrorKind::Usage, what));
+        }
+        out.par_chunks_mut(PART).enumerate().for_each(|(index, part)| piece.fill(index * PART, part));
+        Ok(())
+    }
+
+    /// The numbers.
+    ///
+    /// # Errors
+    /// If the elements are strings.
+    pub fn to_bytes(&self, packing: Packing) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.numbers(packing)?.bytes()];
+        self.write_into(&mut bytes, packing)?;
+        Ok(bytes)
+    }
+
+    /// The strings, in UTF-8; `None` for numbers.
+    #[must_use]
+    pub fn strings(&self) -> Option<&[Bytes]> {
+        match self.0.data() {
+            Data::Strings(strings) => Some(strings),
+            Data::Numbers(..) => None,
+        }
+    }
+
+    fn numbers(&self, packing: Packing) -> Result<Piece, Error> {
+        self.0.piece(packing).ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
+    }
+}
+
+impl From<Failure> for CannotCast {
+    fn from(failure: Failure) -> CannotCast {
+        match failure {
+            Failure::Literal(literal) => CannotCast::Literal(literal),
+            Failure::TooLarge(dtype) => CannotCast::TooLarge(dtype),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Opset conversion.
+
+use crate::convert::{self, Blocker, NotConverted, Options, Report};
+use crate::error::{Error, ErrorKind};
+use crate::graph::Model;
+
+impl Model {
+    /// Converts the model to another opset of ai.onnx: to an equivalent model, or not at all.
+    ///
+    /// ```
+    /// use onnx_recast::{ConvertOptions, Model};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let mut model = Model::open("models/fp8_qdq.onnx")?;
+    /// model.convert(&ConvertOptions::to(28))?;
+    ///
+    /// let error = model.convert(&ConvertOptions::to(8)).unwrap_err();
+    /// for blocker in error.blockers() {
+    ///     println!("{}: {} ({})", blocker.node, blocker.reason, blocker.op);
+    /// }
+    /// // The model is still that of opset 28.
+    /// # assert!(!error.blockers().is_empty());
+    /// # assert_eq!(model.opset(onnx_recast::graph::ScopeId::MAIN, ""), Some(28));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If nodes cannot be converted: [`Error::blockers`] lists all of them. If the options or the model are invalid.
+    pub fn convert(&mut self, options: &Options) -> Result<Report, Error> {
+        self.change(|model| {
+            let converted = convert::convert(model, options).map_err(Error::from)?;
+            Ok((converted.model, converted.report))
+        })
+    }
+}
+
+impl Error {
+    /// The nodes because of which [`Model::convert`] failed.
+    #[must_use]
+    pub fn blockers(&self) -> &[Blocker] {
+        match self.cause() {
+            Some(NotConverted::Blocked { blockers, .. }) => blockers,
+            _ => &[],
+        }
+    }
+
+    /// The opset closest to the requested one to which the model can be converted, if [`Model::convert`] failed because of blockers.
+    #[must_use]
+    pub fn nearest_opset(&self) -> Option<i64> {
+        match self.cause() {
+            Some(NotConverted::Blocked { nearest, .. }) => *nearest,
+            _ => None,
+        }
+    }
+}
+
+impl From<NotConverted> for Error {
+    fn from(error: NotConverted) -> Error {
+        let fact = match &error {
+            NotConverted::Blocked { .. } => Error::new(ErrorKind::NotConvertible, &error),
+            NotConverted::Avoidable { error, .. } | NotConverted::Invalid(error) => Error::of(error),
+        };
+        fact.because(error)
+    }
+}

@@ -1,0 +1,69 @@
+//! Passes, and preparations of a model.
+
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::graph::{Edit, MetadataKeys, Model};
+use crate::passes::{self, Options, PASSES, Pass, Report};
+
+impl Model {
+    /// Replaces casts of constants by their results. The report lists the casts that were folded, and the others with the reason.
+    ///
+    /// ```
+    /// use onnx_recast::{FoldOptions, Model};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let mut model = Model::open("models/fp8_qdq.onnx")?;
+    /// let report = model.fold(&FoldOptions::default())?;
+    /// assert_eq!(report.folded().len(), 3);
+    /// for kept in report.kept() {
+    ///     println!("{}: {} ({})", kept.node, kept.reason, kept.reason.code());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If a cast is invalid.
+    pub fn fold(&mut self, options: &Options) -> Result<Report, Error> {
+        self.run_passes(PASSES, options)
+    }
+
+    /// Runs passes in order: those of this crate, or of another one. See [`passes`].
+    ///
+    /// # Errors
+    /// If a node is invalid, or a pass plans edits that would break the model.
+    pub fn run_passes(&mut self, passes: &[Pass], options: &Options) -> Result<Report, Error> {
+        self.change(|model| passes::run(model, passes, options).map_err(Error::caused_by))
+    }
+
+    /// Turns initializers that are also graph inputs into constants: callers can no longer override them. Returns their names.
+    ///
+    /// # Errors
+    /// If a tensor is inconsistent.
+    pub fn freeze_initializers(&mut self) -> Result<Vec<String>, Error> {
+        let names: Vec<String> = self.overridable_initializers().into_iter().map(str::to_owned).collect();
+        let edits = if names.is_empty() { Vec::new() } else { vec![Edit::FreezeInitializers] };
+        self.apply_edits(edits)?;
+        Ok(names)
+    }
+
+    /// Removes entries of `metadata_props` at every level. Returns how many, by key.
+    ///
+    /// # Errors
+    /// If a tensor is inconsistent.
+    pub fn drop_metadata(&mut self, keys: &MetadataKeys) -> Result<BTreeMap<String, usize>, Error> {
+        let counts = self.metadata(keys);
+        let edits = if counts.is_empty() { Vec::new() } else { vec![Edit::DropMetadata(keys.clone())] };
+        self.apply_edits(edits)?;
+        Ok(counts)
+    }
+
+    /// Applies edits as one batch.
+    ///
+    /// # Errors
+    /// If they would break the model: see [`Model::apply`].
+    pub fn apply_edits(&mut self, edits: Vec<Edit>) -> Result<(), Error> {
+        self.change(|model| Ok((model.apply(edits).map_err(Error::caused_by)?, ())))
+    }
+}

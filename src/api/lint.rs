@@ -1,0 +1,63 @@
+//! Linting.
+
+use crate::error::Error;
+use crate::graph::Model;
+use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection};
+
+/// How to lint a model.
+#[derive(Clone, Debug, Default)]
+pub struct LintOptions {
+    /// The rules and their severities.
+    pub selection: Selection,
+    /// Whether `recast.noqa` entries of the model suppress findings.
+    pub noqa: Noqa,
+    /// What is reported of a node that several rules report for the same reason.
+    pub overlapping: Overlapping,
+}
+
+impl Model {
+    /// The findings, in document order; those about the model as a whole and its values come first.
+    ///
+    /// ```
+    /// use onnx_recast::{LintOptions, Model};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let model = Model::open("models/fp8_qdq.onnx")?;
+    /// for finding in model.lint(&LintOptions::default())? {
+    ///     println!("{} {}: {}", finding.code, finding.place(), finding.message);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If a tensor is inconsistent.
+    pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
+        if let Some(fault) = self.bad_tensors().first() {
+            return Err(self.error(Error::of(fault)));
+        }
+        let name = self.lint_name();
+        Ok(lint::lint(self, &job(options, &name)))
+    }
+
+    /// Applies the safe fixes of findings that are not in the baseline, and the unsafe ones if they are allowed. Returns the findings
+    /// that were fixed.
+    ///
+    /// # Errors
+    /// If a tensor is inconsistent, or a rule has a bug.
+    pub fn fix(&mut self, options: &LintOptions, allowed: Safety, known: &Baseline) -> Result<Vec<Diagnostic>, Error> {
+        let name = self.lint_name();
+        self.change(|model| {
+            let Fixed { model, fixed } = lint::fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
+            Ok((model, fixed))
+        })
+    }
+
+    fn lint_name(&self) -> String {
+        self.path().map_or_else(|| "model".to_owned(), |path| path.display().to_string())
+    }
+}
+
+fn job<'j>(options: &'j LintOptions, path: &'j str) -> Job<'j> {
+    Job { path, selection: &options.selection, noqa: options.noqa, overlapping: options.overlapping }
+}

@@ -1,0 +1,51 @@
+//! The operations of the library: what [`Model`] can do beyond reading its graph, and casts of arrays.
+//!
+//! An operation changes a model in place. If it fails, the model is as it was before.
+
+mod array;
+mod compare;
+mod convert;
+mod fold;
+mod lint;
+mod not_a_model;
+mod open;
+mod save;
+
+pub use array::{Array, CannotCast, CastOptions, Packing};
+pub use compare::{Comparison, diff};
+pub use lint::LintOptions;
+pub(crate) use not_a_model::{explain_open, is_text_model};
+pub use open::OpenOptions;
+pub use save::Saved;
+pub(crate) use save::not_written;
+
+use crate::error::Error;
+use crate::graph::Model;
+
+impl Model {
+    /// The error of an operation on this model.
+    fn error(&self, error: Error) -> Error {
+        match self.path() {
+            Some(path) => error.in_file(path.display().to_string()),
+            None => error,
+        }
+    }
+
+    /// Changes the model, or leaves it as it is. A model with inconsistent tensors is not changed.
+    fn change<T>(&mut self, work: impl FnOnce(Model) -> Result<(Model, T), Error>) -> Result<T, Error> {
+        if let Some(fault) = self.bad_tensors().first() {
+            return Err(self.error(Error::of(fault)));
+        }
+        let before = self.checkpoint();
+        match work(self.take()) {
+            Ok((model, done)) => {
+                *self = model;
+                Ok(done)
+            }
+            Err(error) => {
+                *self = before.restore();
+                Err(self.error(error))
+            }
+        }
+    }
+}

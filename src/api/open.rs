@@ -1,0 +1,150 @@
+//! Opening models.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::not_a_model;
+use crate::error::{Error, ErrorKind};
+use crate::formats;
+use crate::graph::Model;
+use crate::wire::{self, DataFolder};
+
+/// How to open a model.
+///
+/// ```
+/// use onnx_recast::OpenOptions;
+///
+/// # fn main() -> Result<(), onnx_recast::Error> {
+/// let bytes = std::fs::read("models/fp8_qdq.onnx").unwrap();
+/// // If the model had data files, they would be in this folder.
+/// let model = OpenOptions::new().folder("models").from_bytes(bytes)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    folder: Option<PathBuf>,
+    allowed: Vec<PathBuf>,
+}
+
+impl OpenOptions {
+    /// Data files are read from the folder of the model only.
+    #[must_use]
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// The folder of the data files of a model that is not read from a file.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> OpenOptions {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Allows data files in this folder too, also by absolute paths.
+    #[must_use]
+    pub fn allow_data_in(mut self, folder: impl Into<PathBuf>) -> OpenOptions {
+        self.allowed.push(folder.into());
+        self
+    }
+
+    /// Opens a model file: see [`Model::open`].
+    ///
+    /// # Errors
+    /// See [`Model::open`]; also if an allowed folder cannot be opened.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Model, Error> {
+        let path = path.as_ref();
+        let open = || {
+            let opened = wire::open_with_data(path).map_err(|error| Error::caused_by(not_a_model::explain_open(path, error)));
+            let (input, data) = opened?;
+            self.decode(input.bytes, data, Some(path))
+        };
+        open().map_err(|error: Error| error.in_file(path.display().to_string()))
+    }
+
+    /// Decodes a model.
+    ///
+    /// # Errors
+    /// If the bytes are not a model, or contradict ONNX.
+    pub fn from_bytes(&self, bytes: impl Into<Bytes>) -> Result<Model, Error> {
+        let data = match &self.folder {
+            Some(folder) => DataFolder::of_model(&folder.join("model.onnx")),
+            None => DataFolder::default(),
+        };
+        self.decode(bytes.into(), data, None)
+    }
+
+    /// Reads a model to the end of a stream of at most 8 GiB.
+    ///
+    /// # Errors
+    /// If the stream cannot be read; see also [`OpenOptions::from_bytes`].
+    pub fn from_reader(&self, mut reader: impl Read) -> Result<Model, Error> {
+        self.from_bytes(wire::read_all(&mut reader).map_err(Error::caused_by)?)
+    }
+
+    /// Reads a model from standard input.
+    ///
+    /// # Errors
+    /// See [`OpenOptions::from_reader`].
+    pub fn from_stdin(&self) -> Result<Model, Error> {
+        let model = self.from_reader(io::stdin().lock()).map_err(|error| error.in_file("-"))?;
+        Ok(model.with_path(PathBuf::from("-")))
+    }
+
+    fn decode(&self, bytes: Bytes, mut data: DataFolder, path: Option<&Path>) -> Result<Model, Error> {
+        for folder in &self.allowed {
+            let unusable = |error| Error::new(ErrorKind::Usage, format!("the data folder {}: {error}", folder.display()));
+            data.allow(folder).map_err(unusable)?;
+        }
+        let proto = match (formats::read_model(&bytes), path) {
+            (Err(_), Some(path)) if not_a_model::is_text(path, &bytes) => {
+                formats::read_model(&not_a_model::to_binary(&bytes)?).map_err(Error::caused_by)?
+            }
+            (Err(error), Some(path)) => return Err(Error::caused_by(not_a_model::explain(path, error))),
+            (read, _) => read.map_err(Error::caused_by)?,
+        };
+        let model = Model::for_reading(proto).map_err(Error::caused_by)?.with_data(data);
+        Ok(match path {
+            Some(path) => model.with_path(path.to_owned()),
+            None => model,
+        })
+    }
+}
+
+impl Model {
+    /// Opens a model file. It is memory-mapped; weights are not read. A file that ends in `.onnxtxt` or `.onnxtext` is ONNX text.
+    ///
+    /// A model with inconsistent tensors can be opened, inspected and compared: see [`Model::bad_tensors`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let model = onnx_recast::Model::open("models/fp8_qdq.onnx")?;
+    /// assert_eq!(model.ir_version(), 9);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not a model, or contradicts ONNX.
+    pub fn open(path: impl AsRef<Path>) -> Result<Model, Error> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Decodes a model. Its data files cannot be read: see [`OpenOptions::folder`].
+    ///
+    /// # Errors
+    /// If the bytes are not a model, or contradict ONNX.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Model, Error> {
+        OpenOptions::new().from_bytes(bytes)
+    }
+
+    /// Reads a model to the end of a stream of at most 8 GiB. Its data files cannot be read: see [`OpenOptions::folder`].
+    ///
+    /// # Errors
+    /// If the stream cannot be read, is not a model, or contradicts ONNX.
+    pub fn from_reader(reader: impl Read) -> Result<Model, Error> {
+        OpenOptions::new().from_reader(reader)
+    }
+}

@@ -1,0 +1,144 @@
+//! Saving models.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use std::io::Write;
+
+use crate::error::{Classified, Error, ErrorKind};
+use crate::external::{DataFile, OldFiles, Options, Plan, Unplaceable, UnusedFile};
+use crate::graph::Model;
+use crate::wire::{LARGEST_MESSAGE, Layout, Target};
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// The length of the model file.
+    pub bytes: u64,
+    /// The data file that was made for the model.
+    pub data_file: Option<DataFile>,
+    /// Data files that were copied with the model.
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses and that were removed.
+    pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses and that were kept.
+    pub unused_files: Vec<UnusedFile>,
+    /// Side effects that were not requested.
+    pub notes: Vec<String>,
+}
+
+impl Model {
+    /// Writes the model to a file, atomically: at any moment there is the old model or the new one. Tensors stay where they are, in the
+    /// model or in data files.
+    ///
+    /// # Errors
+    /// See [`Model::save_with`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Saved, Error> {
+        self.save_with(path, &Options::default())
+    }
+
+    /// Like [`Model::save`], with a choice of where the values of tensors go.
+    ///
+    /// ```
+    /// use onnx_recast::{Model, Placement, SaveOptions};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let output = folder.path().join("external.onnx");
+    /// let model = Model::open("models/transformer_fp16.onnx")?;
+    /// let options = SaveOptions { placement: Placement::File("weights.bin".into()), threshold: 0, ..SaveOptions::default() };
+    /// let saved = model.save_with(&output, &options)?;
+    /// assert_eq!(saved.data_file.unwrap().path, folder.path().join("weights.bin"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If a file that the model was read from changed, or a data file cannot be read; if the output must not be replaced, or a file
+    /// cannot be written. The files that existed are then unchanged. A model that was saved over its own file must be opened again
+    /// before it is saved once more.
+    pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
+        let plan = self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?;
+        let saved = Saved {
+            bytes: plan.bytes(),
+            data_file: plan.data_file().cloned(),
+            copied_files: plan.copied_files(),
+            notes: plan.notes.clone(),
+            ..Saved::default()
+        };
+        let OldFiles { removed, unused } = plan.carry_out()?;
+        Ok(Saved { removed_files: removed, unused_files: unused, ..saved })
+    }
+
+    /// Decides which files the model will consist of, and writes nothing yet. Unlike [`Model::save`], this does not copy the graph.
+    ///
+    /// # Errors
+    /// See [`Model::save_with`].
+    pub fn into_plan(self, target: &Target, options: &Options) -> Result<Plan, Error> {
+        let path = self.path().map(Path::to_owned);
+        let plan = Plan::new(self, path.as_deref().unwrap_or(Path::new("")), target, options);
+        plan.map_err(|error| {
+            let error = Error::caused_by(error);
+            if let Some(path) = path { error.in_file(path.display().to_string()) } else { error }
+        })
+    }
+
+    /// The bytes of the model file. Tensors in data files stay there.
+    ///
+    /// # Errors
+    /// If there are more than 2 GiB; if a file that the model was read from changed.
+    pub fn to_bytes(&self) -> Result<Bytes, Error> {
+        if let Some(bytes) = self.proto().source() {
+            return Ok(bytes.clone());
+        }
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(bytes.into())
+    }
+
+    /// Writes the bytes of the model file. Tensors in data files stay there.
+    ///
+    /// # Errors
+    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from changed.
+    pub fn write_to(&self, mut writer: impl Write) -> Result<(), Error> {
+        let layout = Layout::of(self.proto());
+        if layout.bytes() > LARGEST_MESSAGE {
+            return Err(self.error(Error::caused_by(Unplaceable::TooLarge(layout.bytes()))));
+        }
+        let written = layout.write_to(&mut writer).and_then(|()| self.data().expect_unchanged());
+        written.map_err(|error| self.error(Error::caused_by(error)))
+    }
+
+    /// The length of the model file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        Layout::of(self.proto()).bytes()
+    }
+}
+
+impl Plan {
+    /// Writes the files. Returns what became of data files that the model no longer uses.
+    ///
+    /// # Errors
+    /// Those of the operating system, with the file. The files that existed are then unchanged.
+    pub fn carry_out(self) -> Result<OldFiles, Error> {
+        let target = self.target().name();
+        self.write().map_err(|error| not_written(&target, &error))
+    }
+}
+
+/// The error of a target.
+pub(crate) fn not_written(target: &str, error: &io::Error) -> Error {
+    match (target, error.kind()) {
+        ("-", io::ErrorKind::BrokenPipe) => {
+            Error::new(ErrorKind::Io, "the reader of standard output closed it before all bytes were written").in_file("-")
+        }
+        _ => {
+            // An error of one of several files has the path of that file.
+            let message = error.to_string();
+            let message = message.strip_prefix(&format!("{target}: ")).unwrap_or(&message);
+            Error::new(Classified::kind(error), message).in_file(target)
+        }
+    }
+}

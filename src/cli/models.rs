@@ -1,0 +1,145 @@
+//! Runs on models of which all are written or none.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::output::Output;
+use super::{Format, Messages, paths, progress, streams};
+use crate::error::{Error, ErrorKind};
+use crate::external::OldFiles;
+use crate::report;
+use crate::shown::{Printed, Shown};
+use crate::wire::{self, Progress};
+use crate::{SavePlan, Target};
+
+/// What a command reports of a model.
+pub trait ModelReport: Serialize {
+    /// The output; none if it is not written.
+    fn output(&mut self) -> &mut Option<String>;
+
+    /// Adds what became of the data files that the model no longer uses.
+    fn settle(&mut self, old: OldFiles);
+
+    /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
+    fn is_refused(&self) -> bool {
+        false
+    }
+
+    /// The report as text.
+    fn text(&self, verbose: bool) -> Shown;
+}
+
+/// The options of a run.
+pub struct Run<'r> {
+    pub models: &'r [PathBuf],
+    pub output: &'r Output,
+    pub dry_run: bool,
+    pub format: Format,
+    pub messages: Messages,
+}
+
+impl Run<'_> {
+    /// Changes each model, and then writes all; if one has an error or is refused, none is written.
+    pub fn run<R: ModelReport>(
+        &self,
+        change: impl Fn(&Path, Option<Target>) -> Result<(R, Option<SavePlan>), Error>,
+    ) -> anyhow::Result<ExitCode> {
+        let models = paths::expand_patterns(self.models)?;
+        let targets = self.output.targets_unless(self.dry_run, &models)?;
+        let (mut reports, mut plans, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        progress::of_models(self.messages, models.len(), |done| {
+            for (path, target) in models.iter().zip(targets) {
+                match change(path, target) {
+                    Ok((report, plan)) => {
+                        reports.push(report);
+                        plans.extend(plan);
+                    }
+                    Err(error) => errors.push(error),
+                }
+                done.count();
+            }
+        });
+        let is_refused = reports.iter().any(ModelReport::is_refused);
+        let mut written = 0;
+        if errors.is_empty() && !is_refused {
+            let (old, error) = write_all(plans, self.dry_run, self.messages);
+            written = old.len();
+            for (report, old) in reports.iter_mut().zip(old) {
+                report.settle(old);
+            }
+            errors.extend(error);
+        }
+        reports.iter_mut().skip(written).for_each(|report| *report.output() = None);
+        let code = self.print(&mut reports, &errors)?;
+        Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
+    }
+
+    /// Prints the reports and the errors: to standard output, unless models go there. The exit code is that of a run with these errors.
+    fn print<R: ModelReport>(&self, reports: &mut [R], errors: &[Error]) -> io::Result<ExitCode> {
+        let verbose = self.messages.verbose;
+        let report: Option<Printed> = match self.format {
+            Format::Json => Some(report::models_json(reports, errors).into()),
+            Format::Text if self.messages.quiet => None,
+            Format::Text => {
+                // In a run with errors, only models that were written or refused are listed.
+                let is_listed = |model: &mut &mut R| errors.is_empty() || model.output().is_some() || model.is_refused();
+                Some(
+                    reports
+                        .iter_mut()
+                        .filter_map(|mut model| is_listed(&mut model).then(|| model.text(verbose)))
+                        .collect::<Shown>()
+                        .into(),
+                )
+            }
+        };
+        let is_document = matches!(report, Some(Printed::Document(_)));
+        match report {
+            Some(report) if self.output.is_stdout() => streams::say(report),
+            Some(report) => streams::print(report)?,
+            None => {}
+        }
+        // One document is all that a script finds in a stream.
+        if !(is_document && self.output.is_stdout()) {
+            streams::say_errors(errors);
+        }
+        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    }
+}
+
+/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
+/// of the data files that it no longer uses, and the error of the first that was not written.
+fn write_all(plans: Vec<SavePlan>, dry_run: bool, messages: Messages) -> (Vec<OldFiles>, Option<Error>) {
+    let mut seen = HashSet::new();
+    for path in plans.iter().flat_map(SavePlan::files) {
+        if !seen.insert(wire::identity(path)) {
+            let message = "two models would write this file; give them different data files";
+            return (Vec::new(), Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())));
+        }
+    }
+    for (index, plan) in plans.iter().enumerate() {
+        let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
+        if let Some((_, other)) = others.find(|(_, other)| plan.is_over_data_of(other)) {
+            let other = other.target().name();
+            let message = format!("the model that is written to {other} keeps tensors in this file; use another output");
+            return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(plan.target().name())));
+        }
+    }
+    if dry_run {
+        return (plans.into_iter().map(SavePlan::preview).collect(), None);
+    }
+    let files: Vec<Progress> = plans.iter().flat_map(SavePlan::progress).collect();
+    progress::of_files(messages, &files, || {
+        let mut written = Vec::new();
+        for plan in plans {
+            match plan.carry_out() {
+                Ok(old) => written.push(old),
+                Err(error) => return (written, Some(error)),
+            }
+        }
+        (written, None)
+    })
+}

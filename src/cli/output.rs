@@ -1,0 +1,138 @@
+//! Where a command writes models.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::files::is_stdin;
+use super::streams;
+use crate::api::is_text_model;
+use crate::wire::{self, Target, folder_of};
+
+/// The options for outputs.
+#[derive(Args, Clone)]
+#[group(id = "destination", multiple = false)]
+pub struct Output {
+    /// Write to this file; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write into this folder, under the names of the inputs
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+    /// Replace the inputs
+    #[arg(long)]
+    in_place: bool,
+}
+
+impl Output {
+    /// Whether models go to standard output, which leaves no room there for a report.
+    pub fn is_stdout(&self) -> bool {
+        self.output.as_deref().is_some_and(|output| output == Path::new("-") || wire::is_standard_output(output))
+    }
+
+    fn is_given(&self) -> bool {
+        self.output.is_some() || self.out_dir.is_some() || self.in_place
+    }
+
+    /// The target of each input; in a dry run there may be none.
+    ///
+    /// # Errors
+    /// Where an input has none, or two inputs have the same.
+    pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
+        match (dry_run, self.is_given()) {
+            (true, false) => Ok(vec![None; inputs.len()]),
+            (true, true) => Ok(self.targets(true, inputs)?.into_iter().map(Some).collect()),
+            (false, _) => {
+                if let Some(folder) = &self.out_dir {
+                    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                }
+                Ok(self.targets(false, inputs)?.into_iter().map(Some).collect())
+            }
+        }
+    }
+
+    /// The target of each input.
+    ///
+    /// # Errors
+    /// Where an input has none, or two inputs have the same.
+    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+        if !self.is_given() {
+            bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
+        }
+        if self.output.is_some() && inputs.len() > 1 {
+            bail!("-o takes one model, but {} were given; use --out-dir DIR or --in-place", inputs.len());
+        }
+        let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
+        let files =
+            || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
+        if self.output.is_some() {
+            files().try_for_each(check_target)?;
+        }
+        if !dry_run {
+            // Before the targets are looked at, since a temporary file may be a second name of a target.
+            tidy(files())?;
+        }
+        let mut seen = HashSet::new();
+        for path in files() {
+            if !seen.insert(wire::identity(path)) {
+                bail!("two models would be written to {}; write them to different folders", path.display());
+            }
+            wire::check_replaceable(path).with_context(|| path.display().to_string())?;
+        }
+        Ok(targets)
+    }
+
+    fn target(&self, input: &Path) -> anyhow::Result<Target> {
+        let is_text = is_text_model(input);
+        match (&self.output, &self.out_dir) {
+            _ if self.is_stdout() => Ok(Target::Stdout),
+            (Some(output), _) => Ok(Target::File(output.clone())),
+            _ if is_stdin(input) => bail!("a model from standard input has no file name; use -o FILE"),
+            (None, Some(folder)) => {
+                let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
+                let path = folder.join(name);
+                Ok(Target::File(if is_text { path.with_extension("onnx") } else { path }))
+            }
+            (None, None) if is_text => {
+                bail!("{}: is ONNX text, but models are written in binary form; use -o FILE.onnx", input.display())
+            }
+            (None, None) => Ok(Target::File(input.to_owned())),
+        }
+    }
+}
+
+/// Checks before any work that a file can be written to this path.
+///
+/// # Errors
+/// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
+pub fn check_target(path: &Path) -> anyhow::Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        bail!("{name}: is a folder, not a file; name a file in it");
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let folder = folder.display();
+        match folder_of(path).exists() {
+            true => bail!("{name}: {folder} is a file, not a folder"),
+            false => bail!("{name}: the folder {folder} does not exist; create it first"),
+        }
+    }
+    if is_text_model(path) {
+        bail!("{name}: models are written in binary form; use a name that ends in .onnx");
+    }
+    Ok(())
+}
+
+/// Removes the temporary files of interrupted runs from the folders of some outputs, and names them on standard error.
+pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
+    let folders: BTreeSet<PathBuf> = outputs.map(wire::folder_of).collect();
+    for folder in folders {
+        for path in wire::tidy(&folder).with_context(|| folder.display().to_string())? {
+            streams::say(streams::message(format_args!("{}: removed a temporary file of an interrupted run", path.display())));
+        }
+    }
+    Ok(())
+}
