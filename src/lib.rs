@@ -21,9 +21,15 @@
 //! # }
 //! ```
 //!
+//! Features, all enabled by default: `cli`, the command and its reports; `parallel`, work on all cores; `mimalloc`, the allocator of the
+//! command. Without features, the library also compiles for WebAssembly.
+//!
 //! The modules are listed from the lowest layer up; each uses only modules of lower layers. `ARCHITECTURE.md` states their invariants.
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
+
+#[cfg(target_endian = "big")]
+compile_error!("onnx-recast reads tensors in place, which are little-endian; it does not work on big-endian machines");
 
 pub mod dtype;
 pub mod error;
@@ -32,6 +38,7 @@ mod hash;
 pub mod ir_version;
 pub mod minifloat;
 pub mod packed;
+mod parallel;
 pub mod shown;
 pub mod wire;
 pub mod cast;
@@ -48,5 +55,7 @@ pub mod diff;
 pub mod inspect;
 pub mod lint;
 pub mod passes;
+#[cfg(feature = "cli")]
 pub mod report;
+#[cfg(feature = "cli")]
 pub mod cli;

@@ -1,7 +1,5 @@
 //! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
 
-use rayon::prelude::*;
-
 use super::Cast;
 use super::chain::chain;
 use super::level::Level;
@@ -9,6 +7,7 @@ use super::sink::{Spare, Target};
 use super::stage::Stage;
 use super::stream::{self, LINE};
 use crate::packed::{part, part_mut};
+use crate::parallel;
 
 /// The maximum number of elements per chunk between two kernels, large enough to amortize the switch between kernels, during which no
 /// memory is requested. All chunk sizes are multiples of eight, so that every chunk is byte-aligned, and of the elements that fill a
@@ -73,7 +72,7 @@ impl Converter {
         self.convert_part(source, elements, target, target.len() >= LARGE);
     }
 
-    /// Converts elements on all threads of the current pool.
+    /// Converts elements on all threads of the current rayon pool, or on this thread without the feature `parallel`.
     ///
     /// # Panics
     /// See [`Converter::convert`].
@@ -82,7 +81,7 @@ impl Converter {
         self.cast.check_target(elements, target);
         let past_caches = target.len() >= LARGE;
         let bytes = PART * self.cast.to.bits() / 8;
-        target.par_chunks_mut(bytes).enumerate().for_each(|(part_index, target)| {
+        parallel::for_each_part(target, bytes, |part_index, target| {
             let first = part_index * PART;
             let count = PART.min(elements - first);
             self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);

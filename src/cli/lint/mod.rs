@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use anstream::ColorChoice;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 
 use super::failures::OnError;
 use super::prepare::Freeze;
@@ -19,6 +18,7 @@ use super::{Messages, failures, files, not_a_model, paths, progress};
 use crate::error::ErrorKind;
 use crate::external::OldFiles;
 use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
+use crate::parallel;
 use crate::report::{Failure, LintFormat, LintRun, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
@@ -177,7 +177,11 @@ impl Lint {
         }
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
-            tasks.par_iter().map(|task| judge(task, mode, &self.folders, self.freeze)).inspect(|_| done.count()).collect()
+            parallel::map(&tasks, |task| {
+                let judged = judge(task, mode, &self.folders, self.freeze);
+                done.count();
+                judged
+            })
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {
