@@ -85,7 +85,7 @@ pub struct FunctionFacts {
 
 /// Summarizes a model. Invalid casts are returned separately.
 #[must_use]
-pub fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
+pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let proto = model.proto();
     let imports = proto.opset_import.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version()));
     let nodes = || model.scopes().flat_map(|scope| model.nodes(scope));

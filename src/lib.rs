@@ -30,41 +30,103 @@
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
 //!
 //! Every operation that fails returns an [`Error`] with a kind and a place, and leaves the model as it was.
+//!
+//! Features, all enabled by default: `cli`, the command and its reports; `parallel`, work on all cores; `mimalloc`, the allocator of the
+//! command. Without features, the library also compiles for WebAssembly.
 
+// The command uses parts of the private modules that the library does not.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
-pub mod dtype;
-pub mod error;
-pub mod files;
-mod hash;
-pub mod ir_version;
-pub mod minifloat;
-pub mod packed;
-pub mod shown;
-pub mod wire;
-pub mod cast;
-pub mod formats;
-pub mod tensor;
-pub mod text;
-pub mod graph;
-pub mod external;
-pub mod facts;
-pub mod folding;
-pub mod cast_file;
+#[cfg(target_endian = "big")]
+compile_error!("onnx-recast reads tensors in place, which are little-endian; it does not work on big-endian machines");
+
+mod api;
+mod cast;
+mod cast_file;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod convert;
 pub mod diff;
+mod dtype;
+mod error;
+mod external;
+mod facts;
+mod files;
+mod folding;
+mod formats;
+pub mod graph;
+mod hash;
 pub mod inspect;
+mod ir_version;
 pub mod lint;
+mod minifloat;
+mod packed;
+mod parallel;
 pub mod passes;
-pub mod report;
-pub mod api;
-pub mod cli;
+#[cfg(feature = "cli")]
+mod report;
+mod shown;
+mod tensor;
+mod text;
+mod wire;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, OpenOptions, Packing, Saved, diff};
+pub use cast::{Contested, RoundMode, Rules, Tally};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Place};
-pub use external::{Options as SaveOptions, Placement, Plan as SavePlan};
+pub use external::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
 pub use graph::Model;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use wire::Target;
+
+/// The protobuf messages of ONNX.
+///
+/// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost generates: it also holds the fields that this
+/// version does not know, and the bytes from which it was decoded until it is borrowed mutably.
+pub mod proto {
+    pub use crate::wire::schema::*;
+    pub use crate::wire::{Kept, Malformed, raw};
+}
+
+/// The modules of this crate, for its own tests and benchmarks. They change without notice.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    macro_rules! modules {
+        ($($module:ident)*) => {
+            $(pub mod $module {
+                pub use crate::$module::*;
+            })*
+        };
+    }
+    modules! { cast cast_file dtype error external facts files folding formats ir_version minifloat packed shown tensor text wire }
+    #[cfg(feature = "cli")]
+    modules! { report }
+
+    pub mod graph {
+        pub use crate::graph::cast_attributes::read_saturate;
+        pub use crate::graph::*;
+    }
+
+    pub mod convert {
+        pub use crate::convert::engine::{Conversion, convert};
+        pub use crate::convert::*;
+    }
+
+    pub mod diff {
+        pub use crate::diff::compare::{Compared, Side, compare};
+        pub use crate::diff::*;
+    }
+
+    pub mod lint {
+        pub use crate::lint::fix::{FixError, Fixed, fix};
+        pub use crate::lint::*;
+    }
+
+    pub mod passes {
+        pub use crate::passes::run::{PassError, run};
+        pub use crate::passes::*;
+    }
+}

@@ -4,8 +4,7 @@
 
 use std::process::ExitCode;
 
-use onnx_recast::cli;
-use onnx_recast::wire::{Limited, install_signal_handlers};
+use onnx_recast::cli::{self, Limited, install_signal_handlers};
 
 /// Counts memory for `--max-memory`.
 #[cfg(feature = "mimalloc")]

@@ -1,6 +1,6 @@
 //! The most common casts in models, and their test data.
 
-use onnx_recast::dtype::DType::{self, *};
+use onnx_recast::internals::dtype::DType::{self, *};
 
 /// The pairs quoted in the README.
 pub const NAMED: [(DType, DType); 16] = [

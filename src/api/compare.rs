@@ -1,6 +1,7 @@
 //! Looking at models: summaries and differences.
 
-use crate::diff::{Compared, Difference, Side, diff_decodable};
+use crate::diff::Difference;
+use crate::diff::compare::{Compared, Side, compare};
 use crate::error::Error;
 use crate::graph::Model;
 use crate::inspect::{self, Inspection};
@@ -54,7 +55,7 @@ impl Model {
 pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     let [left_bytes, right_bytes] = [left.to_bytes()?, right.to_bytes()?];
     let Compared { differences, faults } =
-        diff_decodable(Side { model: &left_bytes, data: left.data() }, Side { model: &right_bytes, data: right.data() });
+        compare(Side { model: &left_bytes, data: left.data() }, Side { model: &right_bytes, data: right.data() });
     let bad_tensors =
         [left, right].into_iter().flat_map(|model| model.bad_tensors().iter().map(|fault| model.error(Error::of(fault))));
     let unread = faults.iter().map(|(side, fault)| [left, right][*side].error(Error::of(fault)));

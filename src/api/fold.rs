@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::error::Error;
 use crate::graph::{Edit, MetadataKeys, Model};
-use crate::passes::{self, Options, PASSES, Pass, Report};
+use crate::passes::run::run;
+use crate::passes::{Options, PASSES, Pass, Report};
 
 impl Model {
     /// Replaces casts of constants by their results. The report lists the casts that were folded, and the others with the reason.
@@ -29,12 +30,12 @@ impl Model {
         self.run_passes(PASSES, options)
     }
 
-    /// Runs passes in order: those of this crate, or of another one. See [`passes`].
+    /// Runs passes in order: those of this crate, or of another one. See [`passes`](crate::passes).
     ///
     /// # Errors
     /// If a node is invalid, or a pass plans edits that would break the model.
     pub fn run_passes(&mut self, passes: &[Pass], options: &Options) -> Result<Report, Error> {
-        self.change(|model| passes::run(model, passes, options).map_err(Error::caused_by))
+        self.change(|model| run(model, passes, options).map_err(Error::caused_by))
     }
 
     /// Turns initializers that are also graph inputs into constants: callers can no longer override them. Returns their names.

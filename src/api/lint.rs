@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::graph::Model;
-use crate::lint::{self, Baseline, Diagnostic, Fixed, Job, Noqa, Overlapping, Safety, Selection};
+use crate::lint::fix::{Fixed, fix};
+use crate::lint::{self, Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};
 
 /// How to lint a model.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ impl Model {
     pub fn fix(&mut self, options: &LintOptions, allowed: Safety, known: &Baseline) -> Result<Vec<Diagnostic>, Error> {
         let name = self.lint_name();
         self.change(|model| {
-            let Fixed { model, fixed } = lint::fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
+            let Fixed { model, fixed } = fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
             Ok((model, fixed))
         })
     }

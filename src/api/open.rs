@@ -9,6 +9,7 @@ use super::not_a_model;
 use crate::error::{Error, ErrorKind};
 use crate::formats;
 use crate::graph::Model;
+use crate::text;
 use crate::wire::{self, DataFolder};
 
 /// How to open a model.
@@ -138,6 +139,30 @@ impl Model {
     /// If the bytes are not a model, or contradict ONNX.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Model, Error> {
         OpenOptions::new().from_bytes(bytes)
+    }
+
+    /// Parses ONNX text, the language of `onnx.parser`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let model = onnx_recast::Model::from_text(
+    ///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Relu (x) }"#,
+    /// )?;
+    /// assert_eq!(model.topological_order().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is not a model, with the line; if the model contradicts ONNX.
+    pub fn from_text(text: &str) -> Result<Model, Error> {
+        Model::from_bytes(not_a_model::to_binary(text.as_bytes())?)
+    }
+
+    /// The model as ONNX text, without the values of tensors.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        text::print(self.proto())
     }
 
     /// Reads a model to the end of a stream of at most 8 GiB. Its data files cannot be read: see [`OpenOptions::folder`].

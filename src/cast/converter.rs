@@ -1,7 +1,5 @@
 //! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
 
-use rayon::prelude::*;
-
 use super::Cast;
 use super::chain::chain;
 use super::level::Level;
@@ -16,6 +14,7 @@ use crate::packed::{part, part_mut};
 const CHUNK: usize = 4096;
 
 /// Elements per unit of work of a thread.
+#[cfg(any(test, feature = "internals"))]
 const PART: usize = 64 * CHUNK;
 
 /// The size from which results bypass the caches, as they would not fit.
@@ -73,16 +72,17 @@ impl Converter {
         self.convert_part(source, elements, target, target.len() >= LARGE);
     }
 
-    /// Converts elements on all threads of the current pool.
+    /// Converts elements on all threads of the current rayon pool, or on this thread without the feature `parallel`.
     ///
     /// # Panics
     /// See [`Converter::convert`].
+    #[cfg(any(test, feature = "internals"))]
     pub fn convert_parallel(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
         let past_caches = target.len() >= LARGE;
         let bytes = PART * self.cast.to.bits() / 8;
-        target.par_chunks_mut(bytes).enumerate().for_each(|(part_index, target)| {
+        crate::parallel::for_each_part(target, bytes, |part_index, target| {
             let first = part_index * PART;
             let count = PART.min(elements - first);
             self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);

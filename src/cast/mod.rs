@@ -3,8 +3,8 @@
 //! A [`Cast`] is a pair of types with the rules of an opset. It surveys and converts elements in the layout of `raw_data`:
 //!
 //! ```
-//! use onnx_recast::cast::{Cast, Rules};
-//! use onnx_recast::dtype::DType;
+//! use onnx_recast::internals::cast::{Cast, Rules};
+//! use onnx_recast::internals::dtype::DType;
 //!
 //! let cast = Cast::new(DType::Float, DType::Float8E4M3Fn, Rules::default()).unwrap();
 //! let source: Vec<u8> = [0.1_f32, 448.0, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -45,6 +45,7 @@ use survey::Survey;
 
 /// The rounding of numbers between two powers of two to `FLOAT8E8M0`. Ignored for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RoundMode {
     /// To the next higher power, the default of `Cast`.
     Up,
@@ -56,6 +57,7 @@ pub enum RoundMode {
 
 /// The result of contested elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Contested {
     /// The value in the schema text of the opset or, if it has none, in ONNX's technical notes.
     Text,

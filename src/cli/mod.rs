@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::shown::Shown;
+pub use crate::wire::{Limited, install_signal_handlers};
 use failures::OnError;
 use streams::{message, print, say};
 

@@ -3,10 +3,19 @@
 use std::cell::OnceCell;
 
 use super::plan::Plan;
-use super::{Conversion, NotConverted, Options, Report, ir, valid};
+use super::{NotConverted, Options, Report, ir, valid};
 use crate::error::Invalid;
 use crate::facts::LATEST_OPSET;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
+
+/// A converted model.
+#[derive(Debug)]
+pub struct Conversion {
+    /// The model.
+    pub model: Model,
+    /// What was done.
+    pub report: Report,
+}
 
 /// Converts a model to an opset of ai.onnx.
 ///

@@ -16,6 +16,7 @@ use crate::wire::schema::NodeProto;
 
 /// Which expansions are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Expand {
     /// Exact ones, and those by ONNX's definition.
     #[default]
@@ -29,6 +30,7 @@ pub enum Expand {
 /// How the results of an expansion compare with those of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Exactness {
     /// Equal to the bit.
     Exact,

@@ -8,6 +8,7 @@ use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
 /// The IR version of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IrVersion {
     /// The lowest that the opset and the model's contents need when downgrading; when upgrading, never lowered.
     #[default]

@@ -9,7 +9,7 @@
 //! Scope: the main graph, subgraphs, functions (by their own `opset_import`) and training graphs.
 
 mod check;
-mod engine;
+pub(crate) mod engine;
 mod adapter;
 mod adapters;
 mod ir;
@@ -27,9 +27,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::error::Invalid;
-use crate::graph::Model;
 
-pub use engine::convert;
+pub(crate) use engine::convert;
 pub use expand::{Exactness, Expand, Expanded};
 pub use ir::IrVersion;
 pub use reason::{Code, Reason};
@@ -53,6 +52,7 @@ pub struct Options {
 
 /// Which defaults of new attributes are written out when upgrading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Explicit {
     /// `saturate` and `round_mode` on every cast.
     All,
@@ -76,15 +76,6 @@ impl Options {
             expand: Expand::All,
         }
     }
-}
-
-/// A converted model.
-#[derive(Debug)]
-pub struct Conversion {
-    /// The model.
-    pub model: Model,
-    /// What was done.
-    pub report: Report,
 }
 
 /// What a conversion did, by node path.
@@ -141,6 +132,7 @@ impl fmt::Display for Blocker {
 
 /// Why a model was not converted.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotConverted {
     /// Nodes that cannot be converted; all of them.
     #[error("{} cannot be converted", count(.blockers.len()))]
@@ -167,6 +159,7 @@ pub enum NotConverted {
 
 /// What makes a conversion possible that is refused without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Remedy {
     /// To state the opset that the model is in: [`Options::from_opset`].
     StateOpset,

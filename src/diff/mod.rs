@@ -4,30 +4,13 @@
 //! difference. Tensors are compared by type, shape and values, regardless of their storage; equal values in different storage are a
 //! separate kind of difference.
 
+pub(crate) mod compare;
 mod field;
 mod pair;
 mod path;
 mod tensor;
 
-use bytes::Bytes;
 use serde::Serialize;
-
-use crate::error::Invalid;
-use crate::text;
-use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
-use crate::wire::schema::{AttributeProto, ModelProto, TypeProto};
-use crate::wire::{DataFolder, Value};
-use field::Fields;
-use pair::Pair;
-
-/// One of the two models.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    /// The bytes of the model file.
-    pub model: &'a Bytes,
-    /// The folder of its data files.
-    pub data: &'a DataFolder,
-}
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +28,7 @@ pub struct Difference {
 /// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DifferenceKind {
     /// Present only in the left model.
     Removed,
@@ -56,149 +40,4 @@ pub enum DifferenceKind {
     Reordered,
     /// A tensor has the same values in different storage.
     Stored,
-}
-
-/// All differences between two models, in the order of the left model, and the tensors whose values cannot be read.
-///
-/// # Errors
-/// If one of them is not a model.
-pub fn diff(left: Side, right: Side) -> Result<Compared, Invalid> {
-    for (name, side) in [("the left model", left), ("the right model", right)] {
-        ModelProto::from_bytes(side.model.clone()).map_err(|error| Invalid::at(name, error))?;
-    }
-    Ok(diff_decodable(left, right))
-}
-
-/// Like [`diff`], for bytes that are known to decode as models.
-#[must_use]
-pub fn diff_decodable(left: Side, right: Side) -> Compared {
-    let mut walk = Walk { data: [left.data, right.data], found: Vec::new(), faults: Vec::new() };
-    walk.message("", &MODEL_PROTO, [left.model, right.model]);
-    Compared { differences: walk.found, faults: walk.faults }
-}
-
-/// The outcome of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// The differences.
-    pub differences: Vec<Difference>,
-    /// Tensors that could not be compared, with the index of their model: 0 is the left model.
-    pub faults: Vec<(usize, Invalid)>,
-}
-
-struct Walk<'a> {
-    data: [&'a DataFolder; 2],
-    found: Vec<Difference>,
-    faults: Vec<(usize, Invalid)>,
-}
-
-/// The fields of an attribute that its text form covers.
-const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
-
-impl Walk<'_> {
-    fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) {
-        if sides[0] == sides[1] {
-            return;
-        }
-        match message.name {
-            "TensorProto" => self.tensor(path, sides),
-            "AttributeProto" => self.attribute(path, sides),
-            "TypeProto" => self.r#type(path, sides),
-            _ => self.fields(path, message, sides, |_| true),
-        }
-    }
-
-    /// Compares the `wanted` fields one by one.
-    fn fields(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2], wanted: impl Fn(&str) -> bool) {
-        let sides = sides.map(|bytes| Fields::read(message, bytes));
-        for number in field::numbers(&sides) {
-            let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
-            match message.field(number) {
-                _ if left == right => {}
-                Some(field) if !wanted(field.name) => {}
-                Some(field @ Field { kind: Kind::Message(inner), .. }) => {
-                    self.items(path, message, field, inner, [left, right]);
-                }
-                Some(field) => {
-                    let texts = [left, right].map(|values| field::text(field, values));
-                    self.add_change(path::field(path, field.name), texts);
-                }
-                None => {
-                    let texts = [left, right].map(field::unknown_text);
-                    self.add_change(path::field(path, &format!("field {number}")), texts);
-                }
-            }
-        }
-    }
-
-    /// Compares the messages of a field, singular or repeated.
-    fn items(
-        &mut self,
-        path: &str,
-        message: &'static Message,
-        field: &'static Field,
-        inner: &'static Message,
-        sides: [&[Value]; 2],
-    ) {
-        let sides = sides.map(|values| values.iter().filter_map(Value::as_bytes).collect::<Vec<&Bytes>>());
-        let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
-        let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
-        for pair in &pairs {
-            match *pair {
-                Pair::Both(left, right) => {
-                    let items = [sides[0][left], sides[1][right]];
-                    if items[0] != items[1] {
-                        self.message(&path_of(left, items[0]), inner, items);
-                    }
-                }
-                Pair::Left(index) => {
-                    let item = sides[0][index];
-                    self.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
-                }
-                Pair::Right(index) => {
-                    let item = sides[1][index];
-                    self.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
-                }
-            }
-        }
-        if let Some((left, right)) = pair::first_out_of_order(&pairs) {
-            let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, sides[side][index])));
-            let path = path::field(path, field.name);
-            self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
-        }
-    }
-
-    fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) {
-        let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes));
-        let is_value = |name: &str| ATTRIBUTE_VALUE.contains(&name);
-        let mut values = ATTRIBUTE_PROTO.fields.iter().filter(|field| is_value(field.name));
-        if values.any(|field| left.values(field.number) != right.values(field.number)) {
-            let text = |bytes: &Bytes| AttributeProto::from_bytes(bytes.clone()).ok();
-            let texts = sides.map(|bytes| text(bytes).map(|attribute| text::print_attribute_value(&attribute)));
-            match texts[0] == texts[1] {
-                true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value),
-                false => self.add_change(path.to_owned(), texts),
-            }
-        }
-        self.fields(path, &ATTRIBUTE_PROTO, sides, |name| !is_value(name))
-    }
-
-    /// A type is reported as one difference; fields that its text form does not cover are compared one by one.
-    fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) {
-        let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| text::print_type(&proto)));
-        if texts[0] == texts[1] {
-            return self.fields(path, &TYPE_PROTO, sides, |_| true);
-        }
-        self.add_change(path.to_owned(), texts);
-    }
-
-    fn add_change(&mut self, path: String, texts: [Option<String>; 2]) {
-        let [left, right] = field::side_by_side(texts);
-        let kind = match (&left, &right) {
-            (Some(_), None) => DifferenceKind::Removed,
-            (None, _) => DifferenceKind::Added,
-            (Some(_), Some(_)) => DifferenceKind::Changed,
-        };
-        self.found.push(Difference { path, kind, left, right });
-    }
 }

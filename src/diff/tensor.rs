@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::compare::Walk;
 use super::field::Fields;
-use super::{Difference, DifferenceKind, Walk};
+use super::{Difference, DifferenceKind};
 use crate::cast::{self, Cast, Rules};
 use crate::dtype::DType;
 use crate::error::Invalid;

@@ -44,6 +44,7 @@ pub use unused::{OldFiles, UnusedFile};
 
 /// Where the values of tensors go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Placement {
     /// Where they are.
     #[default]

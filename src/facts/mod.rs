@@ -4,8 +4,8 @@
 //! build script; nothing is parsed at run time.
 //!
 //! ```
-//! use onnx_recast::dtype::DType;
-//! use onnx_recast::facts::{self, ValueType};
+//! use onnx_recast::internals::dtype::DType;
+//! use onnx_recast::internals::facts::{self, ValueType};
 //!
 //! let cast = facts::schema("", "Cast", 20).unwrap();
 //! assert_eq!(cast.since_version, 19);

@@ -6,6 +6,7 @@ use super::{TypeSet, ValueType};
 
 /// One version of an operator.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "only tests read every fact"))]
 pub struct Schema {
     /// The domain; empty for ai.onnx.
     pub domain: &'static str,
@@ -72,6 +73,7 @@ pub struct Attribute {
 /// The kind of an attribute's value; the numbers are those of `AttributeProto.AttributeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
+#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "no operator has attributes of some kinds"))]
 pub enum AttributeKind {
     Float = 1,
     Int = 2,
@@ -102,6 +104,7 @@ pub enum Default {
 
 /// A type variable and the types it ranges over.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "only tests read every fact"))]
 pub struct Constraint {
     /// The variable.
     pub variable: &'static str,
@@ -138,6 +141,7 @@ impl Schema {
 
     /// The types that a type variable ranges over.
     #[must_use]
+    #[cfg(any(test, feature = "internals"))]
     pub fn constraint(&self, variable: &str) -> Option<TypeSet> {
         self.constraints.iter().find(|constraint| constraint.variable == variable).map(|constraint| constraint.types)
     }

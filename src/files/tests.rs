@@ -59,7 +59,7 @@ fn links_are_not_followed_and_only_regular_files_are_opened() {
     symlink("../secret", inside.join("out")).unwrap();
     symlink("sub", inside.join("linked")).unwrap();
     symlink("missing", inside.join("dangling")).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, inside.join("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(inside.join("fifo")).status().unwrap().success());
     let folder = Folder::open(&inside).unwrap();
     for path in ["out", "linked/w", "dangling", "fifo", "sub", "."] {
         assert!(folder.read(path.as_ref()).is_err(), "'{path}'");

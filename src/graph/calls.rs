@@ -11,6 +11,7 @@ use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
 
 /// An attribute of a node, resolved through the callers of the function that contains the node.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Attribute<'m> {
     /// The node does not have it.
     Absent,

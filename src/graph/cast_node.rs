@@ -33,6 +33,7 @@ pub struct CastNode {
 
 /// The source of a cast's resulting type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TypeSource {
     /// The attribute `to` of `Cast`.
     Attribute(DType),
@@ -56,6 +57,7 @@ impl CastNode {
 
 /// Why a cast cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UnclearCast {
     /// The node is not a valid `Cast`.
     #[error("{0}")]

@@ -23,6 +23,7 @@ pub struct Constant<'m> {
 
 /// Why a value is not a readable constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotConstant {
     /// It depends on the model's inputs.
     #[error("its input is not constant")]

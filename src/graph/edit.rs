@@ -15,6 +15,7 @@ use crate::wire::schema::{NodeProto, TensorProto};
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Edit {
     /// Replaces a node by other nodes; by none to remove it.
     ReplaceNode {

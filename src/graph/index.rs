@@ -89,6 +89,7 @@ impl ValueData {
 
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// An input of its scope, by index.
     Input(u32),
@@ -122,6 +123,7 @@ pub(super) enum Declared {
 
 /// Why a value must be kept even if no node consumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pin {
     /// A quantization annotation names it.
     Annotated,

@@ -10,6 +10,7 @@ use crate::wire::schema::{ModelProto, StringStringEntryProto, ValueInfoProto};
 
 /// Keys of `metadata_props`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MetadataKeys {
     /// Every key.
     All,

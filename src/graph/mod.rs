@@ -15,7 +15,7 @@
 
 mod build;
 mod calls;
-mod cast_attributes;
+pub(crate) mod cast_attributes;
 mod cast_node;
 mod change;
 mod checkpoint;
@@ -30,8 +30,9 @@ mod scope;
 mod tensors;
 
 pub use calls::Attribute;
-pub use cast_attributes::{BadAttribute, read_round_mode, read_saturate, read_type};
-pub use cast_node::{CastNode, TypeSource, UnclearCast, is_cast};
+pub use cast_attributes::BadAttribute;
+pub(crate) use cast_attributes::{read_round_mode, read_saturate, read_type};
+pub use cast_node::{CastNode, TypeSource, UnclearCast};
 pub use constant::{Constant, ConstantValue, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};

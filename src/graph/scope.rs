@@ -24,6 +24,7 @@ pub struct NodeId {
 
 /// Which body a scope is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ScopeKind {
     /// `ModelProto.graph`.
     Main,
@@ -46,6 +47,7 @@ pub enum ScopeKind {
 
 /// The protobuf message of a scope.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Body<'m> {
     /// A graph: the main graph, a subgraph or a training graph.
     Graph(&'m GraphProto),

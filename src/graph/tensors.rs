@@ -7,6 +7,7 @@ use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto};
 
 /// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum TensorPlace {
     /// An initializer of a graph, by index.
     Initializer(ScopeId, u32),
@@ -20,6 +21,7 @@ pub enum TensorPlace {
 
 /// A half of a sparse tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum SparsePart {
     /// Its `values`.
     Values,
@@ -29,6 +31,7 @@ pub enum SparsePart {
 
 /// A tensor of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum AttributePart {
     /// Its `t`.
     Single,

@@ -35,6 +35,7 @@ struct File {
 
 /// A baseline that cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadBaseline {
     /// The file is not a baseline.
     #[error("is not a baseline: {0}")]

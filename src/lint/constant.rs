@@ -3,13 +3,13 @@
 use std::fmt;
 
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use super::Subject;
 use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::dtype::{Class, DType};
 use crate::graph::ValueId;
 use crate::packed::{self, size};
+use crate::parallel;
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in every packing.
@@ -77,9 +77,8 @@ pub fn tally(
         tally.first = tally.first.map(|index| first as u64 + index);
         tally
     };
-    let tallies: Vec<Tally> = (0..all.div_ceil(PART)).into_par_iter().map(|index| part(index * PART)).collect();
     let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
-    tallies.into_iter().fold(Tally::default(), join)
+    parallel::map_and_join(all.div_ceil(PART), |index| part(index * PART), join)
 }
 
 /// One element of a constant for messages: a number in plain notation, a string in quotes.

@@ -17,6 +17,7 @@ pub struct Finding {
 
 /// The subject of a finding. Findings are reported in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Place {
     /// The model as a whole.
     Model,
@@ -41,6 +42,7 @@ pub struct Fix {
 /// Whether a fix may be applied without review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Safety {
     /// The fix preserves the model's meaning, and changes the place of the finding only.
     Safe,

@@ -17,6 +17,7 @@ pub struct Fixed {
 
 /// Why fixing did not converge.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FixError {
     /// A rule proposed edits that would break the model: a bug in the rule.
     #[error("the fix of {code} failed: {reason}; this is a bug, please report it")]

@@ -9,7 +9,7 @@ mod constant;
 mod diagnostic;
 mod embedding;
 mod finding;
-mod fix;
+pub(crate) mod fix;
 mod noqa;
 mod rule;
 mod rules;
@@ -19,9 +19,9 @@ mod subject;
 pub use baseline::{BadBaseline, Baseline};
 pub use config::{BadConfig, Config, FilePattern};
 pub use constant::{element, number, tally};
-pub use diagnostic::{Diagnostic, Region, fingerprint};
+pub(crate) use diagnostic::fingerprint;
+pub use diagnostic::{Diagnostic, Region};
 pub use finding::{Finding, Fix, Place, Safety};
-pub use fix::{FixError, Fixed, fix};
 pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
 pub use rules::RULES;
@@ -49,6 +49,7 @@ pub struct Job<'j> {
 
 /// What is reported of a node that several rules report for the same reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Overlapping {
     /// The finding of the most specific rule.
     #[default]

@@ -10,6 +10,7 @@ pub(super) const KEY: &str = "recast.noqa";
 
 /// Whether `recast.noqa` entries in a model suppress findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Noqa {
     /// The entries suppress findings.
     #[default]

@@ -14,9 +14,8 @@ use super::{Finding, Subject};
 /// selection:
 ///
 /// ```
-/// use onnx_recast::graph::Model;
-/// use onnx_recast::lint::{Finding, Job, Noqa, Overlapping, Rule, Selected, Selection, Severity, lint};
-/// use onnx_recast::text;
+/// use onnx_recast::lint::{Finding, Rule, Selected, Selection, Severity};
+/// use onnx_recast::{LintOptions, Model};
 ///
 /// static DEBUG_OUTPUT: Rule = Rule {
 ///     code: "X101",
@@ -31,13 +30,12 @@ use super::{Finding, Subject};
 ///     },
 /// };
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let model = text::parse(
+/// # fn main() -> Result<(), onnx_recast::Error> {
+/// let model = Model::from_text(
 ///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [debug_1] y = Identity (x) }"#,
 /// )?;
 /// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
-/// let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::default(), overlapping: Overlapping::default() };
-/// let found = lint(&Model::new(model)?, &job);
+/// let found = model.lint(&LintOptions { selection, ..LintOptions::default() })?;
 /// assert_eq!((found[0].code, found[0].place()), ("X101", "graph/debug_1"));
 /// # Ok(())
 /// # }
@@ -61,6 +59,7 @@ pub struct Rule {
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Severity {
     /// For information.
     Info,
@@ -72,6 +71,7 @@ pub enum Severity {
 
 /// When a rule is enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Selected {
     /// By default.
     ByDefault,

@@ -3,9 +3,9 @@
 //! A new pass of this crate is one file and one line in [`PASSES`]. A pass of another crate is a [`Pass`] too:
 //!
 //! ```
-//! use onnx_recast::graph::{Edit, Model};
-//! use onnx_recast::passes::{self, Event, Options, PASSES, Pass, Plan};
-//! use onnx_recast::text;
+//! use onnx_recast::graph::Edit;
+//! use onnx_recast::passes::{Event, PASSES, Pass, Plan};
+//! use onnx_recast::{FoldOptions, Model};
 //!
 //! /// Removes nodes whose outputs have no use and are not outputs of a graph.
 //! const REMOVE_DEAD_NODES: Pass = Pass {
@@ -27,12 +27,12 @@
 //!     ensures: |_, _| Ok(()),
 //! };
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let model = text::parse(
+//! # fn main() -> Result<(), onnx_recast::Error> {
+//! let mut model = Model::from_text(
 //!     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [dead] z = Neg (x) y = Relu (x) }"#,
 //! )?;
 //! let passes = [&[REMOVE_DEAD_NODES], PASSES].concat();
-//! let (model, report) = passes::run(Model::new(model)?, &passes, &Options::default())?;
+//! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
 //! assert_eq!(report.entries[0].event, Event::RemovedNode { node: "graph/dead".to_owned() });
 //! # Ok(())
@@ -40,13 +40,14 @@
 //! ```
 
 mod fold_casts;
+pub(crate) mod run;
 
 use std::fmt;
 
 use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind, Invalid, Place};
+use crate::error::Invalid;
 use crate::folding;
-use crate::graph::{Edit, Model, Refused};
+use crate::graph::{Edit, Model};
 
 pub use crate::folding::Options;
 
@@ -213,74 +214,4 @@ impl Report {
     pub fn removed_constants(&self) -> Vec<&Removed> {
         self.events().filter_map(|event| if let Event::RemovedConstant(removed) = event { Some(removed) } else { None }).collect()
     }
-}
-
-/// Why a pass failed.
-#[derive(Debug, thiserror::Error)]
-pub enum PassError {
-    /// The model is not valid.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// The pass planned edits that would break the model: a bug in the pass.
-    #[error("the pass '{pass}' failed: {reason}; this is a bug, please report it")]
-    Refused {
-        /// The pass.
-        pass: &'static str,
-        /// Why the edits were refused.
-        reason: Refused,
-    },
-    /// A precondition or postcondition does not hold: a bug in this pass or an earlier one.
-    #[error("the pass '{pass}' {when} a condition that does not hold: {what}; this is a bug, please report it")]
-    Contract {
-        /// The pass.
-        pass: &'static str,
-        /// `requires` or `ensures`.
-        when: &'static str,
-        /// The condition that does not hold.
-        what: String,
-    },
-}
-
-impl Classified for PassError {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            PassError::Invalid(invalid) => invalid.kind(),
-            PassError::Refused { .. } | PassError::Contract { .. } => ErrorKind::Internal,
-        }
-    }
-
-    fn place(&self) -> Option<Place> {
-        match self {
-            PassError::Invalid(invalid) => invalid.place(),
-            PassError::Refused { .. } | PassError::Contract { .. } => None,
-        }
-    }
-
-    fn message(&self) -> String {
-        match self {
-            PassError::Invalid(invalid) => invalid.message(),
-            PassError::Refused { .. } | PassError::Contract { .. } => self.to_string(),
-        }
-    }
-}
-
-/// Runs passes in order. The report lists the changes, and the nodes that were kept with the reason.
-///
-/// # Errors
-/// If a node is invalid, or a pass violates its contract.
-pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
-    let mut report = Report::default();
-    for pass in passes {
-        let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
-        if cfg!(debug_assertions) {
-            (pass.requires)(&model).map_err(broken("requires"))?;
-        }
-        let plan = (pass.plan)(&model, options)?;
-        model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
-        if cfg!(debug_assertions) {
-            (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
-        }
-        report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
-    }
-    Ok((model, report))
 }

@@ -10,7 +10,7 @@ mod words;
 
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
-pub use fold::{FoldReport, FoldedModel, fold_text, old_files_lines};
+pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
 pub use prepared::{DroppedMetadata, Prepared};

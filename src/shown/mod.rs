@@ -9,7 +9,7 @@ mod document;
 mod escape;
 mod style;
 
-pub use document::{Document, PutXml, Unprintable};
+pub use document::{Document, PutXml};
 pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
 
 use std::borrow::Cow;
@@ -205,7 +205,12 @@ impl fmt::Display for Printed<'_> {
 /// The text without styles.
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anstream::adapter::strip_str(&self.0).fmt(f)
+        let mut rest = self.0.as_str();
+        while let Some((before, _, after)) = style::split_at_sgr(rest) {
+            f.write_str(before)?;
+            rest = after;
+        }
+        f.write_str(rest)
     }
 }
 

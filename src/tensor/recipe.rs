@@ -3,11 +3,11 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use crate::cast::{Cast, Converter, Summary};
 use crate::dtype::DType;
 use crate::packed::{self, size};
+use crate::parallel;
 use crate::wire::Recipe;
 
 /// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are byte-aligned in every packing, and small
@@ -22,6 +22,7 @@ const WORTH_A_CONVERTER: usize = 512;
 
 /// The storage of elements narrower than a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Spread {
     /// Packed, as in `raw_data`.
     Packed,
@@ -97,11 +98,11 @@ impl CastRecipe {
     /// Counts, on all cores, the values that `next` would leave undefined.
     pub(super) fn survey(&self, next: &Cast) -> Summary {
         let all = self.source.elements;
-        let parts = (0..all.div_ceil(PART)).into_par_iter().map(|index| {
+        let part = |index: usize| {
             let first = index * PART;
             self.survey_part(next, first, PART.min(all - first))
-        });
-        parts.reduce(Summary::default, |before, after| before.followed_by(0, after))
+        };
+        parallel::map_and_join(all.div_ceil(PART), part, |before, after| before.followed_by(0, after))
     }
 
     /// Indices in the summary are relative to the start of the tensor.

@@ -1,7 +1,7 @@
 //! Models as text, in ONNX's own text syntax: for tests, documentation and readable diffs.
 //!
 //! ```
-//! let model = onnx_recast::text::parse(r#"
+//! let model = onnx_recast::internals::text::parse(r#"
 //!     <ir_version: 10, opset_import: ["": 21]>
 //!     agraph (float16[N] x) => (float16[N] y)
 //!     <float[1] w = {0.1}>
@@ -24,6 +24,5 @@ mod parse;
 mod print;
 mod values;
 
-pub use lexer::SyntaxError;
 pub use parse::parse;
 pub use print::{print, print_attribute_value, print_node, print_tensor_type, print_type};

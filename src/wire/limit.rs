@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use super::signals;
+use super::system;
 
 /// The most bytes that may be allocated at a time.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
@@ -109,7 +109,7 @@ fn count(bytes: isize) {
 fn add(bytes: isize) {
     let allocated = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
     // While files get their names, nothing may end the process; that takes little memory.
-    if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !signals::is_held() {
+    if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !system::is_held() {
         end(0);
     }
 }
@@ -132,5 +132,5 @@ fn end(reason: usize) -> ! {
     let [text, document] =
         own.or_else(|| FIRST_WORDS.get().copied()).map_or([""; 2], |words| [words[reason].text, words[reason].document]);
     let document = if HAS_OUTPUT.load(Ordering::Relaxed) { "" } else { document };
-    signals::end_with_message(document.as_bytes(), &[text.as_bytes()])
+    system::end_with_message(document.as_bytes(), &[text.as_bytes()])
 }

@@ -4,29 +4,31 @@
 //! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
 
 mod data_folder;
-mod direct;
 mod field;
 mod kept;
 mod layout;
 mod limit;
 mod locate;
-mod map;
-mod memory;
 mod open;
 pub mod outline;
 mod progress;
 mod recipe;
 mod replaceable;
 mod save;
-mod signals;
 mod spans;
+#[cfg(unix)]
+#[path = "unix/mod.rs"]
+mod system;
+#[cfg(not(unix))]
+#[path = "other.rs"]
+mod system;
 mod temporary;
 mod together;
 
 /// protobuf counts the bytes of a message in 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
-pub use data_folder::{BadLocation, DataFile, DataFolder, Located, folder_of, identity};
+pub use data_folder::{BadLocation, DataFolder, Located, folder_of, identity};
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::{Layout, Piece};
@@ -34,10 +36,10 @@ pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limi
 pub use open::{Input, open, open_with_data, read_all};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
-pub use replaceable::{NotReplaceable, check_replaceable, is_standard_output};
+pub use replaceable::check_replaceable;
 pub use save::{Target, is_stream, save};
-pub use signals::install_signal_handlers;
-pub use spans::{Span, Spans};
+pub use spans::Spans;
+pub use system::{install_signal_handlers, is_standard_output};
 pub use temporary::{is_temporary, tidy};
 pub use together::{Before, Interim, NewFile, at, save_together};
 

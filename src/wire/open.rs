@@ -7,7 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::data_folder::DataFolder;
-use super::map::map;
+use super::system::map;
 use crate::files::OpenFile;
 
 /// Bytes that are read at most of what has no length: of a pipe or a device.

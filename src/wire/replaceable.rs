@@ -101,27 +101,3 @@ fn is_cached(file: &Path) -> bool {
 fn is_folder() -> io::Error {
     io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file")
 }
-
-/// Whether a path means what standard output is: a report must not be written after a model there.
-#[must_use]
-#[cfg(unix)]
-pub fn is_standard_output(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let id = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
-    let (Ok(path), Ok(stdout)) = (fs::metadata(path), rustix::fs::fstat(rustix::stdio::stdout())) else {
-        return false;
-    };
-    // What goes to the null device is not mixed there.
-    let is_null = fs::metadata("/dev/null").is_ok_and(|null| id(&null) == id(&path));
-    #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
-    let stdout = (stdout.st_dev as u64, stdout.st_ino as u64);
-    id(&path) == stdout && !is_null
-}
-
-/// Whether a path means what standard output is. Such paths do not exist on this system.
-#[must_use]
-#[cfg(not(unix))]
-pub fn is_standard_output(_path: &Path) -> bool {
-    false
-}

@@ -4,21 +4,20 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
-use super::direct::{self, Direct};
 use super::layout::{Layout, Piece};
-use super::memory;
 use super::recipe::GRAIN;
 use super::replaceable::Place;
+use super::system::{explained, write_anywhere};
 use super::temporary::Temporary;
 use super::together::{NewFile, at, save_together};
+use crate::parallel;
 
 /// Bytes that one thread computes or copies, and writes, at a time.
-const CHUNK: usize = 2730 * GRAIN;
+pub(super) const CHUNK: usize = 2730 * GRAIN;
 
 /// Where a file goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Target {
     /// To this path, in one step. A file there is replaced.
     File(PathBuf),
@@ -117,9 +116,9 @@ impl Written {
 }
 
 /// Writes from the first byte to the last: for pipes.
-fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces()) {
+    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _| CHUNK) {
         match piece {
             Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
             Piece::Made(recipe) => {
@@ -132,69 +131,25 @@ fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes each chunk at its offset, on all cores.
-#[cfg(unix)]
-fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-
-    let direct = Direct::to(file);
-    chunks(&layout.pieces()).into_par_iter().try_for_each_init(
-        || vec![0; CHUNK],
-        |buffer, Chunk { piece, start, bytes, place, straight }| {
-            let end = start + bytes;
-            let moved = match piece {
-                Piece::Bytes(all) if straight => direct.write(&all[start..end], place).map_err(explained)?,
-                _ => 0,
-            };
-            for part in (start + moved..end).step_by(CHUNK) {
-                let buffer = &mut buffer[..CHUNK.min(end - part)];
-                let place = place + (part - start) as u64;
-                piece.fill(part, buffer);
-                file.write_all_at(buffer, place)?;
-                memory::start_flushing(file, place, buffer.len());
-            }
-            memory::release(piece.source(start..end));
-            layout.count_written(bytes);
-            Ok(())
-        },
-    )
-}
-
-#[cfg(not(unix))]
-fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()> {
-    write_in_order(layout, &mut file)
-}
-
-/// A bad address in a write means a mapped file that became shorter.
-fn explained(error: io::Error) -> io::Error {
-    match error.raw_os_error() {
-        #[cfg(unix)]
-        Some(libc::EFAULT) => io::Error::other("a file that it is made from became shorter while it was read"),
-        _ => error,
-    }
-}
-
 /// A part of a piece.
-struct Chunk<'p> {
-    piece: &'p Piece,
+pub(super) struct Chunk<'p> {
+    pub piece: &'p Piece,
     /// Where it begins in the piece.
-    start: usize,
-    bytes: usize,
+    pub start: usize,
+    pub bytes: usize,
     /// Where it begins in the file.
-    place: u64,
-    /// Whether its bytes can be written directly.
-    straight: bool,
+    pub place: u64,
 }
 
-fn chunks(pieces: &[Piece]) -> Vec<Chunk<'_>> {
+/// All parts of the pieces; `step` is the length of the parts of a piece at a place in the file.
+pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut place = 0;
     for piece in pieces {
-        let straight = matches!(piece, Piece::Bytes(bytes) if direct::suits(bytes, place));
-        let step = if straight { direct::MOST } else { CHUNK };
+        let step = step(piece, place);
         for start in (0..piece.bytes()).step_by(step) {
             let bytes = step.min(piece.bytes() - start);
-            chunks.push(Chunk { piece, start, bytes, place, straight });
+            chunks.push(Chunk { piece, start, bytes, place });
             place += bytes as u64;
         }
     }
@@ -215,7 +170,7 @@ impl Layout {
     pub fn is_content_of(&self, found: &[u8]) -> bool {
         let pieces = self.pieces();
         self.bytes() == found.len() as u64
-            && chunks(&pieces).into_par_iter().all(|Chunk { piece, start, bytes, place, .. }| {
+            && parallel::all(chunks(&pieces, |_, _| CHUNK), |Chunk { piece, start, bytes, place }| {
                 let found = &found[place as usize..];
                 match piece {
                     Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),

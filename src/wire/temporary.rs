@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::signals::RemovedOnSignal;
+use super::system::RemovedOnSignal;
 use crate::files::{Folder, Kind, NewFile};
 
 const PREFIX: &str = ".recast-";

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use super::layout::Layout;
 use super::replaceable::Place;
 use super::save::Written;
-use super::signals;
+use super::system;
 use super::temporary::{Hidden, Temporary};
 use crate::files::{Folder, Lock, Stat};
 
@@ -138,7 +138,7 @@ pub fn save_together(
     };
     let locks = lock(written.iter().chain([&last]))?;
     check()?;
-    let _held = signals::hold();
+    let _held = system::hold();
     let mut steps = Steps::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
     let done = steps.name_others(written, interim, &last.place).and_then(|second| {

@@ -6,9 +6,9 @@
 
 mod oracle;
 
-use onnx_recast::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, Verdict, convert_element, parse_strings};
-use onnx_recast::dtype::{Class, DType};
-use onnx_recast::packed;
+use onnx_recast::internals::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, Verdict, convert_element, parse_strings};
+use onnx_recast::internals::dtype::{Class, DType};
+use onnx_recast::internals::packed;
 use oracle::Expected;
 use proptest::prelude::*;
 use rayon::prelude::*;

@@ -4,8 +4,8 @@
 //! that enclose a number.
 
 use num_bigint::{BigInt, BigUint, Sign};
-use onnx_recast::cast::{Contested, RoundMode, Rules};
-use onnx_recast::dtype::DType::{self, *};
+use onnx_recast::internals::cast::{Contested, RoundMode, Rules};
+use onnx_recast::internals::dtype::DType::{self, *};
 
 /// The number 1 in units.
 const UNITS: u32 = 1100;
@@ -223,6 +223,7 @@ fn to_scale(rules: Rules, meaning: &Meaning) -> Expected {
                 RoundMode::Up => *units > low,
                 RoundMode::Down => false,
                 RoundMode::Nearest => &high - units <= units - &low,
+                mode => panic!("the oracle does not know {mode:?}"),
             };
             Expected::Defined((below + 127 + i64::from(up)) as u64)
         }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Output;
 
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::TensorProto;
-use onnx_recast::wire::{Field, Value};
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::TensorProto;
+use onnx_recast::internals::wire::{Field, Value};
 use prost::Message;
 use tempfile::TempDir;
 

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use onnx_recast::external::{Options, Placement, Plan};
-use onnx_recast::graph::Model;
-use onnx_recast::tensor::{Reference, moved_to_file};
-use onnx_recast::wire::schema::ModelProto;
-use onnx_recast::wire::{DataFolder, Target, open_with_data};
+use onnx_recast::internals::external::{Options, Placement, Plan};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::tensor::{Reference, moved_to_file};
+#[cfg(target_os = "linux")]
+use onnx_recast::internals::wire::DataFolder;
+use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::wire::{Target, open_with_data};
 use prost::Message;
 
 use crate::support::{expect_no_failures, model};

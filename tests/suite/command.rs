@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::text;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

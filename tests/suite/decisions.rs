@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use onnx_recast::cast::{Cast, Contested, Rules};
-use onnx_recast::convert::{self, Explicit, Options as ConvertOptions};
-use onnx_recast::dtype::DType;
-use onnx_recast::facts::infer::infer;
-use onnx_recast::facts::{self, Default as SchemaDefault};
-use onnx_recast::folding;
-use onnx_recast::graph::{Edit, Model, read_saturate};
-use onnx_recast::passes::{self, Event, Options, Pass, PassError, Plan};
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::{ModelProto, TensorProto};
+use onnx_recast::internals::cast::{Cast, Contested, Rules};
+use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
+use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::facts::infer::infer;
+use onnx_recast::internals::facts::{self, Default as SchemaDefault};
+use onnx_recast::internals::folding;
+use onnx_recast::internals::graph::{Edit, Model, read_saturate};
+use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan};
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::{ModelProto, TensorProto};
 
 use crate::lint::find;
 use crate::support::{expect_no_failures, fold, model};
@@ -181,9 +181,14 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
     assert_eq!(read_saturate(&proto3.clone().into()), Ok(false));
     let mut before = model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 h) { h = Cast <to = 19> (x) }"#);
     before.graph.as_mut().unwrap().node[0].attribute.push(proto3.into());
-    let job = onnx_recast::lint::Selection::default();
-    let job = onnx_recast::lint::Job { path: "m.onnx", selection: &job, noqa: Default::default(), overlapping: Default::default() };
-    let found = onnx_recast::lint::lint(&Model::new(before).unwrap(), &job);
+    let job = onnx_recast::internals::lint::Selection::default();
+    let job = onnx_recast::internals::lint::Job {
+        path: "m.onnx",
+        selection: &job,
+        noqa: Default::default(),
+        overlapping: Default::default(),
+    };
+    let found = onnx_recast::internals::lint::lint(&Model::new(before).unwrap(), &job);
     assert!(found.iter().all(|found| found.code != "RC208"), "{found:?}");
 }
 
@@ -193,7 +198,7 @@ fn defaults_are_those_of_the_schema() {
     let default = |name: &str| cast.attribute(name).unwrap().default;
     assert_eq!(default("saturate"), Some(SchemaDefault::Int(i64::from(Rules::default().saturate))));
     assert_eq!(default("round_mode"), Some(SchemaDefault::String("up")));
-    assert_eq!(Rules::default().round_mode, onnx_recast::cast::RoundMode::Up);
+    assert_eq!(Rules::default().round_mode, onnx_recast::internals::cast::RoundMode::Up);
 }
 
 #[test]
@@ -247,7 +252,7 @@ fn a_constant_in_any_attribute_is_the_same_to_inference_and_to_folds() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (double h) {{ c = Constant <{attribute}> () h = Cast <to = 11> (c) }}"#
         );
         let graph = graph(&text);
-        let value = graph.lookup(onnx_recast::graph::ScopeId::MAIN, "c").unwrap();
+        let value = graph.lookup(onnx_recast::internals::graph::ScopeId::MAIN, "c").unwrap();
         let known = infer(&graph).of(value).clone();
         if (known.dtype(), known.static_shape()) != (Some(dtype), dims.clone()) {
             failures.push(format!("{attribute}: {known:?}"));
@@ -288,8 +293,8 @@ fn a_dimension_of_zero_leaves_no_elements_however_large_the_others_are() {
     for dims in [[1 << 62, 2, 0], [0, 1 << 62, 1 << 62], [1 << 62, 1 << 62, 0]] {
         let proto = TensorProto::from(raw::TensorProto { dims: dims.to_vec(), data_type: Some(1), ..raw::TensorProto::default() });
         let bytes = prost::Message::encode_to_vec(&proto);
-        let input = onnx_recast::wire::Input { name: "t.pb".to_owned(), bytes: bytes.into() };
-        match onnx_recast::cast_file::read(&input, None, &Default::default()) {
+        let input = onnx_recast::internals::wire::Input { name: "t.pb".to_owned(), bytes: bytes.into() };
+        match onnx_recast::internals::cast_file::read(&input, None, &Default::default()) {
             Ok(array) => {
                 let (cast, _) = array.cast(Cast::new(DType::Float, DType::Float16, Rules::default()).unwrap()).unwrap();
                 if cast.elements() != 0 {
@@ -365,8 +370,10 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
 fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
     let text =
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
-    let run = onnx_recast::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
-    let onnx_recast::shown::Printed::Document(document) = onnx_recast::report::LintFormat::Sarif.render(&run, None) else {
+    let run = onnx_recast::internals::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
+    let onnx_recast::internals::shown::Printed::Document(document) =
+        onnx_recast::internals::report::LintFormat::Sarif.render(&run, None)
+    else {
         panic!("SARIF is a document for programs");
     };
     let found: serde_json::Value = serde_json::from_str(&document.to_string()).unwrap();
@@ -399,12 +406,13 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
         summary: "says that it removed a node, and removes another",
         requires: |_| Ok(()),
         plan: |model, _| {
-            let node = model.nodes(onnx_recast::graph::ScopeId::MAIN).next().unwrap();
+            let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();
             let events = vec![Event::RemovedNode { node: "graph/first".to_owned() }];
             Ok(Plan { edits: vec![Edit::ReplaceNode { node, with: vec![model.node(node).clone()] }], events })
         },
         ensures: |model, events| {
-            let paths: Vec<String> = model.nodes(onnx_recast::graph::ScopeId::MAIN).map(|node| model.node_path(node)).collect();
+            let paths: Vec<String> =
+                model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).map(|node| model.node_path(node)).collect();
             let stays = events.iter().find(|event| matches!(event, Event::RemovedNode { node } if paths.contains(node)));
             stays.map_or(Ok(()), |event| Err(format!("{event:?} is still there")))
         },

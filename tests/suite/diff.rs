@@ -1,9 +1,9 @@
 //! `recast diff`: whatever differs is told, once, at a place that people find.
 
 use bytes::Bytes;
-use onnx_recast::diff::{self, Difference, DifferenceKind, Side};
-use onnx_recast::tensor::moved_to_model;
-use onnx_recast::wire::DataFolder;
+use onnx_recast::internals::diff::{Difference, DifferenceKind, Side, compare};
+use onnx_recast::internals::tensor::moved_to_model;
+use onnx_recast::internals::wire::DataFolder;
 use prost::Message;
 
 use crate::command::recast;
@@ -29,21 +29,9 @@ main (float[N, 3] x, bool c) => (float16[N, 3] y)
 fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
     let (left, right, data) = (Bytes::copy_from_slice(left), Bytes::copy_from_slice(right), DataFolder::default());
     let [left, right] = [&left, &right].map(|model| Side { model, data: &data });
-    let compared = diff::diff(left, right).unwrap();
+    let compared = compare(left, right);
     assert_eq!(compared.faults, []);
     compared.differences
-}
-
-#[test]
-fn what_is_no_model_is_an_error_that_says_which() {
-    let whole = model(MODEL).encode_to_vec();
-    let data = DataFolder::default();
-    let (whole, cut) = (Bytes::copy_from_slice(&whole), Bytes::copy_from_slice(&whole[..whole.len() - 1]));
-    let error = |left, right| {
-        let [left, right] = [left, right].map(|model| Side { model, data: &data });
-        diff::diff(left, right).unwrap_err().place
-    };
-    assert_eq!([error(&cut, &whole), error(&whole, &cut)], ["the left model", "the right model"]);
 }
 
 /// The differences as lines of a path, a kind and both sides.

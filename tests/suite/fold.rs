@@ -1,9 +1,9 @@
 //! `fold-casts`, as models before and after.
 
-use onnx_recast::cast::Contested;
-use onnx_recast::passes::Options;
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::passes::Options;
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::ModelProto;
 
 use crate::support::{difference, expect_no_failures, fold, model};
 
@@ -518,7 +518,11 @@ fn every_copy_that_is_stored_counts_as_growth() {
         for (max_growth, folds_all) in [(growth, true), (growth - 1, false)] {
             let (after, report) = fold(model(&text), &Options { max_growth: Some(max_growth), ..Options::default() });
             if report.kept().is_empty() != folds_all {
-                failures.push(format!("{name}, {max_growth}: {:?} in {}", report.kept(), onnx_recast::text::print(&after)));
+                failures.push(format!(
+                    "{name}, {max_growth}: {:?} in {}",
+                    report.kept(),
+                    onnx_recast::internals::text::print(&after)
+                ));
             }
         }
     }
@@ -603,7 +607,7 @@ fn a_sparse_initializer_may_be_an_input_too() {
         assert_eq!(report.kept()[0].reason.to_string(), "the constant is sparse");
         assert!(after == before);
         before.graph.as_mut().unwrap().sparse_initializer.push(sparse.into());
-        let error = onnx_recast::graph::Model::new(before).unwrap_err();
+        let error = onnx_recast::internals::graph::Model::new(before).unwrap_err();
         assert!(error.to_string().contains("the name 's' is defined twice"), "{error}");
     }
 }
@@ -630,8 +634,8 @@ fn saturate_is_an_integer_of_two_values() {
         let text = format!(
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn h) <float w = {{2}}> {{ [c] h = Cast <to = 17, saturate = {value}> (w) }}"#
         );
-        let model = onnx_recast::graph::Model::new(model(&text)).unwrap();
-        let outcome = onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default());
+        let model = onnx_recast::internals::graph::Model::new(model(&text)).unwrap();
+        let outcome = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default());
         let message = outcome.map(|_| ()).map_err(|error| error.to_string());
         assert_eq!(message.is_ok(), is_sound, "{value}: {message:?}");
         assert!(message.err().is_none_or(|message| message.contains("graph/c: `saturate`")), "{value}");
@@ -641,8 +645,8 @@ fn saturate_is_an_integer_of_two_values() {
 #[test]
 fn a_cast_or_constant_that_holds_a_graph_is_none() {
     let fold = |text: &str| {
-        let model = onnx_recast::graph::Model::new(model(text)).unwrap();
-        onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default())
+        let model = onnx_recast::internals::graph::Model::new(model(text)).unwrap();
+        onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default())
     };
     let graph = "inside = t () => (float16 r) { h = Neg (x) r = Neg (h) }";
     let cast = format!(

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use onnx_recast::tensor::{Reference, moved_to_file};
+use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::wire::Kept;
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::wire::Kept;
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 use prost::Message;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use bytes::Bytes;
-use onnx_recast::wire::{Layout, Piece, Target, open, save};
+use onnx_recast::internals::wire::{Layout, Piece, Target, open, save};
 
 use crate::support::expect_no_failures;
 

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use onnx_recast::cast::{Cast, RoundMode, Rules};
-use onnx_recast::dtype::DType;
-use onnx_recast::graph::Model;
-use onnx_recast::passes::Options;
-use onnx_recast::tensor::{Tensor, Values};
-use onnx_recast::text;
-use onnx_recast::wire::schema::{ModelProto, NodeProto};
-use onnx_recast::wire::{Field, Kept, Value};
+use onnx_recast::internals::cast::{Cast, RoundMode, Rules};
+use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::Options;
+use onnx_recast::internals::tensor::{Tensor, Values};
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::wire::{Field, Kept, Value};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -286,7 +286,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(model) = Kept::<onnx_recast::wire::raw::ModelProto>::from_bytes(bytes.clone().into()) {
+        if let Ok(model) = Kept::<onnx_recast::internals::wire::raw::ModelProto>::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             let _ = Model::new(model);
         }
@@ -300,7 +300,7 @@ proptest! {
         if let Ok(model) = ModelProto::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             if let Ok(model) = Model::new(model) {
-                let _ = onnx_recast::passes::run(model, onnx_recast::passes::PASSES, &Options::default());
+                let _ = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default());
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Models from text, and what the tests do with them.
 
-use onnx_recast::graph::Model;
-use onnx_recast::passes::{self, Options, PASSES, Report};
-use onnx_recast::text;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::{self, Options, PASSES, Report};
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::ModelProto;
 
 /// The model that a text describes.
 pub fn model(text: &str) -> ModelProto {

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use anstream::ColorChoice;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 
 use super::failures::OnError;
 use super::prepare::Freeze;
@@ -20,6 +19,7 @@ use crate::api::is_text_model;
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::lint::{Baseline, FilePattern, Noqa, Overlapping, Safety, Selector, Severity};
+use crate::parallel;
 use crate::report::{LintFormat, LintRun, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
@@ -178,7 +178,11 @@ impl Lint {
         }
         let mode = self.mode(&known);
         let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
-            tasks.par_iter().map(|task| judge(task, mode, &self.folders, self.freeze)).inspect(|_| done.count()).collect()
+            parallel::map(&tasks, |task| {
+                let judged = judge(task, mode, &self.folders, self.freeze);
+                done.count();
+                judged
+            })
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {

@@ -11,6 +11,5 @@ mod shape;
 mod view;
 mod walk;
 
-pub use known::{Dim, Known, MOST_DIMENSIONS, NOTHING, Shape};
-pub use shape::tensor_ints;
+pub use known::{Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub use walk::{Inferred, infer};

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use onnx_recast::cast::Contested;
-use onnx_recast::convert::{self, Explicit, IrVersion, NotConverted, Options};
-use onnx_recast::dtype::DType;
-use onnx_recast::graph::Model;
-use onnx_recast::passes;
-use onnx_recast::text;
-use onnx_recast::wire::raw::attribute_proto::AttributeType;
-use onnx_recast::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::convert::{self, Explicit, IrVersion, NotConverted, Options};
+use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::raw::attribute_proto::AttributeType;
+use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 
 use crate::support::{expect_no_failures, fold, model};
 

@@ -1,7 +1,7 @@
 //! Operators that an older opset lacks, as nodes of that opset.
 
-use onnx_recast::convert::{Exactness, Expand, NotConverted, Options};
-use onnx_recast::text;
+use onnx_recast::internals::convert::{Exactness, Expand, NotConverted, Options};
+use onnx_recast::internals::text;
 
 use super::{blockers, case, convert_text, run};
 use crate::support::expect_no_failures;

@@ -1,6 +1,6 @@
 //! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
 
-use onnx_recast::convert::Options;
+use onnx_recast::internals::convert::Options;
 
 use super::{case, convert_text, run};
 

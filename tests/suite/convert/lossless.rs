@@ -1,9 +1,9 @@
 //! What must not change.
 
-use onnx_recast::convert::{self, IrVersion, Options};
-use onnx_recast::graph::Model;
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::{
+use onnx_recast::internals::convert::{self, IrVersion, Options};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::{
     GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorAnnotation, TrainingInfoProto, ValueInfoProto,
 };
 use prost::Message;

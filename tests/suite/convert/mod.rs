@@ -12,10 +12,10 @@ mod quantization;
 mod requests;
 mod scopes;
 
-use onnx_recast::convert::{self, Conversion, NotConverted, Options};
-use onnx_recast::graph::Model;
-use onnx_recast::text;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::convert::{self, Conversion, NotConverted, Options};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::ModelProto;
 
 use crate::support::{expect_no_failures, model};
 

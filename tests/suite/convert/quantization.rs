@@ -1,6 +1,6 @@
 //! What the cast matrix does not show of casts, and quantization.
 
-use onnx_recast::convert::{Explicit, NotConverted, Options};
+use onnx_recast::internals::convert::{Explicit, NotConverted, Options};
 
 use super::{case, convert_text, run};
 

@@ -1,8 +1,8 @@
 //! Subgraphs and functions.
 
-use onnx_recast::convert::Options;
-use onnx_recast::graph::{Attribute, Model};
-use onnx_recast::text;
+use onnx_recast::internals::convert::Options;
+use onnx_recast::internals::graph::{Attribute, Model};
+use onnx_recast::internals::text;
 
 use super::{blockers, convert_text};
 use crate::support::{expect_no_failures, model};

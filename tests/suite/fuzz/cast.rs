@@ -1,11 +1,11 @@
 //! For any types, rules and bytes, the kernels of every instruction set give what the exact path gives; a tensor may be cast in parts;
 //! strings that numbers become read back as the same numbers.
 
-use onnx_recast::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, format_strings, parse_strings};
-use onnx_recast::dtype::{Class, DType};
-use onnx_recast::minifloat::Format;
-use onnx_recast::packed;
-use onnx_recast::tensor::{Tensor, Values};
+use onnx_recast::internals::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, format_strings, parse_strings};
+use onnx_recast::internals::dtype::{Class, DType};
+use onnx_recast::internals::minifloat::Format;
+use onnx_recast::internals::packed;
+use onnx_recast::internals::tensor::{Tensor, Values};
 
 /// The versions of `Cast`.
 const OPSETS: [u32; 10] = [1, 6, 9, 13, 19, 21, 23, 24, 25, 28];

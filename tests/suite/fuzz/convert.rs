@@ -1,13 +1,13 @@
 //! A conversion of anything ends in a model of the wanted opset that loads, or in blockers, or in an error; and always in the same.
 
-use onnx_recast::convert::{Conversion, NotConverted, Options, convert};
-use onnx_recast::dtype::DType;
-use onnx_recast::facts::{self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType};
-use onnx_recast::wire::raw::{
+use onnx_recast::internals::convert::{Conversion, NotConverted, Options, convert};
+use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::facts::{self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType};
+use onnx_recast::internals::wire::raw::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use onnx_recast::wire::{Field, Value, schema};
+use onnx_recast::internals::wire::{Field, Value, schema};
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {

@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use onnx_recast::external::{Options, Placement, Plan};
-use onnx_recast::graph::Model;
-use onnx_recast::passes::{self, PASSES};
-use onnx_recast::tensor::{Tensor, Values};
-use onnx_recast::text;
-use onnx_recast::wire::raw::{StringStringEntryProto, tensor_proto::DataLocation};
-use onnx_recast::wire::schema::{ModelProto, TensorProto};
-use onnx_recast::wire::{DataFolder, Target};
+use onnx_recast::internals::external::{Options, Placement, Plan};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::{self, PASSES};
+use onnx_recast::internals::tensor::{Tensor, Values};
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::raw::{StringStringEntryProto, tensor_proto::DataLocation};
+use onnx_recast::internals::wire::schema::{ModelProto, TensorProto};
+use onnx_recast::internals::wire::{DataFolder, Target};
 use prost::Message;
 
 /// Three tensors of 16 bytes: one is cast, one is cast and kept, one is kept.
@@ -168,7 +168,7 @@ fn refer(tensor: &mut TensorProto, keys: &str) {
     let entries = entries.map(|(key, value)| StringStringEntryProto { key: Some(key.to_owned()), value: Some(value.to_owned()) });
     let entries: Vec<_> = entries.map(Into::into).collect();
     if !entries.is_empty() {
-        *tensor = onnx_recast::tensor::without_values(tensor);
+        *tensor = onnx_recast::internals::tensor::without_values(tensor);
         tensor.external_data = entries;
         tensor.data_location = Some(DataLocation::External.into());
     }

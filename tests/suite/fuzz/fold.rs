@@ -1,10 +1,10 @@
 //! A fold of anything ends in a model that loads and has nothing more to fold, or in an error; and always in the same bytes. Constants
 //! grow no more than allowed.
 
-use onnx_recast::cast::Contested;
-use onnx_recast::graph::Model;
-use onnx_recast::passes::{self, Options, PASSES, PassError, Report};
-use onnx_recast::tensor::Tensor;
+use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::{self, Options, PASSES, PassError, Report};
+use onnx_recast::internals::tensor::Tensor;
 
 pub fn run(bytes: &[u8]) {
     let everything = Options { fold_undefined: true, contested: Some(Contested::Runtime), max_growth: None };

@@ -1,6 +1,6 @@
 //! Any model can be judged; fixes come to an end, in a model that loads and has nothing more to fix.
 
-use onnx_recast::lint::{self, Baseline, Fixed, Job, Layer, Noqa, Overlapping, Safety, Selection};
+use onnx_recast::internals::lint::{self, Baseline, Fixed, Job, Layer, Noqa, Overlapping, Safety, Selection};
 
 pub fn run(bytes: &[u8]) {
     let all = Layer { select: Some(vec!["ALL".parse().expect("all rules have a name")]), ..Layer::default() };

@@ -1,9 +1,8 @@
 //! Any bytes are a model, a tensor, or an error; and whatever was read can be looked at.
 
-use onnx_recast::cast_file;
-use onnx_recast::inspect::inspect;
-use onnx_recast::text;
-use onnx_recast::wire::{DataFolder, Input};
+use onnx_recast::internals::cast_file;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::{DataFolder, Input};
 
 pub fn run(bytes: &[u8]) {
     let input = Input { name: "input".to_owned(), bytes: bytes.to_vec().into() };
@@ -14,6 +13,6 @@ pub fn run(bytes: &[u8]) {
     for node in model.topological_order() {
         let _ = model.node_path(*node);
     }
-    let _ = inspect(&model);
+    let _ = model.inspect();
     let _ = (model.to_dot().write(&mut std::io::sink()), text::print(model.proto()));
 }

@@ -14,9 +14,9 @@ pub mod text;
 #[cfg(test)]
 mod smoke;
 
-use onnx_recast::graph::Model;
-use onnx_recast::wire::Layout;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::wire::Layout;
+use onnx_recast::internals::wire::schema::ModelProto;
 
 /// A property of inputs.
 pub struct Target {

@@ -1,6 +1,6 @@
 //! Any text is a model or an error; a model that was read from text reads back from the text it is printed as, if that has all values.
 
-use onnx_recast::text;
+use onnx_recast::internals::text;
 
 pub fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

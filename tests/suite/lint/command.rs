@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::text;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -404,11 +404,11 @@ fn rule_explains_one_or_lists_all() {
     assert!(stdout(&one).contains("## Why is this bad?"));
     assert_eq!(folder.recast(&["rule", "float8-cast-missing-saturate"]).stdout, one.stdout);
     let all = stdout(&folder.recast(&["rule"]));
-    assert_eq!(all.lines().count(), onnx_recast::lint::RULES.len());
+    assert_eq!(all.lines().count(), onnx_recast::internals::lint::RULES.len());
     let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "RC203", "--format", "json"]))).unwrap();
     assert_eq!((&json["code"], &json["default"], &json["version"]), (&"RC203".into(), &true.into(), &1.into()));
     let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "--format", "json"]))).unwrap();
-    assert_eq!(json["rules"].as_array().unwrap().len(), onnx_recast::lint::RULES.len());
+    assert_eq!(json["rules"].as_array().unwrap().len(), onnx_recast::internals::lint::RULES.len());
     assert_eq!(folder.recast(&["rule", "RC000"]).status.code(), Some(2));
 }
 

@@ -1,6 +1,6 @@
 //! The documentation of every rule: it has all headings, and its examples are correct.
 
-use onnx_recast::lint::{RULES, Rule};
+use onnx_recast::internals::lint::{RULES, Rule};
 
 use super::find;
 use crate::support::expect_no_failures;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Baseline, Diagnostic, Fixed, RULES, Safety};
-use onnx_recast::text;
-use onnx_recast::wire::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::lint::{self, Baseline, Diagnostic, Fixed, RULES, Safety};
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
 use prost::Message;
 
 use super::documentation::examples;

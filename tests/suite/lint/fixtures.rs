@@ -1,6 +1,6 @@
 //! For every rule: models with findings, and similar models without findings.
 
-use onnx_recast::lint::RULES;
+use onnx_recast::internals::lint::RULES;
 
 use super::find;
 use crate::support::expect_no_failures;

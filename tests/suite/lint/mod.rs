@@ -9,8 +9,8 @@ mod noqa;
 mod properties;
 mod selection;
 
-use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
 
 use crate::support::model;
 

@@ -1,9 +1,9 @@
 //! `recast.noqa` entries at every level of a model.
 
-use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Job, Noqa};
-use onnx_recast::wire::raw;
-use onnx_recast::wire::schema::{GraphProto, ModelProto, StringStringEntryProto};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::lint::{self, Job, Noqa};
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, StringStringEntryProto};
 
 use super::{job, selecting};
 use crate::support::{expect_no_failures, model};

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use onnx_recast::cast::{Cast, Contested, RoundMode, Rules, convert_element};
-use onnx_recast::dtype::{Class, DType};
-use onnx_recast::graph::Model;
-use onnx_recast::lint::{self, Baseline, Fixed, Safety};
-use onnx_recast::minifloat::Format;
-use onnx_recast::text;
-use onnx_recast::wire::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::cast::{Cast, Contested, RoundMode, Rules, convert_element};
+use onnx_recast::internals::dtype::{Class, DType};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::lint::{self, Baseline, Fixed, Safety};
+use onnx_recast::internals::minifloat::Format;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
 use proptest::prelude::*;
 use prost::Message;
 

@@ -1,6 +1,6 @@
 //! The enabled rules and their severities.
 
-use onnx_recast::lint::{FilePattern, Layer, RULES, Selected, Selection, Selector, Severity};
+use onnx_recast::internals::lint::{FilePattern, Layer, RULES, Selected, Selection, Selector, Severity};
 use std::path::Path;
 
 use crate::support::expect_no_failures;

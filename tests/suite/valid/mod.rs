@@ -11,8 +11,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use onnx_recast::text;
-use onnx_recast::wire::schema::ModelProto;
+use onnx_recast::internals::text;
+use onnx_recast::internals::wire::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -55,7 +55,6 @@ impl Direct {
     ///
     /// # Errors
     /// Those of the operating system.
-    #[cfg(unix)]
     pub(super) fn write(&self, bytes: &[u8], place: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
 

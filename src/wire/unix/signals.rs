@@ -13,11 +13,11 @@ static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::pt
 
 /// While it lives, a signal that ends the process removes a file first.
 #[derive(Debug)]
-pub(super) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
+pub(in crate::wire) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
 
 impl RemovedOnSignal {
     /// If there are too many files at once, or the path contains a null byte, the file is not removed.
-    pub(super) fn new(path: &Path) -> RemovedOnSignal {
+    pub(in crate::wire) fn new(path: &Path) -> RemovedOnSignal {
         let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else {
             return RemovedOnSignal(None);
         };
@@ -85,10 +85,10 @@ impl Gate {
 }
 
 /// While it lives, a signal that would end the process waits.
-pub(super) struct Hold(());
+pub(in crate::wire) struct Hold(());
 
 /// For a few quick steps that must not be interrupted.
-pub(super) fn hold() -> Hold {
+pub(in crate::wire) fn hold() -> Hold {
     GATE.enter();
     Hold(())
 }
@@ -101,15 +101,10 @@ impl Drop for Hold {
     }
 }
 
-#[cfg(unix)]
 fn raise(signal: i32) {
     // SAFETY: The call takes no pointer; the signal is one that came.
     unsafe { libc::raise(signal) };
 }
-
-/// No handler is set here, so no signal waits.
-#[cfg(not(unix))]
-fn raise(_signal: i32) {}
 
 /// Installs the signal handlers. They are for a program, not for a library: they end the process.
 ///
@@ -117,7 +112,6 @@ fn raise(_signal: i32) {}
 ///   them ignored, it stays so.
 /// - SIGBUS in a mapped file removes them, prints which file became shorter, and exits with code 2.
 /// - SIGXFSZ is ignored: a write beyond the permitted file size then fails like any other.
-#[cfg(unix)]
 pub fn install_signal_handlers() {
     // SAFETY: `sigaction` and `signal` get valid pointers; the handlers call nothing but async-signal-safe functions.
     unsafe {
@@ -133,11 +127,6 @@ pub fn install_signal_handlers() {
     }
 }
 
-/// Installs nothing: this system has no such signals.
-#[cfg(not(unix))]
-pub fn install_signal_handlers() {}
-
-#[cfg(unix)]
 unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
     // SAFETY: The action is initialized as `sigaction` wants it; who calls this vouches for the handler.
     unsafe {
@@ -150,7 +139,6 @@ unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: l
     }
 }
 
-#[cfg(unix)]
 extern "C" fn on_end(signal: libc::c_int) {
     if GATE.arrive(signal) {
         return;
@@ -163,7 +151,6 @@ extern "C" fn on_end(signal: libc::c_int) {
     }
 }
 
-#[cfg(unix)]
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: With SA_SIGINFO the system passes a valid `info`, which holds an address for SIGBUS.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -177,14 +164,13 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
 }
 
 /// Whether a [`Hold`] lives.
-pub(super) fn is_held() -> bool {
+pub(in crate::wire) fn is_held() -> bool {
     GATE.0.load(Ordering::SeqCst) >= HOLD
 }
 
 /// Removes the temporary files, prints a document to standard output and a message in parts to standard error, and exits with code 2.
 /// Allocates nothing, and takes no lock.
-#[cfg(unix)]
-pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
+pub(in crate::wire) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     remove_files();
     write_all(libc::STDOUT_FILENO, document);
     parts.iter().for_each(|part| write_all(libc::STDERR_FILENO, part));
@@ -193,7 +179,6 @@ pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
 }
 
 /// Writes until an error, which cannot be reported here.
-#[cfg(unix)]
 fn write_all(stream: libc::c_int, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: `write` is async-signal-safe and gets a valid slice.
@@ -205,20 +190,6 @@ fn write_all(stream: libc::c_int, mut bytes: &[u8]) {
     }
 }
 
-/// Prints a document and a message in parts, and exits with code 2.
-#[cfg(not(unix))]
-pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
-    use std::io::Write;
-
-    // The process ends in any case.
-    std::io::stdout().write_all(document).ok();
-    for part in parts {
-        std::io::stderr().write_all(part).ok();
-    }
-    std::process::exit(2)
-}
-
-#[cfg(unix)]
 fn remove_files() {
     for slot in &FILES {
         let path = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
@@ -229,7 +200,7 @@ fn remove_files() {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::os::unix::process::ExitStatusExt;
@@ -240,7 +211,7 @@ mod tests {
     /// Runs a test of this module again, in a process of its own, whose folder is the current one.
     fn in_a_child(test: &str, folder: &Path) -> Output {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", &format!("wire::signals::tests::{test}"), "--nocapture"]);
+        command.args(["--exact", &format!("wire::system::signals::tests::{test}"), "--nocapture"]);
         command.env("RECAST_TEST_IS_CHILD", "1").current_dir(folder).output().unwrap()
     }
 

@@ -36,7 +36,7 @@ const LONGEST_NAME: usize = 512;
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Maps all of a file that is not empty. `path` is its name in messages.
-pub(super) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
+pub(in crate::wire) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
     // SAFETY: The map is private and read-only. Another process may change the file meanwhile; every byte is then still a valid
     // `u8`, and nothing here relies on two reads giving the same answer for memory safety. If it makes the file shorter, a read
     // beyond its end raises SIGBUS, which ends the process.
@@ -49,6 +49,7 @@ pub(super) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
 
 /// Whether bytes lie in a map. While they are borrowed, they are either in a map or elsewhere, and stay there: an entry that covers
 /// them at any moment is the entry of their own map.
+#[cfg(any(target_os = "linux", test))]
 pub(super) fn is_mapped(bytes: &[u8]) -> bool {
     let range = bytes.as_ptr_range();
     entries().any(|entry| {

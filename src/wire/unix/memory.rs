@@ -10,14 +10,14 @@ mod linux {
     use std::fs::File;
     use std::os::fd::AsRawFd;
 
-    use crate::wire::map::is_mapped;
+    use crate::wire::system::map::is_mapped;
 
     /// The largest page of the systems this runs on: only whole ones are given back.
     const PAGE: usize = 1 << 16;
 
     /// Gives the pages of mapped bytes back to the system, which reads them again should they be used again. Does nothing to bytes
     /// that are not mapped.
-    pub(in crate::wire) fn release(bytes: &[u8]) {
+    pub(in crate::wire::system) fn release(bytes: &[u8]) {
         let start = (bytes.as_ptr() as usize).next_multiple_of(PAGE);
         let end = (bytes.as_ptr() as usize + bytes.len()) / PAGE * PAGE;
         if start < end && is_mapped(bytes) {
@@ -27,7 +27,7 @@ mod linux {
     }
 
     /// Lets the disk begin with what was just written, so that it has little left to do when the file is flushed.
-    pub(in crate::wire) fn start_flushing(file: &File, place: u64, bytes: usize) {
+    pub(in crate::wire::system) fn start_flushing(file: &File, place: u64, bytes: usize) {
         let range = (i64::try_from(place), i64::try_from(bytes));
         if let (Ok(place), Ok(bytes)) = range {
             // SAFETY: The call takes no pointer, and the file is open.

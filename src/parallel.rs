@@ -1,0 +1,115 @@
+//! Work on all cores: the only module that uses rayon. Without the feature `parallel`, the same functions work on the current thread.
+#![allow(dead_code, reason = "which of them are used depends on the features and the platform")]
+
+#[cfg(feature = "parallel")]
+pub use threads::*;
+
+#[cfg(not(feature = "parallel"))]
+pub use serial::*;
+
+#[cfg(feature = "parallel")]
+mod threads {
+    use rayon::prelude::*;
+
+    /// The results of all items, in order.
+    pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        items.par_iter().map(&result).collect()
+    }
+
+    /// The results of the numbers below `count`, joined in order; `join` is associative.
+    pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
+        (0..count).into_par_iter().map(&result).reduce(R::default, &join)
+    }
+
+    /// Calls `work` with each part of `bytes` bytes and its number; the last part may be shorter.
+    pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8]) + Sync) {
+        target.par_chunks_mut(bytes).enumerate().for_each(|(index, part)| work(index, part));
+    }
+
+    /// Calls `work` with each item and with a value that `new` makes for each thread, until an error.
+    pub fn try_for_each<T: Send, S, E: Send>(
+        items: Vec<T>,
+        new: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        items.into_par_iter().try_for_each_init(&new, &work)
+    }
+
+    /// Whether a condition holds for all items. Stops at the first for which it does not.
+    pub fn all<T: Send>(items: Vec<T>, holds: impl Fn(T) -> bool + Sync) -> bool {
+        items.into_par_iter().all(&holds)
+    }
+}
+
+/// The same functions on the current thread.
+#[cfg(any(not(feature = "parallel"), test))]
+mod serial {
+    pub fn map<T, R>(items: &[T], result: impl Fn(&T) -> R) -> Vec<R> {
+        items.iter().map(result).collect()
+    }
+
+    pub fn map_and_join<R: Default>(count: usize, result: impl Fn(usize) -> R, join: impl Fn(R, R) -> R) -> R {
+        (0..count).map(result).fold(R::default(), join)
+    }
+
+    pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8])) {
+        target.chunks_mut(bytes).enumerate().for_each(|(index, part)| work(index, part));
+    }
+
+    pub fn try_for_each<T, S, E>(items: Vec<T>, new: impl Fn() -> S, work: impl Fn(&mut S, T) -> Result<(), E>) -> Result<(), E> {
+        let mut state = new();
+        items.into_iter().try_for_each(|item| work(&mut state, item))
+    }
+
+    pub fn all<T>(items: Vec<T>, holds: impl Fn(T) -> bool) -> bool {
+        items.into_iter().all(holds)
+    }
+}
+
+#[cfg(all(test, feature = "parallel"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::{serial, threads};
+
+    #[test]
+    fn results_are_the_same_on_one_thread_and_on_all() {
+        let items: Vec<usize> = (0..10_000).collect();
+        let double = |item: &usize| item * 2;
+        assert_eq!(threads::map(&items, double), serial::map(&items, double));
+
+        let join = |left: String, right: String| left + &right;
+        let text = |number: usize| number.to_string();
+        assert_eq!(threads::map_and_join(1000, text, join), serial::map_and_join(1000, text, join));
+        assert_eq!(threads::map_and_join(0, text, join), "");
+
+        let (mut parallel, mut serial) = (vec![0; 1001], vec![0; 1001]);
+        let fill = |index: usize, part: &mut [u8]| part.fill(index as u8 + part.len() as u8);
+        threads::for_each_part(&mut parallel, 10, fill);
+        serial::for_each_part(&mut serial, 10, fill);
+        assert_eq!(parallel, serial);
+    }
+
+    #[test]
+    fn an_error_or_a_counterexample_is_found() {
+        let items = || (0..1000).collect::<Vec<usize>>();
+        let calls = AtomicUsize::new(0);
+        let fails_at = |bad: usize| {
+            let calls = &calls;
+            move |state: &mut usize, item| {
+                *state += 1;
+                calls.fetch_add(1, Ordering::Relaxed);
+                if item == bad { Err(item) } else { Ok(()) }
+            }
+        };
+        for (bad, expected) in [(7, Err(7)), (5000, Ok(()))] {
+            assert_eq!(threads::try_for_each(items(), || 0, fails_at(bad)), expected);
+            assert_eq!(serial::try_for_each(items(), || 0, fails_at(bad)), expected);
+        }
+        assert!(calls.into_inner() >= 2000, "every item is visited if none fails");
+        for (bad, expected) in [(7, false), (5000, true)] {
+            assert_eq!(threads::all(items(), |item| item != bad), expected);
+            assert_eq!(serial::all(items(), |item| item != bad), expected);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs passes.
+
+use super::{Entry, Options, Pass, Report};
+use crate::error::{Classified, ErrorKind, Invalid, Place};
+use crate::graph::{Model, Refused};
+
+/// Why a pass failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// The model is not valid.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The pass planned edits that would break the model: a bug in the pass.
+    #[error("the pass '{pass}' failed: {reason}; this is a bug, please report it")]
+    Refused {
+        /// The pass.
+        pass: &'static str,
+        /// Why the edits were refused.
+        reason: Refused,
+    },
+    /// A precondition or postcondition does not hold: a bug in this pass or an earlier one.
+    #[error("the pass '{pass}' {when} a condition that does not hold: {what}; this is a bug, please report it")]
+    Contract {
+        /// The pass.
+        pass: &'static str,
+        /// `requires` or `ensures`.
+        when: &'static str,
+        /// The condition that does not hold.
+        what: String,
+    },
+}
+
+impl Classified for PassError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            PassError::Invalid(invalid) => invalid.kind(),
+            PassError::Refused { .. } | PassError::Contract { .. } => ErrorKind::Internal,
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        match self {
+            PassError::Invalid(invalid) => invalid.place(),
+            PassError::Refused { .. } | PassError::Contract { .. } => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            PassError::Invalid(invalid) => invalid.message(),
+            PassError::Refused { .. } | PassError::Contract { .. } => self.to_string(),
+        }
+    }
+}
+
+/// Runs passes in order. The report lists the changes, and the nodes that were kept with the reason.
+///
+/// # Errors
+/// If a node is invalid, or a pass violates its contract.
+pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
+    let mut report = Report::default();
+    for pass in passes {
+        let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
+        if cfg!(debug_assertions) {
+            (pass.requires)(&model).map_err(broken("requires"))?;
+        }
+        let plan = (pass.plan)(&model, options)?;
+        model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
+        if cfg!(debug_assertions) {
+            (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
+        }
+        report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
+    }
+    Ok((model, report))
+}

@@ -1,0 +1,41 @@
+//! What the files of this module need of Unix: maps, writes at an offset, signals.
+
+mod direct;
+mod map;
+mod memory;
+mod signals;
+mod write;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use signals::install_signal_handlers;
+
+pub(super) use map::map;
+pub(super) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
+pub(super) use write::write_anywhere;
+
+/// Whether a path leads to standard output: a report must not be written there after a model.
+#[must_use]
+pub fn is_standard_output(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let id = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+    let (Ok(path), Ok(stdout)) = (fs::metadata(path), rustix::fs::fstat(rustix::stdio::stdout())) else {
+        return false;
+    };
+    // The null device is standard output of many programs at once; nothing is mixed there.
+    let is_null = fs::metadata("/dev/null").is_ok_and(|null| id(&null) == id(&path));
+    #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
+    let stdout = (stdout.st_dev as u64, stdout.st_ino as u64);
+    id(&path) == stdout && !is_null
+}
+
+/// A bad address in a write means a mapped file that became shorter.
+pub(super) fn explained(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EFAULT) => io::Error::other("a file that it is made from became shorter while it was read"),
+        _ => error,
+    }
+}
