@@ -25,7 +25,7 @@
 //! | convert it to another opset | [`Model::convert`] |
 //! | find what is wrong around casts, and fix it | [`Model::lint`], [`Model::fix`] |
 //! | look at it | [`Model::inspect`], [`diff`](fn@diff) |
-//! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`] |
+//! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`MemoryFiles`] |
 //! | cast an array as ONNX does | [`Array::cast`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
 //!
@@ -71,7 +71,7 @@ mod tensor;
 mod text;
 mod wire;
 
-pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, OpenOptions, Packing, Saved, diff};
+pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
 pub use cast::{Contested, RoundMode, Rules, Tally};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;

@@ -1,11 +1,11 @@
 //! Casts of arrays.
 
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use crate::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
 use crate::dtype::DType;
 use crate::error::{Classified, Error, ErrorKind};
+use crate::parallel;
 use crate::tensor::{Content, Data, Failure, element_count};
 use crate::wire::{GRAIN, Piece};
 
@@ -173,7 +173,7 @@ impl Array {
             let what = format!("the array has {} bytes, not {}", piece.bytes(), out.len());
             return Err(Error::new(ErrorKind::Usage, what));
         }
-        out.par_chunks_mut(PART).enumerate().for_each(|(index, part)| piece.fill(index * PART, part));
+        parallel::for_each_part(out, PART, |index, part| piece.fill(index * PART, part));
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! The old model of an output while its data file is replaced: the same model, which uses that file by a second name.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Unplaceable;
 use super::name::{name_of, own_files, own_names};
+use crate::files;
 use crate::graph::{Edit, Model};
 use crate::tensor::{Reference, is_external, moved_to_file};
 use crate::wire::schema::ModelProto;
@@ -28,9 +28,9 @@ pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interi
     // A model that other programs may read, and that cannot be changed here.
     let model = Model::new(proto).map_err(|_| in_use())?;
     let folder = DataFolder::of_model(output);
-    let data = fs::canonicalize(data).map_err(|_| in_use())?;
+    let data = files::resolve(data).map_err(|_| in_use())?;
     let second = second_names(output, &data).into_iter().next();
-    let second = second.or_else(|| own_names(output).find(|path| path.symlink_metadata().is_err())).ok_or_else(in_use)?;
+    let second = second.or_else(|| own_names(output).find(|path| files::stat(path).is_err())).ok_or_else(in_use)?;
     let location = name_of(&second).ok_or_else(in_use)?;
     let mut edits = Vec::new();
     for (place, tensor) in model.tensors().filter(|(_, tensor)| is_external(tensor)) {

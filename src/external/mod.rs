@@ -22,13 +22,12 @@ mod sort;
 mod unused;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{self, Classified, ErrorKind};
-use crate::files::{FileId, Folder, id_of};
+use crate::files::{self, FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
 use crate::tensor::{BadTensor, Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
@@ -265,9 +264,11 @@ impl Plan {
             let is_there = chosen.there.is_some();
             plan.before.extend(chosen.there);
             if !is_there {
-                if let (Some(output), Placement::File(name), true) = (&place.output, &options.placement, chosen.path.exists()) {
+                if let (Some(output), Placement::File(name), true) =
+                    (&place.output, &options.placement, files::stat_target(&chosen.path).is_ok())
+                {
                     plan.interim = interim::of(output, &chosen.path, name)?;
-                    let left = plan.interim.as_ref().filter(|interim| interim.second.exists());
+                    let left = plan.interim.as_ref().filter(|interim| files::stat_target(&interim.second).is_ok());
                     let note =
                         |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
                     plan.notes.extend(left.map(note));
@@ -399,7 +400,7 @@ fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     if data.is_empty() {
         return Ok(data);
     }
-    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    files::create_folders(folder).map_err(|error| at(folder, error))?;
     let open = Folder::open(folder).map_err(|error| at(folder, error))?;
     let beneath = |file: NewFile| {
         // The data file of a model is beside it, with or without a folder in the path.
@@ -420,3 +421,6 @@ fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplac
     }
     check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }
+
+#[cfg(test)]
+mod tests;

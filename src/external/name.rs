@@ -1,11 +1,11 @@
 //! What a new data file is called.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::neighbours::{self, Neighbours};
 use super::place::Place;
 use super::{Options, Placement, Unplaceable};
+use crate::files::{self, Kind};
 use crate::wire::{Before, DataFolder, Layout, folder_of, identity};
 
 /// A path for a new data file.
@@ -30,11 +30,12 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
-        if path.is_dir() || path.is_symlink() || !stays_inside(&place.folder, &path) {
+        let is_taken = |found: files::Stat| matches!(found.kind, Kind::Folder | Kind::Link);
+        if files::stat(&path).is_ok_and(is_taken) || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
         let there = there(&path, &location);
-        if there.is_none() && path.exists() {
+        if there.is_none() && files::stat_target(&path).is_ok() {
             if neighbours::is_model(&path) {
                 return Err(Unplaceable::OverModel(name.clone()));
             }
@@ -48,7 +49,7 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     // One that an earlier run left serves again if it holds the same.
     let same = own_files(output).into_iter().find_map(|path| Some((there(&path, name_of(&path)?)?, path)));
     let (there, path) = same.map_or_else(
-        || (None, own_names(output).find(|path| path.symlink_metadata().is_err())),
+        || (None, own_names(output).find(|path| files::stat(path).is_err())),
         |(there, path)| (Some(there), Some(path)),
     );
     path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, there }))
@@ -91,10 +92,8 @@ pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
         let ending = name_of(path).and_then(|found| found.strip_prefix(name)?.strip_suffix(".data"));
         ending.is_some_and(|number| number.strip_prefix('.').map_or(number.is_empty(), |digits| digits.parse::<u32>().is_ok()))
     };
-    let entries = fs::read_dir(folder_of(output)).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_own(path) && path.is_file()).collect();
-    files.sort();
-    files
+    let entries = files::list(&folder_of(output)).unwrap_or_default();
+    entries.into_iter().filter(|path| is_own(path) && files::is_file(path)).collect()
 }
 
 pub(super) fn name_of(path: &Path) -> Option<&str> {
@@ -110,8 +109,8 @@ pub(super) fn normal(location: &str) -> Option<PathBuf> {
 
 /// Whether the folders on the way to a path, as far as they exist, stay inside a folder.
 fn stays_inside(folder: &Path, path: &Path) -> bool {
-    let existing = path.ancestors().skip(1).find_map(|ancestor| fs::canonicalize(ancestor_or_here(ancestor)).ok());
-    matches!((existing, fs::canonicalize(folder)), (Some(existing), Ok(folder)) if existing.starts_with(&folder))
+    let existing = path.ancestors().skip(1).find_map(|ancestor| files::resolve(ancestor_or_here(ancestor)).ok());
+    matches!((existing, files::resolve(folder)), (Some(existing), Ok(folder)) if existing.starts_with(&folder))
 }
 
 fn ancestor_or_here(path: &Path) -> &Path {

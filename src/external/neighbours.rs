@@ -1,9 +1,9 @@
 //! The models around data files, and which of these they refer to.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::graph::{DataRanges, Model};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
@@ -22,18 +22,18 @@ impl Neighbours {
     /// from which a location leads down to them.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let near: BTreeSet<PathBuf> =
-            data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+            data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| files::resolve(&folder).ok()).collect();
         let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
         let around =
             around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| is_called_model(path));
         let files: BTreeSet<PathBuf> =
-            near.iter().flat_map(|folder| files(folder)).chain(around.filter(|path| path.is_file())).collect();
+            near.iter().flat_map(|folder| files(folder)).chain(around.filter(|path| files::is_file(path))).collect();
         Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
     }
 
     /// The models that refer to a data file.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
-        let data = fs::canonicalize(data).ok();
+        let data = files::resolve(data).ok();
         let refers = move |neighbour: &&Neighbour| data.as_ref().is_some_and(|data| neighbour.refers(data));
         self.0.iter().filter(refers).map(|neighbour| neighbour.path.as_path())
     }
@@ -49,7 +49,7 @@ impl Neighbour {
     }
 
     fn refers(&self, data: &PathBuf) -> bool {
-        self.data.as_ref().is_none_or(|all| all.contains(data)) && fs::canonicalize(&self.path).is_ok_and(|path| path != *data)
+        self.data.as_ref().is_none_or(|all| all.contains(data)) && files::resolve(&self.path).is_ok_and(|path| path != *data)
     }
 }
 
@@ -63,11 +63,11 @@ fn is_called_model(path: &Path) -> bool {
 }
 
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    entries(folder).filter(|path| path.is_file())
+    entries(folder).filter(|path| files::is_file(path))
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+    files::list(folder).unwrap_or_default().into_iter()
 }
 
 /// The data that a model refers to; none if the file is not a model.

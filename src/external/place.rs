@@ -1,7 +1,6 @@
 //! Where a model comes from and goes to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use bytes::Bytes;
 use super::unused::Unused;
 use super::{Unplaceable, data_name, name, neighbours};
 use crate::error::shortened;
-use crate::files::{FileId, Folder, Kind};
+use crate::files::{self, FileId, Folder, Kind};
 use crate::graph::Model;
 use crate::tensor::{BadTensor, Reference, Tensor, is_external};
 use crate::wire::{BadLocation, Before, DataFolder, Layout, NewFile, Piece, Target, folder_of, is_stream};
@@ -127,12 +126,12 @@ impl Place {
         let Some(output) = &self.output else {
             return Unused::default();
         };
-        let made = made.and_then(|made| fs::canonicalize(made).ok());
+        let made = made.and_then(|made| files::resolve(made).ok());
         let is_used = |path: &Path| kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path);
         if self.is_in_place {
             return Unused::of(model.original_data_ranges(), &self.data, output, is_used);
         }
-        let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+        let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| files::resolve(path).ok()).collect();
         // The old model is read only if it may have such files: beside the new one it takes as much memory again.
         let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
         let data = || Arc::new(DataFolder::of_model(output));
@@ -150,5 +149,5 @@ impl Place {
 }
 
 pub(super) fn is_same(left: &Path, right: &Path) -> bool {
-    matches!((fs::canonicalize(left), fs::canonicalize(right)), (Ok(left), Ok(right)) if left == right)
+    matches!((files::resolve(left), files::resolve(right)), (Ok(left), Ok(right)) if left == right)
 }

@@ -7,7 +7,6 @@
 //! 3. every byte of it is claimed by a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
 //! 4. it is not a model, no model around refers to it, and no other file beside it names it.
 
-use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use serde::Serialize;
 
 use super::data_name;
 use super::neighbours::{self, Neighbours};
-use crate::files::Folder;
+use crate::files::{self, Folder, Kind};
 use crate::graph::DataRanges;
 use crate::wire::{DataFolder, Located};
 
@@ -84,13 +83,19 @@ impl Unused {
     pub(super) fn settle(self, prune: bool, remove: impl Fn(&Located) -> Result<(), String>) -> OldFiles {
         let mut old = OldFiles::default();
         for file in &self.files {
-            let settled = if prune { self.may_go(file).and_then(|()| remove(&file.at)).map_err(Some) } else { Err(None) };
+            let settled = if prune { self.may_go(file).and_then(|()| self.remove(file, &remove)).map_err(Some) } else { Err(None) };
             match settled {
                 Ok(()) => old.removed.push(file.at.path()),
                 Err(reason) => old.unused.push(UnusedFile { path: file.at.path(), bytes: file.at.stat.bytes, reason }),
             }
         }
         old
+    }
+
+    fn remove(&self, file: &File, remove: impl Fn(&Located) -> Result<(), String>) -> Result<(), String> {
+        // It was opened to be looked at.
+        self.data.release();
+        remove(&file.at)
     }
 
     fn may_go(&self, file: &File) -> Result<(), String> {
@@ -128,7 +133,7 @@ impl Unused {
     }
 
     fn is_output(&self, path: &Path) -> bool {
-        matches!((fs::canonicalize(path), fs::canonicalize(&self.output)), (Ok(path), Ok(output)) if path == output)
+        matches!((files::resolve(path), files::resolve(&self.output)), (Ok(path), Ok(output)) if path == output)
     }
 }
 
@@ -150,14 +155,12 @@ fn naming_file(data: &Path, is_output: impl Fn(&Path) -> bool) -> Option<PathBuf
     let name = data.file_name()?.as_encoded_bytes();
     let folder = crate::wire::folder_of(data);
     // A file in a folder that cannot be read may name it.
-    let Ok(entries) = fs::read_dir(&folder) else { return Some(folder) };
-    let mut others: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    others.sort();
+    let Ok(others) = files::list(&folder) else { return Some(folder) };
     others.into_iter().find(|other| {
-        let is_small = fs::symlink_metadata(other).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_INDEX);
+        let is_small = files::stat(other).is_ok_and(|found| found.kind == Kind::File && found.bytes <= LARGEST_INDEX);
         let names = || {
             let mut bytes = Vec::new();
-            let read = fs::File::open(other).and_then(|file| file.take(LARGEST_INDEX).read_to_end(&mut bytes));
+            let read = files::read(other).and_then(|file| file.take(LARGEST_INDEX).read_to_end(&mut bytes));
             // A file that cannot be read may name it.
             read.is_err() || bytes.windows(name.len()).any(|part| part == name)
         };

@@ -4,8 +4,10 @@
 //! of the folder cannot be reached, even if a component is replaced by a link between two calls. A path that may contain links is
 //! resolved first, and its target is then opened beneath the folder that it must be in.
 //!
-//! `system` is the only backend today. Callers see opaque types, so that a backend in memory changes none of them.
+//! There are two backends: `system`, the files of the operating system, and `memory`, tables of names and bytes. Callers see opaque types
+//! and paths; a path that begins with that of a table in memory leads there, see [`Folder::memory`].
 
+mod memory;
 mod stat;
 #[cfg(unix)]
 #[path = "unix.rs"]
@@ -16,31 +18,43 @@ mod system;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use bytes::Bytes;
 
 pub use stat::{FileId, Kind, Stat};
 
 /// An open folder. Clones are the same folder, which stays the same whatever happens to its name.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    system: Arc<system::Folder>,
+    backend: Backend,
     path: PathBuf,
+}
+
+#[derive(Clone, Debug)]
+enum Backend {
+    System(Arc<system::Folder>),
+    Memory(memory::Folder),
 }
 
 /// A regular file that is open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
-    file: File,
+    content: Content,
     /// What it was when it was opened.
     stat: Stat,
 }
 
 /// A new file that is open for writing.
 #[derive(Debug)]
-pub struct NewFile {
-    file: File,
+pub struct NewFile(Content);
+
+#[derive(Debug)]
+enum Content {
+    System(File),
+    Memory(Arc<memory::Inode>),
 }
 
 /// The lock of a folder, see [`Folder::lock`].
@@ -50,7 +64,100 @@ pub struct Lock(#[allow(dead_code)] system::Lock);
 /// Which file a path leads to, with links followed; none if there is nothing.
 #[must_use]
 pub fn id_of(path: &Path) -> Option<FileId> {
-    system::id_of(path)
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()).ok()?.id,
+        None => system::id_of(path),
+    }
+}
+
+/// The path of what is at a path, without links, `.` and `..`.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.resolve(&below),
+        None => fs::canonicalize(path),
+    }
+}
+
+/// What is at a path; a link is not followed.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn stat(path: &Path) -> io::Result<Stat> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()),
+        None => Ok(Stat::of(&fs::symlink_metadata(path)?)),
+    }
+}
+
+/// What a path leads to, with links followed.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn stat_target(path: &Path) -> io::Result<Stat> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()),
+        None => Ok(Stat::of(&fs::metadata(path)?)),
+    }
+}
+
+/// Whether a path leads to a regular file, with links followed.
+#[must_use]
+pub fn is_file(path: &Path) -> bool {
+    stat_target(path).is_ok_and(|found| found.kind == Kind::File)
+}
+
+/// The paths of everything in the folder at a path, in order.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
+        Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
+        // Entries that cannot be read are left out.
+        None => fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect(),
+    };
+    paths.sort();
+    Ok(paths)
+}
+
+/// Opens whatever is at a path; links are followed.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn read(path: &Path) -> io::Result<Reading> {
+    match memory::root_of(path) {
+        Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes())),
+        None => Ok(Reading::System(File::open(path)?)),
+    }
+}
+
+/// A file that is read from its first byte.
+#[derive(Debug)]
+pub enum Reading {
+    /// A file of the operating system.
+    System(File),
+    /// The bytes of a file in memory.
+    Memory(Bytes),
+}
+
+/// The number of this process; 0 where the system has no processes.
+#[must_use]
+pub fn process_id() -> u32 {
+    if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
+}
+
+/// Creates a folder at a path, and those around it, as far as they do not exist.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn create_folders(path: &Path) -> io::Result<()> {
+    match memory::root_of(path) {
+        Some((root, below)) => Folder::in_memory(root).create_folders_to(&below.join("file")).map(drop),
+        None => fs::create_dir_all(path),
+    }
 }
 
 /// Attempts to open a folder whose path changes meanwhile.
@@ -62,16 +169,74 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn open(path: &Path) -> io::Result<Folder> {
+        if let Some((root, below)) = memory::root_of(path) {
+            return Ok(Folder::in_memory(root.open(&below)?));
+        }
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         for _ in 0..ATTEMPTS {
             let system = system::Folder::open(path)?;
             let resolved = fs::canonicalize(path)?;
             // The handle and the resolved path must mean one folder, since links are resolved by path.
             if system.id()? == system::Folder::open(&resolved)?.id()? {
-                return Ok(Folder { system: Arc::new(system), path: resolved });
+                return Ok(Folder { backend: Backend::System(Arc::new(system)), path: resolved });
             }
         }
         Err(io::Error::other("the folder changed while it was opened"))
+    }
+
+    /// A new folder in memory. It lives as long as a clone of it, a folder beneath it, or a model that was read from it; until then, the
+    /// files in it can be read and written under [`Folder::path`] like those of the operating system.
+    ///
+    /// ```
+    /// use onnx_recast::internals::files::Folder;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let folder = Folder::memory();
+    /// folder.insert("weights.bin", vec![0; 40])?;
+    /// assert_eq!(folder.bytes("weights.bin")?.len(), 40);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn memory() -> Folder {
+        Folder::in_memory(memory::Folder::new(false))
+    }
+
+    /// A folder in memory that behaves as on Windows: a file whose bytes someone holds can be neither replaced nor removed.
+    #[cfg(test)]
+    pub(crate) fn memory_that_keeps_files_in_use() -> Folder {
+        Folder::in_memory(memory::Folder::new(true))
+    }
+
+    fn in_memory(folder: memory::Folder) -> Folder {
+        Folder { path: folder.path(), backend: Backend::Memory(folder) }
+    }
+
+    /// Puts a file into a folder in memory. A file of this name is replaced; `/` in the name makes folders.
+    ///
+    /// # Errors
+    /// If the name leads out of the folder or is that of a folder; also if this is a folder of the operating system.
+    pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Bytes>) -> io::Result<()> {
+        match &self.backend {
+            Backend::System(_) => Err(io::ErrorKind::Unsupported.into()),
+            Backend::Memory(folder) => folder.insert(name.as_ref(), bytes.into()),
+        }
+    }
+
+    /// All bytes of a file beneath this folder; a file in memory is not copied.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn bytes(&self, name: impl AsRef<Path>) -> io::Result<Bytes> {
+        let file = self.read(name.as_ref())?;
+        match &file.content {
+            Content::Memory(inode) => Ok(inode.bytes()),
+            Content::System(file) => {
+                let mut bytes = Vec::new();
+                io::Read::read_to_end(&mut &*file, &mut bytes)?;
+                Ok(bytes.into())
+            }
+        }
     }
 
     /// The path of the folder when it was opened, with links resolved.
@@ -85,7 +250,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn id(&self) -> io::Result<FileId> {
-        self.system.id()
+        match &self.backend {
+            Backend::System(folder) => folder.id(),
+            Backend::Memory(folder) => Ok(folder.id()),
+        }
     }
 
     /// Opens a folder beneath this one.
@@ -95,7 +263,11 @@ impl Folder {
     pub fn folder(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path)? {
-            folder = Folder { system: Arc::new(folder.system.folder(name)?), path: folder.path.join(name) };
+            let backend = match &folder.backend {
+                Backend::System(folder) => Backend::System(Arc::new(folder.folder(name)?)),
+                Backend::Memory(folder) => Backend::Memory(folder.folder(name)?),
+            };
+            folder = Folder { backend, path: folder.path.join(name) };
         }
         Ok(folder)
     }
@@ -106,7 +278,13 @@ impl Folder {
     /// Those of the operating system; also if there is something other than a regular file, which is not opened.
     pub fn read(&self, path: &Path) -> io::Result<OpenFile> {
         let (folder, name) = self.parent(path)?;
-        OpenFile::new(folder.system.read(name)?)
+        match &folder.backend {
+            Backend::System(folder) => OpenFile::new(folder.read(name)?),
+            Backend::Memory(folder) => {
+                let inode = folder.read(name)?;
+                Ok(OpenFile { stat: inode.stat(), content: Content::Memory(inode) })
+            }
+        }
     }
 
     /// What is at a path beneath this folder; a link is not followed. None if there is nothing.
@@ -114,7 +292,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let found = self.parent(path).and_then(|(folder, name)| folder.system.stat(name));
+        let found = self.parent(path).and_then(|(folder, name)| match &folder.backend {
+            Backend::System(folder) => folder.stat(name),
+            Backend::Memory(folder) => folder.stat(name),
+        });
         match found {
             Ok(stat) => Ok(Some(stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -139,7 +320,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn list(&self) -> io::Result<Vec<OsString>> {
-        let mut names = self.system.list()?;
+        let mut names = match &self.backend {
+            Backend::System(folder) => folder.list()?,
+            Backend::Memory(folder) => folder.list(),
+        };
         names.sort();
         Ok(names)
     }
@@ -149,7 +333,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system; also if the name is in use.
     pub fn create_folder(&self, name: &OsStr) -> io::Result<()> {
-        self.system.create_folder(only(name)?)
+        match &self.backend {
+            Backend::System(folder) => folder.create_folder(only(name)?),
+            Backend::Memory(folder) => folder.create_folder(only(name)?),
+        }
     }
 
     /// Creates the folders on the way to a path beneath this one, as far as they do not exist, and opens the last of them.
@@ -172,14 +359,24 @@ impl Folder {
     /// # Errors
     /// Those of the operating system; also if the name is in use, be it by a link to nothing.
     pub fn create(&self, name: &OsStr) -> io::Result<NewFile> {
-        Ok(NewFile { file: self.system.create(only(name)?)? })
+        match &self.backend {
+            Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?)?))),
+            Backend::Memory(folder) => {
+                let inode = memory::Inode::new();
+                folder.link(&inode, only(name)?)?;
+                Ok(NewFile(Content::Memory(inode)))
+            }
+        }
     }
 
     /// Creates a file without a name in the file system of this folder; it is deleted when it is closed, unless [`Folder::link`] gives
     /// it a name. None where the system has no such files.
     #[must_use]
     pub fn create_unnamed(&self) -> Option<NewFile> {
-        self.system.create_unnamed().map(|file| NewFile { file })
+        match &self.backend {
+            Backend::System(folder) => folder.create_unnamed().map(|file| NewFile(Content::System(file))),
+            Backend::Memory(_) => Some(NewFile(Content::Memory(memory::Inode::new()))),
+        }
     }
 
     /// Gives a name in this folder to a file that has none.
@@ -187,7 +384,11 @@ impl Folder {
     /// # Errors
     /// Those of the operating system; also if the name is in use.
     pub fn link(&self, file: &NewFile, name: &OsStr) -> io::Result<()> {
-        self.system.link(&file.file, only(name)?)
+        match (&self.backend, &file.0) {
+            (Backend::System(folder), Content::System(file)) => folder.link(file, only(name)?),
+            (Backend::Memory(folder), Content::Memory(inode)) => folder.link(inode, only(name)?),
+            _ => Err(io::ErrorKind::CrossesDevices.into()),
+        }
     }
 
     /// Renames a file of this folder, in one step. A file of the new name is replaced.
@@ -195,7 +396,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.system.rename(only(from)?, only(to)?)
+        match &self.backend {
+            Backend::System(folder) => folder.rename(only(from)?, only(to)?),
+            Backend::Memory(folder) => folder.rename(only(from)?, only(to)?),
+        }
     }
 
     /// Renames a file of this folder, in one step. Nothing is replaced.
@@ -203,7 +407,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system; also if the new name is in use.
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.system.rename_new(only(from)?, only(to)?)
+        match &self.backend {
+            Backend::System(folder) => folder.rename_new(only(from)?, only(to)?),
+            Backend::Memory(folder) => folder.rename_new(only(from)?, only(to)?),
+        }
     }
 
     /// Gives a second name, in another folder or this one, to a file of this folder (a hard link).
@@ -211,7 +418,11 @@ impl Folder {
     /// # Errors
     /// Those of the operating system; also if the new name is in use, or the file system has no hard links.
     pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
-        self.system.link_again(only(from)?, &into.system, only(to)?)
+        match (&self.backend, &into.backend) {
+            (Backend::System(folder), Backend::System(into)) => folder.link_again(only(from)?, into, only(to)?),
+            (Backend::Memory(folder), Backend::Memory(into)) => into.link(&folder.read(only(from)?)?, only(to)?),
+            _ => Err(io::ErrorKind::CrossesDevices.into()),
+        }
     }
 
     /// Waits until no other process holds the lock of this folder, and holds it until the value is dropped. None where the system, the
@@ -220,7 +431,11 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
-        Ok(self.system.lock()?.map(Lock))
+        match &self.backend {
+            Backend::System(folder) => Ok(folder.lock()?.map(Lock)),
+            // No other process has it.
+            Backend::Memory(_) => Ok(None),
+        }
     }
 
     /// Removes a file of this folder.
@@ -228,7 +443,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.system.remove(only(name)?)
+        match &self.backend {
+            Backend::System(folder) => folder.remove(only(name)?),
+            Backend::Memory(folder) => folder.remove(only(name)?),
+        }
     }
 
     /// Makes the names in this folder last through a power failure.
@@ -236,7 +454,10 @@ impl Folder {
     /// # Errors
     /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
-        self.system.sync()
+        match &self.backend {
+            Backend::System(folder) => folder.sync(),
+            Backend::Memory(_) => Ok(()),
+        }
     }
 
     /// The folder that a path beneath this one ends in, and the last name.
@@ -254,15 +475,27 @@ impl OpenFile {
     pub fn new(file: File) -> io::Result<OpenFile> {
         let stat = Stat::of_file(&file)?;
         match stat.kind {
-            Kind::File => Ok(OpenFile { file, stat }),
+            Kind::File => Ok(OpenFile { content: Content::System(file), stat }),
             _ => Err(not_regular()),
         }
     }
 
-    /// The open file of the system, to be mapped. A backend in memory has none.
+    /// The open file of the system, to be mapped. A file in memory is none.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
-        Some(&self.file)
+        match &self.content {
+            Content::System(file) => Some(file),
+            Content::Memory(_) => None,
+        }
+    }
+
+    /// The bytes of a file in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<Bytes> {
+        match &self.content {
+            Content::System(_) => None,
+            Content::Memory(inode) => Some(inode.bytes()),
+        }
     }
 
     /// What it was when it was opened.
@@ -274,15 +507,21 @@ impl OpenFile {
     /// Whether it is certain that no running process has marked it, see [`NewFile::claim`].
     #[must_use]
     pub fn is_unclaimed(&self) -> bool {
-        system::is_unclaimed(&self.file)
+        match &self.content {
+            Content::System(file) => system::is_unclaimed(file),
+            Content::Memory(_) => true,
+        }
     }
 }
 
 impl NewFile {
-    /// The open file of the system, for writes that need more than this module offers. A backend in memory has none.
+    /// The open file of the system, for writes that need more than this module offers. A file in memory is none.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
-        Some(&self.file)
+        match &self.0 {
+            Content::System(file) => Some(file),
+            Content::Memory(_) => None,
+        }
     }
 
     /// What it is now.
@@ -290,7 +529,10 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn stat(&self) -> io::Result<Stat> {
-        Stat::of_file(&self.file)
+        match &self.0 {
+            Content::System(file) => Stat::of_file(file),
+            Content::Memory(inode) => Ok(inode.stat()),
+        }
     }
 
     /// Gives it the owner, the group and the permissions of an older file, as far as this user may. Where the group cannot be kept, the
@@ -299,12 +541,14 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system when the permissions are set.
     pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
-        system::take_permissions(&self.file, old)
+        self.system().map_or(Ok(()), |file| system::take_permissions(file, old))
     }
 
     /// Gives it the attributes that users and access control lists attached to an older file, as far as the system allows.
     pub fn take_attributes_of(&self, old: &OpenFile) {
-        system::take_attributes(&self.file, &old.file);
+        if let (Content::System(file), Content::System(old)) = (&self.0, &old.content) {
+            system::take_attributes(file, old);
+        }
     }
 
     /// Gives it permissions, as in Unix; elsewhere it has those that its folder gives.
@@ -312,13 +556,13 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        system::set_mode(&self.file, mode)
+        self.system().map_or(Ok(()), |file| system::set_mode(file, mode))
     }
 
     /// Marks it as in use by this process, which ends with the process. False if another process has marked it.
     #[must_use]
     pub fn claim(&self) -> bool {
-        system::claim(&self.file)
+        self.system().is_none_or(system::claim)
     }
 
     /// Brings its bytes to the disk.
@@ -326,7 +570,37 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
+        self.system().map_or(Ok(()), File::sync_all)
+    }
+}
+
+/// Writes from the first byte to the last.
+impl Write for &NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.0 {
+            Content::System(file) => (&*file).write(bytes),
+            Content::Memory(inode) => {
+                inode.append(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Read for Reading {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Reading::System(file) => file.read(out),
+            Reading::Memory(bytes) => {
+                let part = bytes.split_to(out.len().min(bytes.len()));
+                out[..part.len()].copy_from_slice(&part);
+                Ok(part.len())
+            }
+        }
     }
 }
 

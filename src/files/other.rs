@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::stat::{FileId, Kind, Stat};
+use super::stat::{FileId, Id, Kind, Stat};
 
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
@@ -50,7 +50,7 @@ impl Folder {
     }
 
     pub(super) fn id(&self) -> io::Result<FileId> {
-        Ok(FileId(fs::canonicalize(&self.0)?))
+        Ok(FileId(Id::Path(fs::canonicalize(&self.0)?)))
     }
 
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
@@ -63,7 +63,7 @@ impl Folder {
     pub(super) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         let path = self.0.join(name);
         let stat = Stat::of(&fs::symlink_metadata(&path)?);
-        Ok(Stat { id: fs::canonicalize(&path).ok().map(FileId), ..stat })
+        Ok(Stat { id: id_of(&path), ..stat })
     }
 
     pub(super) fn list(&self) -> io::Result<Vec<OsString>> {
@@ -116,5 +116,5 @@ impl Folder {
 }
 
 pub(super) fn id_of(path: &Path) -> Option<FileId> {
-    fs::canonicalize(path).ok().map(FileId)
+    fs::canonicalize(path).ok().map(|path| FileId(Id::Path(path)))
 }

@@ -22,12 +22,14 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub(super) Id);
 
-/// Device and inode.
-#[cfg(unix)]
-pub(super) type Id = (u64, u64);
-/// The resolved path, where the standard library knows nothing better.
-#[cfg(not(unix))]
-pub(super) type Id = std::path::PathBuf;
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Id {
+    /// Device and inode.
+    Numbers(u64, u64),
+    /// The resolved path, where the standard library knows nothing better.
+    #[cfg(not(unix))]
+    Path(std::path::PathBuf),
+}
 
 /// What the system says of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +56,9 @@ pub struct Stat {
 
 /// Seconds and nanoseconds.
 #[cfg(unix)]
-type Time = (i64, i64);
+pub(super) type Time = (i64, i64);
 #[cfg(not(unix))]
-type Time = Option<SystemTime>;
+pub(super) type Time = Option<SystemTime>;
 
 impl Stat {
     /// What the system says of an open file.
@@ -88,7 +90,7 @@ impl Stat {
             mode: metadata.mode() & 0o7777,
             owner: metadata.uid(),
             group: metadata.gid(),
-            id: Some(FileId((metadata.dev(), metadata.ino()))),
+            id: Some(FileId(Id::Numbers(metadata.dev(), metadata.ino()))),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
@@ -110,7 +112,7 @@ impl Stat {
     }
 }
 
-fn kind(found: std::fs::FileType) -> Kind {
+pub(super) fn kind(found: std::fs::FileType) -> Kind {
     match found {
         found if found.is_file() => Kind::File,
         found if found.is_dir() => Kind::Folder,

@@ -16,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::stat::{FileId, Kind, Stat};
+use super::stat::{FileId, Id, Kind, Stat};
 
 /// How a folder is opened: on Linux and Android without the right to list it, which a run does not need.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -245,7 +245,7 @@ pub(super) fn id_of(path: &Path) -> Option<FileId> {
 
 #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
 fn id(stat: &rustix::fs::Stat) -> FileId {
-    FileId((stat.st_dev as u64, stat.st_ino as u64))
+    FileId(Id::Numbers(stat.st_dev as u64, stat.st_ino as u64))
 }
 
 #[cfg(target_os = "linux")]

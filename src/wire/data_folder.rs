@@ -1,7 +1,6 @@
 //! The files beside a model that hold values of its tensors.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +10,7 @@ use bytes::Bytes;
 use super::open::mapped;
 use super::together::at;
 use crate::error::{Classified, ErrorKind, shortened};
-use crate::files::{Folder, Kind, OpenFile, Stat, id_of};
+use crate::files::{self, Folder, Kind, OpenFile, Stat, id_of};
 
 /// The folder that a model's data files are looked for in.
 ///
@@ -124,7 +123,7 @@ impl DataFolder {
     #[must_use]
     pub fn of_model(model: &Path) -> DataFolder {
         let folder = folder_of(model);
-        let target = fs::canonicalize(model).ok().map(|model| folder_of(&model));
+        let target = files::resolve(model).ok().map(|model| folder_of(&model));
         let mut roots: Vec<Folder> =
             [Some(folder.clone()), target].into_iter().flatten().filter_map(|root| Folder::open(&root).ok()).collect();
         roots.dedup_by(|second, first| second.path() == first.path());
@@ -136,7 +135,7 @@ impl DataFolder {
         let changed = || io::Error::other("changed while it was opened");
         let folder = folder_of(model);
         let mut roots = vec![Folder::open(&folder)?];
-        let resolved = fs::canonicalize(roots[0].path().join(model.file_name().ok_or_else(changed)?))?;
+        let resolved = files::resolve(&roots[0].path().join(model.file_name().ok_or_else(changed)?))?;
         if folder_of(&resolved) != roots[0].path() {
             roots.push(Folder::open(&folder_of(&resolved))?);
         }
@@ -225,6 +224,12 @@ impl DataFolder {
         self.lock().by_path.values().try_for_each(|file| file.at.expect_unchanged())
     }
 
+    /// Lets go of all files that were opened here; a later use opens them anew. To be called before a file of this folder is replaced or
+    /// removed: some systems refuse that for a mapped file.
+    pub fn release(&self) {
+        *self.lock() = Files::default();
+    }
+
     /// The model itself, if it was opened with this folder and is a regular file.
     #[must_use]
     pub fn model(&self) -> Option<&Located> {
@@ -248,7 +253,7 @@ impl DataFolder {
             return Err(BadLocation::Absolute(told(location)));
         }
         let folder = self.roots.first().map_or(folder.as_path(), Folder::path);
-        let path = fs::canonicalize(folder.join(location)).map_err(|error| unreadable(location, error))?;
+        let path = files::resolve(&folder.join(location)).map_err(|error| unreadable(location, error))?;
         let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
         let beneath = |root: &Folder| Some((root.clone(), path.strip_prefix(root.path()).ok()?.to_owned()));
         let Some((folder, below)) = roots.iter().chain(&self.allowed).find_map(beneath) else {
@@ -294,7 +299,7 @@ pub fn folder_of(file: &Path) -> PathBuf {
 pub fn identity(path: &Path) -> PathBuf {
     let resolved = path.ancestors().find_map(|ancestor| {
         let here = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
-        Some(fs::canonicalize(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
+        Some(files::resolve(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
     });
     resolved.unwrap_or_else(|| path.to_owned())
 }

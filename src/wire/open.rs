@@ -1,6 +1,5 @@
 //! Reading a file by mapping it.
 
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use bytes::Bytes;
 
 use super::data_folder::DataFolder;
 use super::system::map;
-use crate::files::OpenFile;
+use crate::files::{self, Kind, OpenFile, Reading};
 
 /// Bytes that are read at most of what has no length: of a pipe or a device.
 const LARGEST_STREAM: u64 = 8 << 30;
@@ -28,7 +27,10 @@ pub struct Input {
 /// Those of the operating system.
 pub fn open(path: &Path) -> io::Result<Input> {
     let name = path.display().to_string();
-    let mut file = File::open(path)?;
+    let mut file = match files::read(path)? {
+        Reading::System(file) => file,
+        Reading::Memory(bytes) => return Ok(Input { name, bytes }),
+    };
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
@@ -43,7 +45,7 @@ pub fn open(path: &Path) -> io::Result<Input> {
 /// # Errors
 /// Those of the operating system.
 pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
-    if !fs::metadata(path)?.is_file() {
+    if files::stat_target(path)?.kind != Kind::File {
         return Ok((open(path)?, DataFolder::of_model(path)));
     }
     let (data, file) = DataFolder::and_model(path)?;
@@ -60,10 +62,10 @@ pub fn read_all(from: &mut impl Read) -> io::Result<Bytes> {
 
 /// The bytes of a regular file. `path` is its name in messages.
 pub(super) fn mapped(file: &OpenFile, path: &Path) -> io::Result<Bytes> {
-    match (file.stat().bytes, file.system()) {
-        (0, _) => Ok(Bytes::new()),
-        (_, Some(file)) => map(file, path),
-        (_, None) => Err(io::ErrorKind::Unsupported.into()),
+    match file.system() {
+        None => Ok(file.in_memory().unwrap_or_default()),
+        Some(_) if file.stat().bytes == 0 => Ok(Bytes::new()),
+        Some(file) => map(file, path),
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 
@@ -12,8 +13,10 @@ use super::save::write_in_order;
 
 /// Maps all of a file that is not empty.
 ///
-/// Windows does not replace a file that is mapped. Every map is a `Bytes` that the model or its layout holds: `external::Plan` takes the
-/// model, and [`super::save_together`] drops each layout before it gives names to files.
+/// Windows does not replace or remove a file that is mapped. A map is a `Bytes`, which the input, the model, its layout and its
+/// `DataFolder` hold. `external::Plan` takes the model, [`super::save_together`] drops each layout before it gives names to files, and
+/// [`super::DataFolder::release`] is called before a data file is removed; `external/tests.rs` checks it. A caller drops its
+/// [`super::Input`] before a model is written in place.
 #[cfg(windows)]
 pub(super) fn map(file: &File, _path: &Path) -> io::Result<Bytes> {
     // SAFETY: The map is private and read-only. Another process may change the file meanwhile; every byte is then still a valid `u8`.
@@ -57,17 +60,27 @@ impl RemovedOnSignal {
     }
 }
 
-/// While it lives, a signal would wait.
-pub(super) struct Hold;
+/// How many [`Hold`]s there are.
+static HOLDS: AtomicU32 = AtomicU32::new(0);
+
+/// While it lives, the process is not ended.
+pub(super) struct Hold(());
 
 /// For a few quick steps that must not be interrupted.
 pub(super) fn hold() -> Hold {
-    Hold
+    HOLDS.fetch_add(1, Ordering::SeqCst);
+    Hold(())
 }
 
-/// Whether the process must not be ended now.
+impl Drop for Hold {
+    fn drop(&mut self) {
+        HOLDS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether a [`Hold`] lives.
 pub(super) fn is_held() -> bool {
-    false
+    HOLDS.load(Ordering::SeqCst) > 0
 }
 
 /// Prints a document and a message in parts, and exits with code 2.

@@ -88,7 +88,10 @@ impl Written {
         let write = || {
             let place = Place::of(&path, folder, names)?;
             let file = Temporary::new(&place.folder)?;
-            write_anywhere(&layout, file.file().system().ok_or(io::ErrorKind::Unsupported)?)?;
+            match file.file().system() {
+                Some(file) => write_anywhere(&layout, file)?,
+                None => write_in_order(&layout, &mut file.file())?,
+            }
             if let Some(old) = &place.old {
                 if let Ok(old) = place.folder.read(place.name.as_ref()) {
                     file.file().take_attributes_of(&old);

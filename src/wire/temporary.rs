@@ -81,7 +81,7 @@ impl Hidden {
     pub(super) fn with<T>(folder: &Folder, mut make: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, Hidden)> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         for _ in 0..ATTEMPTS {
-            let name = format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let name = format!("{PREFIX}{}-{}{SUFFIX}", crate::files::process_id(), COUNT.fetch_add(1, Ordering::Relaxed));
             let removed = RemovedOnSignal::new(&folder.path().join(&name));
             match make(name.as_ref()) {
                 Ok(made) => {

@@ -18,7 +18,7 @@ use super::replaceable::Place;
 use super::save::Written;
 use super::system;
 use super::temporary::{Hidden, Temporary};
-use crate::files::{Folder, Lock, Stat};
+use crate::files::{self, Folder, Lock, Stat};
 
 /// A file to be written.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Before {
 }
 
 fn stat(path: &Path) -> io::Result<Option<Stat>> {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = files::resolve(path).unwrap_or_else(|_| path.to_owned());
     match (Folder::open(&super::folder_of(&path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.stat(name.as_ref()),
         (Err(error), _) if error.kind() != io::ErrorKind::NotFound => Err(error),

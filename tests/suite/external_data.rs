@@ -17,12 +17,12 @@ use crate::support::{expect_no_failures, model};
 use crate::wire_tree::{Node, Tree};
 
 /// Two weights that are cast, a large and a small one, and one that is not.
-const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2000] x) => (float[2000] y, float16[2] z)
+pub const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2000] x) => (float[2000] y, float16[2] z)
     <float[2000] large = {1.5}, float[2] small = {0.5, -2}, float[2000] kept = {3}>
     { a = Cast <to = 10> (large) z = Cast <to = 10> (small) b = Cast <to = 1> (a) c = Add (b, kept) y = Add (c, x) }"#;
 
 /// The model of a text with `large` and `kept` filled up with numbers, so that no two of their elements are alike.
-fn numbered(text: &str) -> ModelProto {
+pub fn numbered(text: &str) -> ModelProto {
     let mut model = model(&text.replace("= {1.5}", "= {0}").replace("= {3}", "= {0}"));
     let graph = model.graph.as_mut().unwrap();
     for (tensor, first) in graph.initializer.iter_mut().zip([1.5_f32, 0.0, 3.0]) {
@@ -45,7 +45,7 @@ fn raw_values(model: &ModelProto) -> BTreeMap<String, Bytes> {
 }
 
 /// Writes a model whose initializers all stand in `weights.data` beside it, one after the other.
-fn write_external(folder: &Path, name: &str, model: &ModelProto) -> PathBuf {
+pub fn write_external(folder: &Path, name: &str, model: &ModelProto) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let mut model = model.clone();
     let values = raw_values(&model);

@@ -17,6 +17,7 @@ mod fold;
 mod fuzz;
 #[cfg(unix)]
 mod hostile_files;
+mod in_memory;
 mod inputs;
 mod kept;
 mod limits;

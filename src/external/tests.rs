@@ -1,0 +1,48 @@
+use std::path::Path;
+
+use super::{OldFiles, Options, Placement, Plan};
+use crate::files::Folder;
+use crate::graph::Model;
+use crate::text;
+use crate::wire::schema::ModelProto;
+use crate::wire::{Input, Layout, Target, open_with_data, save};
+
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[8] y, float[4] z)
+    <float[8] large = {1, 2, 3, 4, 5, 6, 7, 8}, float[4] small = {9, 10, 11, 12}> { y = Identity (large) z = Identity (small) }"#;
+
+/// A plan to write a model, and the model's file.
+fn plan(input: &Path, output: &Path, options: &Options) -> (Plan, Input) {
+    let (opened, data) = open_with_data(input).unwrap();
+    let model = Model::new(ModelProto::from_bytes(opened.bytes.clone()).unwrap()).unwrap().with_data(data);
+    (Plan::new(model, input, &Target::File(output.to_owned()), options).unwrap(), opened)
+}
+
+fn write(input: &Path, output: &Path, options: &Options) -> OldFiles {
+    let (plan, input) = plan(input, output, options);
+    drop(input);
+    plan.write().unwrap()
+}
+
+/// Windows refuses to replace and to remove a mapped file.
+#[test]
+fn no_file_is_mapped_when_it_is_replaced_or_removed() {
+    let folder = Folder::memory_that_keeps_files_in_use();
+    let (a, b) = (folder.path().join("a.onnx"), folder.path().join("b.onnx"));
+    save(Layout::of(&text::parse(MODEL).unwrap()), &Target::File(a.clone())).unwrap();
+    let to_file = |threshold| Options { placement: Placement::File("w.data".to_owned()), threshold, prune_data: false };
+    let inline = Options { placement: Placement::Inline, threshold: 0, prune_data: true };
+
+    let (refused, input) = plan(&a, &a, &to_file(0));
+    let error = refused.write().unwrap_err().to_string();
+    assert!(error.ends_with("a.onnx: is mapped"), "{error}");
+    assert_eq!((folder.list().unwrap(), folder.bytes("a.onnx").unwrap()), (vec!["a.onnx".into()], input.bytes));
+
+    assert_eq!(write(&a, &b, &to_file(0)), OldFiles::default());
+    assert_eq!(folder.bytes("w.data").unwrap().len(), 80);
+    // Another content under the same name: the old model, which uses it, and the data file are replaced.
+    assert_eq!(write(&a, &b, &to_file(20)), OldFiles::default());
+    assert_eq!(folder.bytes("w.data").unwrap().len(), 32);
+    // In place; the data file is no longer used.
+    assert_eq!(write(&b, &b, &inline).removed, [folder.path().join("w.data")]);
+    assert_eq!(folder.list().unwrap(), ["a.onnx", "b.onnx"]);
+}

@@ -1,0 +1,307 @@
+//! Folders in memory: a table of names and bytes, for systems without files, and for data that came from elsewhere.
+//!
+//! A table has a path of its own, `<memory-NUMBER>`. As long as the table lives, every function of [`super`] that takes a path finds it
+//! there, so that models and data files are named by paths wherever they are. There are no links and no permissions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use bytes::Bytes;
+
+use super::stat::{FileId, Id, Kind, Stat, Time};
+
+/// A folder of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    table: Arc<Table>,
+    /// The path beneath the root of the table.
+    below: PathBuf,
+}
+
+/// A file, whatever its names.
+#[derive(Debug)]
+pub(super) struct Inode {
+    number: u64,
+    content: Mutex<Content>,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Bytes that are shared with their readers.
+    Shared(Bytes),
+    /// Bytes that are still written.
+    Growing(Vec<u8>),
+}
+
+#[derive(Debug)]
+struct Table {
+    number: u64,
+    entries: Mutex<Entries>,
+    /// Whether a file whose bytes someone holds cannot be replaced or removed, as on Windows.
+    keeps_files_in_use: bool,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    files: BTreeMap<PathBuf, Arc<Inode>>,
+    folders: BTreeSet<PathBuf>,
+}
+
+/// All tables that live, by number.
+static TABLES: Mutex<BTreeMap<u64, Weak<Table>>> = Mutex::new(BTreeMap::new());
+
+/// The last number that a table or a file got.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+fn next_number() -> u64 {
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        lock(&TABLES).remove(&self.number);
+    }
+}
+
+/// The path of a table.
+fn root(number: u64) -> PathBuf {
+    format!("<memory-{number}>").into()
+}
+
+/// The root of the table that a path begins with, and the components after it. None if the path is one of the system.
+pub(super) fn root_of(path: &Path) -> Option<(Folder, PathBuf)> {
+    let Some(Component::Normal(first)) = path.components().next() else { return None };
+    let number = first.to_str()?.strip_prefix("<memory-")?.strip_suffix('>')?.parse().ok()?;
+    let table = lock(&TABLES).get(&number)?.upgrade()?;
+    let below = path.strip_prefix(first).ok()?;
+    // A path that leads out of the table is one at which there is nothing.
+    Some((Folder { table, below: PathBuf::new() }, normal(below).unwrap_or_else(|| below.to_owned())))
+}
+
+/// The path without `.` and `..`. None if it leads out of the table.
+fn normal(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => normal.push(name),
+            Component::CurDir => {}
+            Component::ParentDir if normal.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(normal)
+}
+
+fn not_found() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+impl Entries {
+    fn is_folder(&self, path: &Path) -> bool {
+        let mut at_or_beneath = self.files.range(path.to_owned()..).take_while(|(file, _)| file.starts_with(path));
+        path == Path::new("") || self.folders.contains(path) || at_or_beneath.any(|(file, _)| file != path)
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        match self.files.get(path) {
+            Some(inode) => {
+                Ok(Stat { links: self.files.values().filter(|other| Arc::ptr_eq(other, inode)).count() as u64, ..inode.stat() })
+            }
+            None if self.is_folder(path) => Ok(stat(Kind::Folder, 0, None)),
+            None => Err(not_found()),
+        }
+    }
+
+    /// Adds a file under a name that is free.
+    fn add(&mut self, path: PathBuf, inode: Arc<Inode>) -> io::Result<()> {
+        match self.stat(&path) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => {
+                self.files.insert(path, inode);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// There are no permissions and no times: a change is another file.
+fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
+    let id = number.map(|number| FileId(Id::Numbers(u64::MAX, number)));
+    Stat { kind, bytes, links: 1, mode: 0, owner: 0, group: 0, id, modified: Time::default(), changed: Time::default() }
+}
+
+impl Inode {
+    pub(super) fn new() -> Arc<Inode> {
+        Inode::of(Bytes::new())
+    }
+
+    fn of(bytes: Bytes) -> Arc<Inode> {
+        Arc::new(Inode { number: next_number(), content: Mutex::new(Content::Shared(bytes)) })
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        let mut content = lock(&self.content);
+        if let Content::Growing(bytes) = &mut *content {
+            *content = Content::Shared(std::mem::take(bytes).into());
+        }
+        match &*content {
+            Content::Shared(bytes) => bytes.clone(),
+            Content::Growing(_) => unreachable!("the bytes are shared now"),
+        }
+    }
+
+    pub(super) fn append(&self, more: &[u8]) {
+        let mut content = lock(&self.content);
+        if let Content::Shared(bytes) = &*content {
+            *content = Content::Growing(bytes.to_vec());
+        }
+        if let Content::Growing(bytes) = &mut *content {
+            bytes.extend_from_slice(more);
+        }
+    }
+
+    pub(super) fn stat(&self) -> Stat {
+        let bytes = match &*lock(&self.content) {
+            Content::Shared(bytes) => bytes.len(),
+            Content::Growing(bytes) => bytes.len(),
+        };
+        stat(Kind::File, bytes as u64, Some(self.number))
+    }
+
+    fn is_in_use(&self) -> bool {
+        matches!(&*lock(&self.content), Content::Shared(bytes) if !bytes.is_empty() && !bytes.is_unique())
+    }
+}
+
+impl Folder {
+    /// The root of a new table.
+    pub(super) fn new(keeps_files_in_use: bool) -> Folder {
+        let table = Arc::new(Table { number: next_number(), entries: Mutex::default(), keeps_files_in_use });
+        lock(&TABLES).insert(table.number, Arc::downgrade(&table));
+        Folder { table, below: PathBuf::new() }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        lock(&self.table.entries)
+    }
+
+    fn at(&self, name: &OsStr) -> PathBuf {
+        self.below.join(name)
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        // Without a slash at the end where there is nothing below.
+        root(self.table.number).components().chain(self.below.components()).collect()
+    }
+
+    /// The path of what is at a path, without `.` and `..`.
+    pub(super) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        let below = normal(path).ok_or_else(not_found)?;
+        self.entries().stat(&below)?;
+        Ok(Folder { below, ..self.clone() }.path())
+    }
+
+    /// The folder at a path, and no file.
+    pub(super) fn open(&self, path: &Path) -> io::Result<Folder> {
+        let below = normal(path).ok_or_else(not_found)?;
+        let kind = self.entries().stat(&below)?.kind;
+        if kind == Kind::Folder { Ok(Folder { below, ..self.clone() }) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    pub(super) fn folder(&self, name: &OsStr) -> io::Result<Folder> {
+        Folder { below: PathBuf::new(), ..self.clone() }.open(&self.at(name))
+    }
+
+    pub(super) fn id(&self) -> FileId {
+        // A folder has the id of its table: there is nothing else to lock.
+        FileId(Id::Numbers(u64::MAX, self.table.number))
+    }
+
+    pub(super) fn read(&self, name: &OsStr) -> io::Result<Arc<Inode>> {
+        let (entries, path) = (self.entries(), self.at(name));
+        match entries.files.get(&path) {
+            Some(inode) => Ok(Arc::clone(inode)),
+            None if entries.is_folder(&path) => Err(super::not_regular()),
+            None => Err(not_found()),
+        }
+    }
+
+    pub(super) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
+        self.entries().stat(&self.at(name))
+    }
+
+    pub(super) fn list(&self) -> Vec<OsString> {
+        let entries = self.entries();
+        let first = |path: &PathBuf| Some(path.strip_prefix(&self.below).ok()?.components().next()?.as_os_str().to_owned());
+        let names: BTreeSet<OsString> = entries.files.keys().chain(&entries.folders).filter_map(first).collect();
+        names.into_iter().collect()
+    }
+
+    pub(super) fn insert(&self, path: &Path, bytes: Bytes) -> io::Result<()> {
+        let below = normal(path).filter(|below| below != Path::new("")).ok_or_else(super::not_beneath)?;
+        let mut entries = self.entries();
+        let path = self.below.join(below);
+        if entries.is_folder(&path) || path.ancestors().skip(1).any(|folder| entries.files.contains_key(folder)) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        entries.files.insert(path, Inode::of(bytes));
+        Ok(())
+    }
+
+    pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
+        let (mut entries, path) = (self.entries(), self.at(name));
+        match entries.stat(&path) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => {
+                entries.folders.insert(path);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives a name to a file, which may have others.
+    pub(super) fn link(&self, inode: &Arc<Inode>, name: &OsStr) -> io::Result<()> {
+        self.entries().add(self.at(name), Arc::clone(inode))
+    }
+
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let (mut entries, from, to) = (self.entries(), self.at(from), self.at(to));
+        if entries.is_folder(&to) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        entries.files.get(&to).map_or(Ok(()), |old| self.expect_free(old))?;
+        let inode = entries.files.remove(&from).ok_or_else(not_found)?;
+        entries.files.insert(to, inode);
+        Ok(())
+    }
+
+    pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let (mut entries, from) = (self.entries(), self.at(from));
+        let inode = entries.files.get(&from).cloned().ok_or_else(not_found)?;
+        entries.add(self.at(to), inode)?;
+        entries.files.remove(&from);
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let (mut entries, path) = (self.entries(), self.at(name));
+        self.expect_free(entries.files.get(&path).ok_or_else(not_found)?)?;
+        entries.files.remove(&path);
+        Ok(())
+    }
+
+    fn expect_free(&self, inode: &Inode) -> io::Result<()> {
+        match self.table.keeps_files_in_use && inode.is_in_use() {
+            true => Err(io::Error::new(io::ErrorKind::PermissionDenied, "is mapped")),
+            false => Ok(()),
+        }
+    }
+}
