@@ -17,6 +17,7 @@ mod convert_node;
 mod expand;
 mod expansions;
 mod make;
+mod operator_adapter;
 mod plan;
 mod reason;
 mod context;
@@ -31,6 +32,7 @@ use crate::error::Invalid;
 pub(crate) use engine::convert;
 pub use expand::{Exactness, Expand, Expanded};
 pub use ir::IrVersion;
+pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 
 /// What to convert to, and how.
@@ -48,6 +50,8 @@ pub struct Options {
     pub strict: bool,
     /// Which operators without an equivalent may be expanded into several nodes.
     pub expand: Expand,
+    /// Adapters of other crates.
+    pub adapters: &'static [&'static OperatorAdapter],
 }
 
 /// Which defaults of new attributes are written out when upgrading.
@@ -74,6 +78,7 @@ impl Options {
             explicit: Explicit::Relevant,
             strict: false,
             expand: Expand::All,
+            adapters: &[],
         }
     }
 }

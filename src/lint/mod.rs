@@ -1,7 +1,7 @@
 //! Judges a model by rules, each of which names a pattern that should not be there.
 //!
 //! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; the comment at its head is its documentation, which
-//! `recast rule` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
+//! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
 
 mod baseline;
 mod config;

@@ -10,6 +10,7 @@ mod convert;
 mod crash;
 mod decisions;
 mod diff;
+mod explain;
 mod external_data;
 #[cfg(target_os = "linux")]
 mod faults;

@@ -28,7 +28,7 @@ use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, pa
 
 /// Find unsafe, invalid and redundant casts
 ///
-/// Every finding has the code of a rule; `recast rule CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
+/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
 /// RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The closest `recast.toml` in the folder of a
 /// model or its parents overrides the defaults. Weights are read only for rules that inspect constants.
 #[derive(Args)]

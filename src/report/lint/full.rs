@@ -36,7 +36,7 @@ fn write_finding(text: &mut Shown, found: &Diagnostic) {
 fn write_reason(text: &mut Shown, found: &Diagnostic, width: usize) {
     let section = found.rule.section("Why is this bad?").unwrap_or_default();
     write_entry(text, "why", section.split("\n\n").next().unwrap_or_default(), width);
-    write_entry(text, "more", &format!("recast rule {}", found.code), width);
+    write_entry(text, "more", &format!("recast explain {}", found.code), width);
 }
 
 fn write_fix(text: &mut Shown, found: &Diagnostic, width: usize) {

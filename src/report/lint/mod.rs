@@ -15,7 +15,7 @@ mod rule;
 mod sarif;
 
 pub use diff::model_diff;
-pub use rule::{rule_json, rule_text, rules_json, rules_text};
+pub use rule::{rule_json, rule_text, rules_json_value, rules_text};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! The commands `recast lint` and `recast rule`.
+//! The commands `recast lint` and `recast explain`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -395,7 +395,7 @@ fn external_data_is_checked_by_size_and_read_for_rules_on_constants() {
 #[test]
 fn rule_explains_one_or_lists_all() {
     let folder = Folder::new();
-    let one = folder.recast(&["rule", "rc101"]);
+    let one = folder.recast(&["explain", "rc101"]);
     assert!(
         stdout(&one).starts_with("# RC101 float8-cast-missing-saturate\n\nwarning, enabled by default\n\n"),
         "{}",
