@@ -17,7 +17,7 @@ mod selection;
 mod subject;
 
 pub use baseline::{BadBaseline, Baseline};
-pub use config::{BadConfig, Config, FilePattern};
+pub use config::{BadConfig, Config, FilePattern, glob};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};

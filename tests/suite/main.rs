@@ -18,6 +18,7 @@ mod fold;
 mod fuzz;
 #[cfg(unix)]
 mod hostile_files;
+mod ignored;
 mod in_memory;
 mod inputs;
 mod kept;

@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::failures::OnError;
+use super::paths::Ignored;
 use super::prepare::Freeze;
 use super::streams::{message, print_coloured, say, say_errors, text_width};
 use super::{Messages, failures, files, output, paths, progress};
@@ -67,6 +68,9 @@ pub struct Lint {
     /// Exclude files and folders that match these glob patterns; explicitly named files are always checked
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
     exclude: Vec<FilePattern>,
+    /// Check files in folders even if git or a `.ignore` file ignores them
+    #[arg(long)]
+    no_ignore: bool,
     /// Enable only these rules: codes, code prefixes or ALL
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     select: Option<Vec<Selector>>,
@@ -212,7 +216,8 @@ impl Lint {
     fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
         let mut settings = Settings::of(self)?;
         let mut tasks = Vec::new();
-        for found in paths::expand(&self.named_paths()?) {
+        let named = self.named_paths()?;
+        for found in paths::expand(&named, self.ignored()) {
             let found = match found {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
@@ -233,13 +238,21 @@ impl Lint {
             }
         }
         if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
-            let no_model = |path: &PathBuf| {
-                let message = "no .onnx files found; use --allow-empty if this is intended";
-                Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string())
+            let has_ignored = !paths::expand(&named, Ignored::Nothing).is_empty() && self.ignored() != Ignored::Nothing;
+            let message = match has_ignored {
+                true => {
+                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended"
+                }
+                false => "no .onnx files found; use --allow-empty if this is intended",
             };
+            let no_model = |path: &PathBuf| Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string());
             run.errors.extend(self.sources().iter().map(no_model));
         }
         Ok(tasks)
+    }
+
+    fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
     }
 
     /// The paths as given; by default the current folder.

@@ -1,7 +1,6 @@
 //! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and fingerprints.
 
-use std::fmt::Write as _;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -130,6 +129,9 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// What is encoded in the path of a reference: everything but letters, digits, `-._~` and `/`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// The path as a reference: relative, or with `file:` from the root.
 fn uri(path: &str) -> String {
     let path = slashes(path);
@@ -139,11 +141,6 @@ fn uri(path: &str) -> String {
     } else if path.as_bytes().get(1) == Some(&b':') {
         uri.push_str("file:///");
     }
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            _ => write!(uri, "%{byte:02X}").unwrap_or_default(),
-        }
-    }
+    uri.extend(utf8_percent_encode(&path, ENCODED));
     uri
 }
