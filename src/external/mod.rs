@@ -279,7 +279,11 @@ impl Plan {
         }
         plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
-        plan.model = Layout::of(model.apply(edits)?.proto());
+        // The index is freed before the model is laid out.
+        let proto = model.apply(edits)?.into_proto();
+        plan.model = Layout::of(&proto);
+        // To free a model of many nodes takes as long as to write it. A process that has nothing else to do ends before it is done.
+        rayon::spawn(move || drop(proto));
         if plan.bytes() > LARGEST_MESSAGE {
             return Err(Unplaceable::TooLarge(plan.bytes()));
         }

@@ -102,7 +102,7 @@ impl Model {
     /// # Errors
     /// If a value that is still used, is an output of a graph, is pinned or is overridable would lose its definition; if a name
     /// would be defined twice or refer to another value than before; if the result violates an invariant of the model.
-    pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
+    pub fn apply(self, mut edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
         }
@@ -110,7 +110,8 @@ impl Model {
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
-        let (header, edits): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_of_header);
+        let header: Vec<Edit> = edits.extract_if(.., |edit| is_of_header(edit)).collect();
+        changes.entry(ScopeId::MAIN).or_default().nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
@@ -156,21 +157,34 @@ impl Model {
 
     /// A definition that is removed must be restored under its name, or have no remaining use.
     fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let mut removed_values = Vec::new();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    // Most nodes are replaced by nodes that define the same names.
+                    let is_kept = |name: &str| with.iter().any(|new| new.output.iter().any(|output| output == name));
+                    removed_values.extend(self.outputs(*node).map(|(_, value)| value).filter(|&value| !is_kept(self.name(value))));
+                }
+                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                _ => {}
+            }
+        }
+        if removed_values.is_empty() {
+            return Ok(());
+        }
         let mut removed_nodes = HashSet::default();
         let mut rewired = HashSet::default();
-        let mut removed_values = Vec::new();
         let mut defined = HashSet::default();
         for edit in edits {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
-                    removed_values.extend(self.outputs(*node).map(|(_, value)| value));
                     defined.extend(with.iter().flat_map(|new| &new.output).map(|name| (node.scope, name.as_str())));
                 }
                 Edit::AddInitializer { scope, tensor } => {
                     defined.insert((*scope, tensor.name()));
                 }
-                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                Edit::RemoveInitializer(_) => {}
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
@@ -223,7 +237,7 @@ impl Model {
     fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
         match edit {
             Edit::ReplaceNode { node, with } => {
-                changes.entry(node.scope).or_default().nodes.insert(node.position, with);
+                changes.entry(node.scope).or_default().nodes.push((node.position, with));
             }
             Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
@@ -286,6 +300,10 @@ impl Model {
 /// Whether an edit concerns the model as a whole instead of one scope.
 fn is_of_header(edit: &Edit) -> bool {
     matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
+}
+
+fn is_of_main_node(edit: &Edit) -> bool {
+    matches!(edit, Edit::ReplaceNode { node, .. } if node.scope == ScopeId::MAIN)
 }
 
 /// Bits of an element.

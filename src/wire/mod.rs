@@ -15,6 +15,7 @@ mod memory;
 mod open;
 pub mod outline;
 mod progress;
+mod rare;
 mod recipe;
 mod replaceable;
 mod save;

@@ -184,7 +184,7 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
     let job = onnx_recast::lint::Selection::default();
     let job = onnx_recast::lint::Job { path: "m.onnx", selection: &job, noqa: Default::default(), overlapping: Default::default() };
     let found = onnx_recast::lint::lint(&Model::new(before).unwrap(), &job);
-    assert!(found.iter().all(|found| found.code != "RC208"), "{found:?}");
+    assert!(found.iter().all(|found| found.code() != "RC208"), "{found:?}");
 }
 
 #[test]

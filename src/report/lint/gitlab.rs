@@ -28,8 +28,8 @@ fn entries(run: &LintRun) -> impl Iterator<Item = Value> + '_ {
             Severity::Warning => "major",
             Severity::Info => "info",
         };
-        let description = format!("{}: {}: {}", found.code, found.place(), found.message);
-        entry(&description, found.code, &found.fingerprint, severity, &found.path)
+        let description = format!("{}: {}: {}", found.code(), found.place(), found.message);
+        entry(&description, found.code(), &found.fingerprint(), severity, found.path())
     });
     let errors = run.errors.iter().map(|error| {
         let fingerprint = crate::lint::fingerprint(&[&slashes(path(error)), "unreadable"]);

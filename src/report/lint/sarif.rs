@@ -77,31 +77,31 @@ fn descriptor(rule: &Rule) -> Value {
 }
 
 fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
-    let mut physical = json!({ "artifactLocation": { "uri": uri(&found.path) } });
-    if let Some(region) = found.bytes {
+    let mut physical = json!({ "artifactLocation": { "uri": uri(found.path()) } });
+    if let Some(region) = found.bytes() {
         physical["region"] = json!({ "byteOffset": region.offset, "byteLength": region.length });
     }
     let place = found.place();
     // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
-    let in_scope = found.scope.as_deref().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
-    let name = in_scope.unwrap_or(place);
-    let kind = if found.node.is_some() {
+    let in_scope = found.scope().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
+    let name = in_scope.unwrap_or(&place);
+    let kind = if found.op().is_some() {
         "node"
-    } else if found.value.is_some() {
+    } else if found.value().is_some() {
         "value"
     } else {
         "model"
     };
     let mut result = json!({
-        "ruleId": found.code,
-        "ruleIndex": rules.iter().position(|rule| rule.code == found.code),
+        "ruleId": found.code(),
+        "ruleIndex": rules.iter().position(|rule| rule.code == found.code()),
         "level": level(found.severity),
-        "message": { "text": found.message },
+        "message": { "text": &*found.message },
         "locations": [{
             "physicalLocation": physical,
             "logicalLocations": [{ "name": name, "fullyQualifiedName": place, "kind": kind }],
         }],
-        "partialFingerprints": { "recast/v1": found.fingerprint },
+        "partialFingerprints": { "recast/v1": found.fingerprint() },
     });
     if let Some(fix) = &found.fix {
         let safety = if fix.safety == Safety::Safe { "safe" } else { "unsafe" };
