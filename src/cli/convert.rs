@@ -169,7 +169,7 @@ impl Convert {
                 report.ir_version.to = done.ir_to;
                 (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
                 let plan = target.map(|target| self.external_data.plan(conversion.model, path, &target)).transpose();
-                let plan = plan.map_err(|error| Failure::new(input.name, &error))?;
+                let plan = plan.map_err(|error| files::not_placed(&input.name, &error))?;
                 report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
                 report.copied_files = plan.iter().flat_map(Plan::copied_files).collect();
                 report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();

@@ -222,6 +222,23 @@ pub fn write_all(plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Ol
     })
 }
 
+/// The error of a model that cannot be written as requested, with the option that helps.
+pub fn not_placed(path: &str, error: &Unplaceable) -> Failure {
+    let remedy = match error {
+        Unplaceable::Stream => "use --external-data inline, or -o FILE",
+        Unplaceable::FileOfStream => "use -o FILE",
+        Unplaceable::TooLarge(_) => "use -o FILE --external-data DATA_FILE",
+        Unplaceable::UnsafeCopy { .. } => "use --external-data inline or FILE",
+        Unplaceable::BadName(_) | Unplaceable::SameFile(_) | Unplaceable::OverModel(_) | Unplaceable::InUse { .. } => {
+            "use another name for --external-data"
+        }
+        Unplaceable::OverData(_) => "use another output",
+        Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Refused(_) => return Failure::new(path, error),
+    };
+    let failure = Failure::new(path, error);
+    Failure { message: format!("{}; {remedy}", failure.message), ..failure }
+}
+
 /// The error of a target.
 pub fn not_written(target: &str, error: &io::Error) -> Failure {
     match (target, error.kind()) {

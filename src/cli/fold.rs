@@ -121,7 +121,7 @@ impl Fold {
             folded.bytes_out = Layout::of(model.proto()).bytes();
             return Ok((folded, None));
         };
-        let plan = self.external_data.plan(model, path, &target).map_err(|error| Failure::new(&folded.path, &error))?;
+        let plan = self.external_data.plan(model, path, &target).map_err(|error| files::not_placed(&folded.path, &error))?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
         folded.copied_files = plan.copied_files();

@@ -35,7 +35,7 @@ pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limi
 pub use open::{Input, open, open_with_data, read_stdin};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
-pub use replaceable::{NotReplaceable, check_replaceable, is_standard_output};
+pub use replaceable::{NotReplaceable, check_replaceable, is_standard_output, lost_owner};
 pub use save::{Target, is_stream, save};
 pub use signals::install_signal_handlers;
 pub use spans::{Span, Spans};

@@ -20,6 +20,8 @@ mod hostile_files;
 mod inputs;
 mod kept;
 mod limits;
+#[cfg(unix)]
+mod left_over;
 mod lint;
 mod memory;
 #[cfg(unix)]

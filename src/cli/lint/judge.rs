@@ -53,6 +53,8 @@ pub(super) struct Judged {
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
     pub old_files: OldFiles,
+    /// Side effects of writing the file that were not requested.
+    pub notes: Vec<String>,
 }
 
 /// Judges a file.
@@ -82,20 +84,35 @@ pub(super) fn judge(
         Action::Fix { prune_data } => {
             let Fixed { model, fixed } =
                 lint::fix(model, &job, mode.allowed, mode.known).map_err(|error| Failure::new(&input.name, &error))?;
-            let (model, old_files) = match fixed.is_empty() && !is_frozen {
-                true => (model, OldFiles::default()),
+            let (model, old_files, notes) = match fixed.is_empty() && !is_frozen {
+                true => (model, OldFiles::default(), Vec::new()),
                 false => write_and_reopen(path, model, prune_data, folders)?,
             };
-            Ok(Judged { findings: lint::lint(&model, &job), path: input.name, fixed, frozen, old_files, ..Judged::default() })
+            Ok(Judged {
+                findings: lint::lint(&model, &job),
+                path: input.name,
+                fixed,
+                frozen,
+                old_files,
+                notes,
+                ..Judged::default()
+            })
         }
     }
 }
 
 /// The file as it is now: what is left is reported with its places there.
-fn write_and_reopen(path: &Path, model: Model, prune_data: bool, folders: &DataFolders) -> Result<(Model, OldFiles), Failure> {
+fn write_and_reopen(
+    path: &Path,
+    model: Model,
+    prune_data: bool,
+    folders: &DataFolders,
+) -> Result<(Model, OldFiles, Vec<String>), Failure> {
     let name = path.display().to_string();
     let options = external::Options { prune_data, ..external::Options::default() };
-    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &options).map_err(|error| Failure::new(&name, &error))?;
+    let plan = Plan::new(model, path, &Target::File(path.to_owned()), &options);
+    let mut plan = plan.map_err(|error| files::not_placed(&name, &error))?;
+    let notes = std::mem::take(&mut plan.notes);
     let old_files = plan.write().map_err(|error| files::not_written(&name, &error))?;
-    Ok((files::open_model(path, folders)?.1, old_files))
+    Ok((files::open_model(path, folders)?.1, old_files, notes))
 }
