@@ -36,6 +36,7 @@ impl Plan {
             inner: inner_scopes(model),
             nodes: BTreeMap::new(),
             texts: HashSet::default(),
+            same: HashMap::default(),
             released: Vec::new(),
             edits: Vec::new(),
             changes: Vec::new(),
@@ -77,6 +78,8 @@ struct Planner<'m> {
     nodes: BTreeMap<NodeId, Vec<NodeProto>>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: HashSet<Arc<str>>,
+    /// By operator and opset: whether it is the same in the target.
+    same: HashMap<(&'m str, i64), bool>,
     /// Constants that a node no longer uses.
     released: Vec<ValueId>,
     /// All edits except those of nodes.
@@ -108,7 +111,7 @@ impl<'m> Planner<'m> {
     fn node(&mut self, id: NodeId, from: i64) {
         let (model, target) = (self.model, self.options.opset);
         let proto = model.node(id);
-        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || is_same(proto.op_type(), from, target) {
+        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type(), from) {
             return;
         }
         let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
@@ -156,6 +159,12 @@ impl<'m> Planner<'m> {
             graph.node = nodes.collect();
         }
         node
+    }
+
+    /// Whether an operator exists and is the same in an opset and the target.
+    fn is_same(&mut self, op: &'m str, from: i64) -> bool {
+        let target = self.options.opset;
+        *self.same.entry((op, from)).or_insert_with(|| is_same(op, from, target))
     }
 
     fn bodies(&self, id: NodeId) -> &[ScopeId] {

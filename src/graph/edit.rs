@@ -4,11 +4,13 @@ use super::Model;
 use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
 use super::metadata::{MetadataKeys, drop_entries};
-use super::scope::{NodeId, ScopeId};
+use super::query::domain_name;
+use super::scope::{NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid};
 use crate::hash::{HashMap, HashSet};
+use crate::ir_version;
 use crate::wire::schema::{NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
@@ -106,6 +108,9 @@ impl Model {
         if edits.is_empty() {
             return Ok(self);
         }
+        if self.ir_version() <= ir_version::LATEST && edits.iter().all(is_of_version) {
+            return Ok(self.with_versions(&edits));
+        }
         self.check_removals(&edits)?;
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
@@ -142,6 +147,24 @@ impl Model {
             Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
             None => Ok(changed),
         }
+    }
+
+    /// Versions do not affect the index, except for the imported opsets. In models of later IR versions than the latest, unknown types are
+    /// tolerated.
+    fn with_versions(mut self, edits: &[Edit]) -> Model {
+        for edit in edits {
+            match *edit {
+                Edit::SetOpset { root, version } => {
+                    let kind = self.scope_kind(root);
+                    set_opset(&mut self.proto, kind, version);
+                    let importing = if matches!(kind, ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
+                    self.index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
+                }
+                Edit::SetIrVersion(version) => self.proto.ir_version = Some(version),
+                _ => unreachable!("only edits of versions are applied here"),
+            }
+        }
+        self
     }
 
     /// Whether the value's name refers to it in `scope`, and not to a value that shadows it.
@@ -300,6 +323,11 @@ impl Model {
 /// Whether an edit concerns the model as a whole instead of one scope.
 fn is_of_header(edit: &Edit) -> bool {
     matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
+}
+
+/// Whether an edit changes a version and nothing else.
+fn is_of_version(edit: &Edit) -> bool {
+    matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_))
 }
 
 fn is_of_main_node(edit: &Edit) -> bool {
