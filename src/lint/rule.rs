@@ -38,7 +38,7 @@ use super::{Finding, Subject};
 /// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
 /// let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::default(), overlapping: Overlapping::default() };
 /// let found = lint(&Model::new(model)?, &job);
-/// assert_eq!((found[0].code(), found[0].place()), ("X101", "graph/debug_1"));
+/// assert_eq!((found[0].code(), found[0].place().as_str()), ("X101", "graph/debug_1"));
 /// # Ok(())
 /// # }
 /// ```
