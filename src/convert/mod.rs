@@ -24,6 +24,7 @@ mod context;
 mod valid;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -102,15 +103,15 @@ pub struct Report {
     pub warnings: Vec<Change>,
 }
 
-/// What was done to a node.
+/// What was done to a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The node's path.
-    pub node: String,
+    pub node: Box<str>,
     /// Its operator.
-    pub op: String,
+    pub op: Arc<str>,
     /// What was done.
-    pub what: String,
+    pub what: Arc<str>,
 }
 
 /// A node that cannot be converted.

@@ -1,6 +1,6 @@
 //! Reports: results as text and as JSON documents.
 
-mod codes;
+pub(crate) mod codes;
 mod convert;
 mod diff;
 mod fold;
@@ -9,7 +9,7 @@ mod lint;
 mod prepared;
 mod words;
 
-pub use codes::{Meaning, explanations_json, explanations_text, meanings, meanings_json, meanings_of, meanings_text};
+pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text, old_files_lines};

@@ -23,6 +23,8 @@ mod in_memory;
 mod inputs;
 mod kept;
 mod limits;
+#[cfg(unix)]
+mod left_over;
 mod library;
 mod lint;
 mod memory;

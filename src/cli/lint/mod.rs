@@ -190,12 +190,18 @@ impl Lint {
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {
-                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files }) => {
+                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
+                    if !messages.quiet {
+                        notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
+                    }
                     self.report_old_files(&path, &old_files, messages);
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
-                    run.findings.extend(findings);
+                    match run.findings.is_empty() {
+                        true => run.findings = findings,
+                        false => run.findings.extend(findings),
+                    }
                     run.fixed.extend(fixed);
                     diff.append(&change);
                 }
