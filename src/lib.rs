@@ -46,6 +46,7 @@ mod cast;
 mod cast_file;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod control;
 pub mod convert;
 pub mod diff;
 mod dtype;
@@ -73,6 +74,7 @@ mod wire;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
 pub use cast::{Contested, RoundMode, Rules, Tally};
+pub use control::{Cancel, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Place};

@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Classified, Error, ErrorKind};
 use crate::parallel;
 use crate::tensor::{Content, Data, Failure, element_count};
+use crate::wire::schema::TensorProto;
 use crate::wire::{GRAIN, Piece};
 
 pub use crate::tensor::Spread as Packing;
@@ -185,6 +186,13 @@ impl Array {
         let mut bytes = vec![0; self.numbers(packing)?.bytes()];
         self.write_into(&mut bytes, packing)?;
         Ok(bytes)
+    }
+
+    /// A tensor with these elements, such as an initializer for [`Edit::AddInitializer`](crate::graph::Edit::AddInitializer). Casts are
+    /// computed when the model is written.
+    #[must_use]
+    pub fn into_tensor(self, name: &str) -> TensorProto {
+        self.0.into_tensor(name)
     }
 
     /// The strings, in UTF-8; `None` for numbers.

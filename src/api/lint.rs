@@ -25,7 +25,7 @@ impl Model {
     /// # fn main() -> Result<(), onnx_recast::Error> {
     /// let model = Model::open("models/fp8_qdq.onnx")?;
     /// for finding in model.lint(&LintOptions::default())? {
-    ///     println!("{} {}: {}", finding.code, finding.place(), finding.message);
+    ///     println!("{} {}: {}", finding.code(), finding.place(), finding.message);
     /// }
     /// # Ok(())
     /// # }
@@ -38,7 +38,9 @@ impl Model {
             return Err(self.error(Error::of(fault)));
         }
         let name = self.lint_name();
-        Ok(lint::lint(self, &job(options, &name)))
+        let found = lint::lint(self, &job(options, &name));
+        self.control().check().map_err(|cancelled| self.error(Error::of(&cancelled)))?;
+        Ok(found)
     }
 
     /// Applies the safe fixes of findings that are not in the baseline, and the unsafe ones if they are allowed. Returns the findings

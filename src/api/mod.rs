@@ -38,8 +38,12 @@ impl Model {
         if let Some(fault) = self.bad_tensors().first() {
             return Err(self.error(Error::of(fault)));
         }
-        let before = self.checkpoint();
-        match work(self.take()) {
+        let (before, control) = (self.checkpoint(), self.control().clone());
+        let changed = work(self.take()).and_then(|changed| match control.check() {
+            Ok(()) => Ok(changed),
+            Err(cancelled) => Err(Error::of(&cancelled)),
+        });
+        match changed {
             Ok((model, done)) => {
                 *self = model;
                 Ok(done)

@@ -123,8 +123,11 @@ impl Plan {
     /// # Errors
     /// Those of the operating system, with the file. The files that existed are then unchanged.
     pub fn carry_out(self) -> Result<OldFiles, Error> {
-        let target = self.target().name();
-        self.write().map_err(|error| not_written(&target, &error))
+        let (target, control) = (self.target().name(), self.control().clone());
+        self.write().map_err(|error| match control.check() {
+            Ok(()) => not_written(&target, &error),
+            Err(cancelled) => Error::of(&cancelled).in_file(target),
+        })
     }
 }
 

@@ -232,7 +232,7 @@ fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
 
 /// The adapter of another crate for a step.
 fn operator_adapter(cx: &Context, step: &Step) -> Option<&'static OperatorAdapter> {
-    cx.source.options.adapters.iter().copied().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer)
+    cx.source.options.adapters.iter().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer)
 }
 
 /// Validates a node against its schema after a step.

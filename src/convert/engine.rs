@@ -33,7 +33,7 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     let inferred = OnceCell::new();
     valid::check(&model, &inferred)?;
     let from = model.opset(ScopeId::MAIN, "");
-    let plan = Plan::new(&model, &inferred, options);
+    let plan = Plan::new(&model, &inferred, options)?;
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });

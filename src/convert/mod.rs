@@ -52,7 +52,7 @@ pub struct Options {
     /// Which operators without an equivalent may be expanded into several nodes.
     pub expand: Expand,
     /// Adapters of other crates.
-    pub adapters: &'static [&'static OperatorAdapter],
+    pub adapters: &'static [OperatorAdapter],
 }
 
 /// Which defaults of new attributes are written out when upgrading.

@@ -13,7 +13,7 @@ use crate::wire::schema::{AttributeProto, NodeProto};
 /// use onnx_recast::{ConvertOptions, Model};
 ///
 /// /// Gelu is new in opset 20. The runtime that this is for has the operator in its own domain.
-/// static GELU: OperatorAdapter = OperatorAdapter {
+/// const GELU: OperatorAdapter = OperatorAdapter {
 ///     op: "Gelu",
 ///     opset: 20,
 ///     up: |_| Ok(()),
@@ -30,7 +30,7 @@ use crate::wire::schema::{AttributeProto, NodeProto};
 /// let mut model = Model::from_text(
 ///     r#"<ir_version: 9, opset_import: ["": 20, "com.microsoft": 1]> g (float[2] x) => (float[2] y) { y = Gelu (x) }"#,
 /// )?;
-/// model.convert(&ConvertOptions { adapters: &[&GELU], ..ConvertOptions::to(17) })?;
+/// model.convert(&ConvertOptions { adapters: &[GELU], ..ConvertOptions::to(17) })?;
 /// assert!(model.to_text().contains("y = com.microsoft.Gelu (x)"), "{}", model.to_text());
 /// # Ok(())
 /// # }

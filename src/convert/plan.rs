@@ -7,6 +7,8 @@ use std::cell::OnceCell;
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, Converted, NodeConverter};
 use super::{Blocker, Change, Expanded, Options};
+use crate::control::{Unit, cancelled};
+use crate::error::Invalid;
 use crate::facts;
 use crate::facts::infer::Inferred;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
@@ -27,7 +29,10 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans the conversion of every node. A scope that does not import ai.onnx has no nodes of it.
-    pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Plan {
+    ///
+    /// # Errors
+    /// If the operation is cancelled.
+    pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Result<Plan, Invalid> {
         let mut planner = Planner {
             model,
             options,
@@ -44,6 +49,8 @@ impl Plan {
             warnings: Vec::new(),
             blockers: Vec::new(),
         };
+        let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
+        let counter = model.control().counter(Unit::Nodes, nodes);
         for scope in model.scopes().rev() {
             let Some(from) = model.opset(scope, "") else { continue };
             if model.enclosing(scope).is_none() {
@@ -51,9 +58,12 @@ impl Plan {
             }
             for node in model.nodes(scope) {
                 planner.node(node, from);
+                if !counter.add(1) {
+                    return Err(cancelled());
+                }
             }
         }
-        planner.finish()
+        Ok(planner.finish())
     }
 
     /// The opset closest to the target without blockers; none if that is not between the two. Functions may import opsets that are

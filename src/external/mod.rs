@@ -26,6 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::control::{Control, Unit};
 use crate::error::{self, Classified, ErrorKind};
 use crate::files::{self, FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
@@ -182,6 +183,7 @@ pub struct Plan {
     interim: Option<Interim>,
     /// What the user should know.
     pub notes: Vec<String>,
+    control: Control,
 }
 
 /// A data file that was made for an output.
@@ -224,6 +226,7 @@ impl Plan {
             replaced: None,
             interim: None,
             notes: Vec::new(),
+            control: model.control().clone(),
         };
         if let Some(output) = place.output.as_ref().filter(|_| place.is_in_place) {
             plan.before.push(before(output)?);
@@ -317,6 +320,10 @@ impl Plan {
         layouts.filter(|_| !self.is_there).map(Layout::progress)
     }
 
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
     /// Where the model goes.
     #[must_use]
     pub fn target(&self) -> &Target {
@@ -342,6 +349,13 @@ impl Plan {
         id_of(path).is_some_and(|id| other.data_ids.contains(&id))
     }
 
+    /// Counts what is written for the callback of the model.
+    fn count(&mut self) {
+        let bytes = self.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
+        let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
+        self.data.iter_mut().map(|file| &mut file.layout).chain([&mut self.model]).for_each(|layout| layout.count_in(&counter));
+    }
+
     /// What would become of the data files that the model no longer uses, without a change to any file.
     #[must_use]
     pub fn preview(self) -> OldFiles {
@@ -354,8 +368,9 @@ impl Plan {
     /// # Errors
     /// Those of the operating system, with the path; also if an input changed while it was read. The model that was there, if any, is
     /// then as it was.
-    pub fn write(self) -> io::Result<OldFiles> {
+    pub fn write(mut self) -> io::Result<OldFiles> {
         let _locks;
+        self.count();
         match self.target {
             _ if self.is_there => return Ok(OldFiles::default()),
             Target::File(path) if !is_stream(&path) => {

@@ -24,6 +24,7 @@ use std::collections::HashMap;
 pub use self::reason::Reason;
 use self::storage::{Place, Storage};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
+use crate::control::Unit;
 use crate::dtype::DType;
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
@@ -59,14 +60,23 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         storage: Storage::default(),
         inferred: OnceCell::new(),
     };
-    for &node in model.topological_order() {
-        if model.is_cast(node) {
+    let counter = model.control().counter(Unit::Nodes, model.topological_order().len() as u64);
+    for nodes in model.topological_order().chunks(BATCH) {
+        for &node in nodes.iter().filter(|&&node| model.is_cast(node)) {
+            if decisions.stop_if_cancelled() {
+                return decisions;
+            }
             decisions.visit(node);
         }
+        counter.add(nodes.len() as u64);
     }
+    decisions.stop_if_cancelled();
     decisions.kept.sort_unstable_by_key(|&(node, _)| node);
     decisions
 }
+
+/// Nodes after which progress is reported.
+const BATCH: usize = 1024;
 
 /// The opset of ai.onnx, if its casts are known.
 ///
@@ -174,6 +184,14 @@ impl Decisions<'_> {
     #[must_use]
     pub fn invalid(&self) -> Option<&Invalid> {
         self.invalid.as_ref()
+    }
+
+    /// Takes a cancelled operation for an invalid model: nothing is folded.
+    fn stop_if_cancelled(&mut self) -> bool {
+        let cancelled = self.model.control().check().err();
+        let stops = cancelled.is_some();
+        self.invalid = cancelled.or(self.invalid.take());
+        stops
     }
 
     fn visit(&mut self, node: NodeId) {

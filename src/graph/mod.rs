@@ -47,6 +47,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::control::{Cancel, Control, Progress};
 use crate::error::Invalid;
 use crate::wire::DataFolder;
 use crate::wire::schema::ModelProto;
@@ -67,6 +68,7 @@ struct Source {
     data: Arc<DataFolder>,
     data_ranges: Arc<DataRanges>,
     bad_tensors: Arc<[Invalid]>,
+    control: Control,
 }
 
 /// The byte ranges of a model's tensors in its data files, by the location that the model states.
@@ -105,6 +107,35 @@ impl Model {
     pub fn with_path(mut self, path: PathBuf) -> Model {
         self.source.path = Some(path);
         self
+    }
+
+    /// The model with a token that cancels its operations.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: &Cancel) -> Model {
+        self.source.control.cancel = cancel.clone();
+        self
+    }
+
+    /// The model with a function that its operations call with their progress, from any thread.
+    ///
+    /// ```
+    /// use onnx_recast::{FoldOptions, Model};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let show = |progress: onnx_recast::Progress| eprintln!("{} of {} {:?}", progress.done, progress.total, progress.unit);
+    /// let mut model = Model::open("models/fp8_qdq.onnx")?.with_progress(show);
+    /// model.fold(&FoldOptions::default())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Model {
+        self.source.control.progress = Some(Arc::new(progress));
+        self
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.source.control
     }
 
     /// The path of the model's file as it was given; `-` is standard input.

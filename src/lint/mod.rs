@@ -94,6 +94,9 @@ fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
     let subject = Subject::new(model);
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
+        if model.control().check().is_err() {
+            break;
+        }
         let findings = (rule.check)(&subject);
         // One rule often has all findings: capacity for them is reserved exactly.
         found.reserve_exact(findings.len());

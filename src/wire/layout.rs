@@ -1,6 +1,7 @@
 //! What a file will consist of, before any of it is written.
 
 use std::cell::RefCell;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use prost::Message;
 use super::kept::{Kept, Known};
 use super::progress::{Progress, Tally};
 use super::recipe::Recipe;
+use crate::control::{Cancelled, Counter};
 
 /// Runs shorter than this are copied into the head: a piece of its own would cost more than the copy.
 const SMALLEST_PIECE: usize = 4096;
@@ -21,6 +23,7 @@ pub struct Layout {
     head: Bytes,
     runs: Vec<Run>,
     written: Tally,
+    counter: Option<Arc<Counter>>,
 }
 
 /// A piece that follows the first `after` bytes of the head.
@@ -79,7 +82,7 @@ impl Layout {
         DRAWING.set(Some(Drawing { room: head.remaining_mut(), runs: Vec::new() }));
         message.encode_raw(&mut head);
         let runs = DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs);
-        Layout { head: head.into(), runs, written: Tally::default() }
+        Layout { head: head.into(), runs, ..Layout::default() }
     }
 
     /// The layout of a file that is made of these pieces.
@@ -101,9 +104,21 @@ impl Layout {
         Progress { bytes: self.bytes(), written: self.written.clone() }
     }
 
+    /// Counts the bytes that are written in a counter that may also cancel that.
+    pub(crate) fn count_in(&mut self, counter: &Arc<Counter>) {
+        self.counter = Some(Arc::clone(counter));
+    }
+
     /// Counts bytes that were written.
-    pub(super) fn count_written(&self, bytes: usize) {
+    ///
+    /// # Errors
+    /// If the operation is cancelled.
+    pub(super) fn count_written(&self, bytes: usize) -> io::Result<()> {
         self.written.add(bytes);
+        match self.counter.as_ref().is_none_or(|counter| counter.add(bytes as u64)) {
+            true => Ok(()),
+            false => Err(io::Error::other(Cancelled)),
+        }
     }
 
     /// The pieces in the order of the file.

@@ -129,7 +129,7 @@ pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Resul
                 out.write_all(&buffer[..bytes])?;
             }
         }
-        layout.count_written(bytes);
+        layout.count_written(bytes)?;
     }
     out.flush()
 }

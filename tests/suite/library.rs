@@ -1,12 +1,14 @@
 //! The public interface of the library: whole tasks, and what is left when one fails.
 
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 use onnx_recast::graph::Edit;
+use onnx_recast::lint::{Baseline, Safety};
 use onnx_recast::passes::{Pass, Plan};
 use onnx_recast::{
-    Array, CannotCast, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, LintOptions, Model, OpenOptions, Packing,
-    Placement, SaveOptions, diff,
+    Array, Cancel, CannotCast, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, LintOptions, Model, OpenOptions,
+    Packing, Placement, Progress, SaveOptions, Unit, diff,
 };
 use prost::Message;
 
@@ -114,6 +116,61 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
         }
     }
     expect_no_failures(failures);
+}
+
+#[test]
+fn cancelled_operations_end_with_an_error_and_change_nothing() {
+    type Operation = fn(&mut Model) -> Result<(), onnx_recast::Error>;
+    let operations: [(&str, Operation); 4] = [
+        ("fold", |model| model.fold(&FoldOptions::default()).map(drop)),
+        ("convert", |model| model.convert(&ConvertOptions::to(21)).map(drop)),
+        ("lint", |model| model.lint(&LintOptions::default()).map(drop)),
+        ("fix", |model| model.fix(&LintOptions::default(), Safety::Safe, &Baseline::default()).map(drop)),
+    ];
+    let mut failures = Vec::new();
+    for (name, operation) in operations {
+        let cancel = Cancel::new();
+        let mut model = model(CAST_OF_WEIGHT).with_cancel(&cancel);
+        let before = model.to_bytes().unwrap();
+        cancel.cancel();
+        let kind = operation(&mut model).map_err(|error| error.kind());
+        if kind != Err(ErrorKind::Cancelled) || model.to_bytes().unwrap() != before {
+            failures.push(format!("{name}: {kind:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_model_that_is_cancelled_while_it_is_written_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, cancel) = (folder.path().join("out.onnx"), Cancel::new());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (noted, cancels) = (Arc::clone(&seen), cancel.clone());
+    let mut large =
+        support::model(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[3, 1048576] y) { y = Identity (w) }"#);
+    let weight = Array::from_bytes(DType::Float, &[3, 1 << 20], vec![0; 12 << 20], Packing::Packed).unwrap().into_tensor("w");
+    large.graph.as_mut().unwrap().initializer.push(weight);
+    let model = Model::from_bytes(large.encode_to_vec()).unwrap().with_cancel(&cancel).with_progress(move |progress| {
+        noted.lock().unwrap().push(progress);
+        cancels.cancel();
+    });
+    let error = model.save(&output).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let seen = seen.lock().unwrap();
+    assert!(seen.iter().all(|seen| seen.unit == Unit::Bytes && seen.total == model.bytes() && seen.done < seen.total), "{seen:?}");
+}
+
+#[test]
+fn progress_reaches_the_total() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let mut model = model(CAST_OF_WEIGHT).with_progress(move |progress| noted.lock().unwrap().push(progress));
+    model.fold(&FoldOptions::default()).unwrap();
+    model.convert(&ConvertOptions::to(21)).unwrap();
+    let nodes = |done, total| Progress { unit: Unit::Nodes, done, total };
+    assert_eq!(*seen.lock().unwrap(), [nodes(3, 3), nodes(1, 2), nodes(2, 2)]);
 }
 
 #[test]

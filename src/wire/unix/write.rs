@@ -30,8 +30,7 @@ pub(in crate::wire) fn write_anywhere(layout: &Layout, file: &File) -> io::Resul
             memory::start_flushing(file, place, buffer.len());
         }
         memory::release(piece.source(start..end));
-        layout.count_written(bytes);
-        Ok(())
+        layout.count_written(bytes)
     };
     parallel::try_for_each(chunks(&pieces, step), || vec![0; CHUNK], write)
 }

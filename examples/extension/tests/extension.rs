@@ -1,0 +1,47 @@
+//! The pass, the rule and the adapter at work.
+
+use onnx_recast::lint::Selection;
+use onnx_recast::passes::PASSES;
+use onnx_recast::{ConvertOptions, FoldOptions, LintOptions, Model};
+use recast_extension::{GELU_OF_RUNTIME, REMOVE_IDENTITIES, UNNAMED_NODE};
+
+fn model(nodes: &str) -> Model {
+    let text = format!(r#"<ir_version: 9, opset_import: ["": 20, "my.runtime": 1]> g (float[2] x) => (float[2] y) {{ {nodes} }}"#);
+    Model::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn nodes(model: &Model) -> Vec<String> {
+    model.to_text().lines().filter(|line| line.contains(" = ")).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_pass_runs_with_those_of_the_library() {
+    let mut model = model("[copy] a = Identity (x) [relu] y = Relu (a)");
+    let report = model.run_passes(&[&[REMOVE_IDENTITIES], PASSES].concat(), &FoldOptions::default()).unwrap();
+    assert_eq!(report.entries.len(), 1);
+    assert_eq!((report.entries[0].pass, nodes(&model)), ("remove-identities", vec!["[relu] y = Relu (x)".to_owned()]));
+}
+
+#[test]
+fn the_rule_reports_nodes_of_its_pattern() {
+    let options = LintOptions { selection: Selection::default().with_rule(&UNNAMED_NODE), ..LintOptions::default() };
+    let found = model("[relu] a = Relu (x) y = Neg (a)").lint(&options).unwrap();
+    let found: Vec<(&str, String)> = found.iter().map(|found| (found.code(), found.place().as_str().to_owned())).collect();
+    assert_eq!(found, [("X101", "graph/#1:Neg".to_owned())]);
+}
+
+#[test]
+fn the_adapter_replaces_the_one_of_the_library() {
+    let options = ConvertOptions { adapters: &[GELU_OF_RUNTIME], ..ConvertOptions::to(17) };
+    let mut exact = model("y = Gelu (x)");
+    exact.convert(&options).unwrap();
+    assert_eq!(nodes(&exact), ["y = my.runtime.Gelu (x)"]);
+}
+
+#[test]
+fn a_refusal_of_the_adapter_is_followed_by_the_expansion_of_the_library() {
+    let options = ConvertOptions { adapters: &[GELU_OF_RUNTIME], ..ConvertOptions::to(17) };
+    let mut approximate = model(r#"y = Gelu <approximate = "tanh"> (x)"#);
+    let report = approximate.convert(&options).unwrap();
+    assert_eq!((report.expansions.len(), &*report.expansions[0].op), (1, "Gelu"));
+}
