@@ -66,7 +66,7 @@ def check_contents(report):
 def check_codes(report):
     """Each list of codes has exactly the codes of the source, in any order."""
     for heading, file, pattern in [
-        ("Error codes", "src/error.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
+        ("Error codes", "src/error/kind.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
         ("Reasons for casts that are not folded", "src/folding/reason.rs", r'=> "([a-z-]+)",'),
         ("Reasons for nodes that cannot be converted", "src/convert/reason.rs", r"^    ([A-Z]\w+),$"),
     ]:

@@ -25,6 +25,8 @@ CHECKS = [
     "strings",
     "field",
     "external",
+    "inference",
+    "targets",
     "convert",
     "convert_speed",
     "convert_peers",

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::cast::RoundMode;
 use crate::error::Invalid;
-use crate::facts::infer::infer;
-use crate::graph::{Body, CastNode, Model, NodeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
+use crate::facts::{self, infer::infer};
+use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
 
 /// The summary of a model.
@@ -31,6 +31,8 @@ pub struct Inspection {
     pub functions: Vec<FunctionFacts>,
     /// The data files referenced by tensors.
     pub external_data: Vec<String>,
+    /// The runtimes that load a model of this opset and IR version; they may lack operators of other domains.
+    pub targets: Vec<Runtime>,
 }
 
 /// One cast.
@@ -83,6 +85,47 @@ pub struct FunctionFacts {
     pub callers: usize,
 }
 
+/// The type and shape of a value, as far as the model states them or they can be inferred.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValueFacts {
+    /// The path of the scope that defines it.
+    pub scope: String,
+    /// Its name.
+    pub value: String,
+    /// Its type in ONNX's notation: `tensor(float)`.
+    #[serde(rename = "type")]
+    pub value_type: Option<String>,
+    /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
+    pub shape: Option<Vec<Option<i64>>>,
+}
+
+/// The versions of a runtime, from the first that loads the model to the last that is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Runtime {
+    /// Its name.
+    pub runtime: &'static str,
+    /// The first version.
+    pub first: &'static str,
+    /// The last version.
+    pub last: &'static str,
+}
+
+/// The types and shapes of all values, in document order.
+#[must_use]
+pub fn types(model: &Model) -> Vec<ValueFacts> {
+    let inferred = infer(model);
+    let facts = model.values().map(|value| {
+        let known = inferred.of(value);
+        ValueFacts {
+            scope: model.scope_path(model.scope_of(value)),
+            value: model.name(value).to_owned(),
+            value_type: known.value_type.map(|value_type| value_type.to_string()),
+            shape: known.shape.clone(),
+        }
+    });
+    facts.collect()
+}
+
 /// Summarizes a model. Invalid casts are returned separately.
 #[must_use]
 pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
@@ -108,8 +151,21 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         initializers: initializers(model),
         functions: functions(model),
         external_data: external_files(model),
+        targets: targets(model),
     };
     (inspection, faults)
+}
+
+fn targets(model: &Model) -> Vec<Runtime> {
+    let opset = model.opset(ScopeId::MAIN, "");
+    let mut runtimes: Vec<Runtime> = Vec::new();
+    for target in facts::targets().iter().filter(|target| target.loads(opset, model.ir_version())) {
+        match runtimes.last_mut().filter(|runtime| runtime.runtime == target.runtime) {
+            Some(runtime) => runtime.last = target.last,
+            None => runtimes.push(Runtime { runtime: target.runtime, first: target.first, last: target.last }),
+        }
+    }
+    runtimes
 }
 
 fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {

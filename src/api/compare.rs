@@ -4,7 +4,7 @@ use crate::diff::Difference;
 use crate::diff::compare::{Compared, Side, compare};
 use crate::error::Error;
 use crate::graph::Model;
-use crate::inspect::{self, Inspection};
+use crate::inspect::{self, Inspection, ValueFacts};
 
 /// The outcome of [`diff`].
 #[derive(Clone, Debug)]
@@ -32,6 +32,12 @@ impl Model {
         let (inspection, faults) = inspect::inspect(self);
         let errors = self.bad_tensors().iter().chain(&faults).map(|fault| self.error(Error::of(fault)));
         (inspection, errors.collect())
+    }
+
+    /// The types and shapes of all values, stated or inferred, in document order.
+    #[must_use]
+    pub fn types(&self) -> Vec<ValueFacts> {
+        inspect::types(self)
     }
 }
 

@@ -35,6 +35,15 @@ impl Model {
     }
 }
 
+impl Model {
+    /// The lowest opset to which the model can be converted with these options, whose `opset` has no effect: its own if none below that
+    /// works. `None` if it does not import ai.onnx.
+    #[must_use]
+    pub fn lowest_opset(&self, options: &Options) -> Option<i64> {
+        convert::lowest(self, options)
+    }
+}
+
 impl Error {
     /// The nodes because of which [`Model::convert`] failed.
     #[must_use]

@@ -14,8 +14,8 @@ use super::prepare::{DropMetadata, Freeze, prepare};
 use super::{EXIT_CODES, Format, Messages};
 use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
-use crate::facts;
-use crate::graph::{ScopeId, domain_name};
+use crate::facts::{self, LATEST_OPSET};
+use crate::graph::{Model, ScopeId, domain_name};
 use crate::report::{self, ConvertedModel, IrVersions};
 use crate::shown::Shown;
 use crate::wire::schema::OperatorSetIdProto;
@@ -34,6 +34,8 @@ use crate::{ConvertOptions, Error, SavePlan, Target};
   recast convert models/*.onnx --opset 17 --out-dir opset17 --format json
   recast convert model.onnx --opset 12 --ir-version 7 --drop-metadata --in-place
   recast convert model.onnx --opset 15 --exact-only -o model15.onnx
+  recast convert model.onnx --target onnxruntime@1.17 -o model-ort117.onnx
+  recast convert model.onnx --lowest --dry-run
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
 {EXIT_CODES}
@@ -46,9 +48,8 @@ pub struct Convert {
     pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
-    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
-    opset: i64,
+    #[command(flatten)]
+    goal: Goal,
     /// Override the ai.onnx opset that the model imports, for mislabelled models; also applies to functions that import the same opset as
     /// the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
@@ -80,6 +81,22 @@ pub struct Convert {
     pub(super) format: Format,
 }
 
+/// What to convert to.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Goal {
+    /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
+    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
+    opset: Option<i64>,
+    /// The runtime that has to load the result; `recast targets` lists them. The opset is only lowered, and only as far as the runtime
+    /// needs it
+    #[arg(long, value_name = "RUNTIME@VERSION", value_parser = facts::target)]
+    target: Option<&'static facts::Target>,
+    /// Convert to the lowest opset that works
+    #[arg(long, conflicts_with = "from_opset")]
+    lowest: bool,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Explicit {
     All,
@@ -94,12 +111,10 @@ impl Convert {
         run.run(|path, target| self.convert(path, target))
     }
 
-    /// Converts one model: its report, and the plan to write it.
-    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<SavePlan>), Error> {
-        let mut model = files::open_model(path, &self.external_data.folders)?;
-        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+    /// The options for a model, and the opset that it is converted to.
+    fn options(&self, model: &Model) -> ConvertOptions {
         let options = ConvertOptions {
-            opset: self.opset,
+            opset: LATEST_OPSET,
             from_opset: self.from_opset,
             ir_version: self.ir_version,
             explicit: match self.explicit {
@@ -115,13 +130,33 @@ impl Convert {
             },
             adapters: &[],
         };
+        let stated = self.from_opset.or(model.opset(ScopeId::MAIN, ""));
+        let opset = match (self.goal.opset, self.goal.target) {
+            (Some(opset), _) => opset,
+            (None, Some(target)) => stated.unwrap_or(LATEST_OPSET).min(target.newest_opset()),
+            (None, None) => model.lowest_opset(&options).unwrap_or(LATEST_OPSET),
+        };
+        // A runtime loads no newer IR version than its own, even if the opset stays.
+        let newest = self.goal.target.and_then(|target| target.ir).filter(|_| self.ir_version == IrVersion::Auto);
+        let ir_version = match newest.filter(|&newest| newest < model.ir_version()) {
+            Some(newest) => IrVersion::Number(newest),
+            None => self.ir_version,
+        };
+        ConvertOptions { opset, ir_version, ..options }
+    }
+
+    /// Converts one model: its report, and the plan to write it.
+    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<SavePlan>), Error> {
+        let mut model = files::open_model(path, &self.external_data.folders)?;
+        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let options = self.options(&model);
         let mut from = opsets(&model.proto().opset_import);
         // The oldest models import no opset.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
         let stated_opset = self.from_opset.and_then(|_| from.get(domain_name("")).copied());
         from.extend(self.from_opset.map(|opset| (domain_name("").to_owned(), opset)));
         let mut to = from.clone();
-        to.entry(domain_name("").to_owned()).and_modify(|opset| *opset = self.opset);
+        to.entry(domain_name("").to_owned()).and_modify(|opset| *opset = options.opset);
         let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
             path: path.display().to_string(),

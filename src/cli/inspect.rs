@@ -26,6 +26,9 @@ pub struct Inspect {
     /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
+    /// Also list the types and shapes of all values, stated or inferred
+    #[arg(long)]
+    types: bool,
     /// The output format
     #[arg(long, default_value = "text")]
     pub(super) format: InspectFormat,
@@ -55,7 +58,8 @@ impl Inspect {
                     Ok(model) => {
                         let (inspection, invalid) = model.inspect();
                         errors.extend(invalid);
-                        inspected.push(InspectedModel { path: path.display().to_string(), inspection });
+                        let types = self.types.then(|| model.types());
+                        inspected.push(InspectedModel { path: path.display().to_string(), inspection, types });
                     }
                     Err(error) => errors.push(error),
                 }

@@ -20,6 +20,7 @@ mod paths;
 mod prepare;
 mod progress;
 mod streams;
+mod targets;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ enum Command {
     Fold(fold::Fold),
     Lint(Box<lint::Lint>),
     Explain(explain::Explain),
+    Targets(targets::ListTargets),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Diff(diff::Diff),
@@ -71,6 +73,7 @@ impl Command {
             Command::Convert(convert) => OnError::of_models(convert.format, &convert.output),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
+            Command::Targets(targets) if targets.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
             Command::Lint(lint) => lint.on_error(),
             _ => OnError::Text,
@@ -121,6 +124,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Fold(fold) => fold.run(messages),
         Command::Lint(lint) => lint.run(messages),
         Command::Explain(explain) => explain.run(messages),
+        Command::Targets(targets) => targets.run(messages),
         Command::Convert(convert) => convert.run(messages),
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),

@@ -49,6 +49,10 @@ pub(super) struct Blocked {
 impl<'m> NodeConverter<'_, 'm> {
     /// Converts a node from an opset to the target.
     pub fn convert(&mut self, node: Cow<'m, NodeProto>, from: i64) -> Result<Converted<'m>, Blocked> {
+        self.convert_steps(node, from, false)
+    }
+
+    fn convert_steps(&mut self, node: Cow<'m, NodeProto>, from: i64, is_added: bool) -> Result<Converted<'m>, Blocked> {
         let mut converted = Converted { before: Vec::new(), node: None, after: Vec::new() };
         let (mut node, mut at) = (node, from);
         while let Some(step) = self.next_step(node.op_type(), at)? {
@@ -58,6 +62,7 @@ impl<'m> NodeConverter<'_, 'm> {
                 record: &mut *self.record,
                 schema: step.from,
                 to: step.opset,
+                is_added,
                 node,
                 before: Vec::new(),
                 after: Vec::new(),
@@ -104,13 +109,22 @@ impl<'m> NodeConverter<'_, 'm> {
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant` at least, since older versions
     /// support few types, and are downgraded from there. Upgrades need no change: newer versions support all types of older ones.
-    fn convert_added(&mut self, node: NodeProto, from: i64) -> Result<Vec<NodeProto>, Blocked> {
+    fn convert_added(&mut self, mut node: NodeProto, from: i64) -> Result<Vec<NodeProto>, Blocked> {
         let is_constant = node.op_type() == "Constant";
         let from = if is_constant { from.max(9) } else { from };
         if is_constant && from <= self.target {
             return Ok(vec![node]);
         }
-        self.convert(Cow::Owned(node), from).map(Converted::into_nodes)
+        for attribute in node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()) {
+            let Some(body) = &mut attribute.g else { continue };
+            let mut converted = Vec::new();
+            for inner in std::mem::take(&mut body.node) {
+                self.check_types(&inner, from)?;
+                converted.extend(self.convert_added(inner, from)?);
+            }
+            body.node = converted;
+        }
+        self.convert_steps(Cow::Owned(node), from, true).map(Converted::into_nodes)
     }
 
     /// Converts the nodes of an expansion. What adapters do to them is not reported. Of several blockers the first on the path counts.
@@ -134,7 +148,7 @@ impl<'m> NodeConverter<'_, 'm> {
         first.map_or(Ok(converted), Err)
     }
 
-    /// Checks the types of a node that is new in an opset.
+    /// Checks the number of inputs and outputs, and their types, of a node that is new in an opset.
     fn check_types(&mut self, node: &NodeProto, opset: i64) -> Result<(), Blocked> {
         // New constants are written for a version that supports their type.
         let Some(schema) = facts::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant") else {
@@ -146,12 +160,14 @@ impl<'m> NodeConverter<'_, 'm> {
             record: &mut *self.record,
             schema,
             to: opset,
+            is_added: true,
             node: Cow::Owned(node.clone()),
             before: Vec::new(),
             after: Vec::new(),
             initializer: None,
         };
-        check::supports(&cx).map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
+        let checked = check::operands(node, schema).and_then(|()| check::supports(&cx));
+        checked.map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
     }
 
     /// The next version step towards the target; none if the operator is the same in the target opset.

@@ -59,6 +59,22 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(Conversion { model, report })
 }
 
+/// The lowest opset to which a model can be converted: its own if none below that works. `None` if it does not import ai.onnx.
+#[must_use]
+pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
+    let from = model.opset(ScopeId::MAIN, "")?;
+    let inferred = OnceCell::new();
+    let mut opset = if valid::check(model, &inferred).is_ok() { 1 } else { from };
+    while opset < from {
+        let plan = Plan::new(model, &inferred, &Options { opset, ..*options });
+        if plan.blockers.is_empty() {
+            return Some(opset);
+        }
+        opset = plan.nearest(from, opset).unwrap_or(from);
+    }
+    Some(from)
+}
+
 /// The model as if it, and the functions that import the opset that it imports, imported another.
 fn read_as(model: Model, opset: i64) -> Result<Model, Invalid> {
     if !(1..=LATEST_OPSET).contains(&opset) {

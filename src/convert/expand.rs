@@ -8,11 +8,11 @@ use super::expansions::Expansion;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use crate::facts::infer::{Inferred, Known, infer};
-use crate::graph::{Model, ScopeId};
+use crate::graph::{Model, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
 use crate::text;
 use crate::wire::raw;
-use crate::wire::schema::NodeProto;
+use crate::wire::schema::{NodeProto, TensorProto};
 
 /// Which expansions are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,9 +74,8 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     let nodes = used_nodes(cx, &model);
     let nodes = rename(cx, &model, &inferred, nodes);
     let used: HashSet<&String> = nodes.iter().flat_map(|node| &node.input).collect();
-    let unused = cx.node.input.iter().filter(|name| !name.is_empty() && !used.contains(name));
-    let released: Vec<_> = unused.filter_map(|name| cx.value(name)).collect();
-    cx.record.released.extend(released);
+    let inputs = cx.node.input.clone();
+    inputs.iter().filter(|name| !name.is_empty() && !used.contains(name)).for_each(|name| cx.release(name));
     cx.record.expanded.push((op, expansion.class, nodes.len()));
     let how = match expansion.class {
         Exactness::Exact => "exactly",
@@ -119,12 +118,24 @@ fn used_nodes(cx: &Context, model: &Model) -> Vec<NodeProto> {
     let mut used: Vec<NodeProto> = Vec::new();
     for node in without_identities(cx, model).into_iter().rev() {
         if node.output.iter().any(|name| wanted.contains(name)) {
-            wanted.extend(node.input.iter().cloned());
+            let mut node = node;
+            each_used_name(&mut node, &mut |name| {
+                wanted.insert(name.clone());
+            });
             used.push(node);
         }
     }
     used.reverse();
     used
+}
+
+/// Visits the names that a node uses as inputs, at any depth.
+fn each_used_name(node: &mut NodeProto, visit: &mut dyn FnMut(&mut String)) {
+    let node: &mut raw::NodeProto = node;
+    node.input.iter_mut().for_each(&mut *visit);
+    for inner in node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut()) {
+        inner.node.iter_mut().for_each(|node| each_used_name(node, visit));
+    }
 }
 
 /// The nodes of a body without `Identity`, which bodies use to give a value another name. One that leads from an input, or from
@@ -137,11 +148,11 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
     // What a name stands for; sources come before what is made of them.
     let mut stands_for: HashMap<String, String> = HashMap::default();
     for node in &mut nodes {
-        for input in &mut node.input {
+        each_used_name(node, &mut |input| {
             if let Some(source) = stands_for.get(input) {
                 input.clone_from(source);
             }
-        }
+        });
         if node.op_type() == "Identity" && local.contains(&node.output[0]) {
             stands_for.insert(node.output[0].clone(), node.input[0].clone());
         }
@@ -155,13 +166,14 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
         }
         !is_alias
     });
-    for node in &mut nodes {
-        let node: &mut raw::NodeProto = node;
-        for name in node.input.iter_mut().chain(&mut node.output) {
-            if let Some(output) = becomes.get(name) {
-                name.clone_from(output);
-            }
+    let mut substitute = |name: &mut String| {
+        if let Some(output) = becomes.get(name) {
+            name.clone_from(output);
         }
+    };
+    for node in &mut nodes {
+        each_used_name(node, &mut substitute);
+        node.output.iter_mut().for_each(&mut substitute);
     }
     nodes
 }
@@ -174,30 +186,11 @@ fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeP
         names.extend(cx.schema.input(index).map(|formal| (formal.name.to_owned(), name.clone())));
     }
     let first = cx.node.output.iter().find(|name| !name.is_empty()).cloned();
-    let known = |name: &str| model.lookup(ScopeId::MAIN, name).map(|value| inferred.of(value).clone()).unwrap_or_default();
+    // Names are unique in a body, at any depth.
+    let values = model.values().map(|value| (model.name(value), value)).collect();
+    let mut renaming = Renaming { inferred, values, names };
     let renamed = nodes.into_iter().map(|mut node| {
-        let constant = node.attribute.iter().find_map(|attribute| attribute.t.clone()).filter(|_| node.op_type() == "Constant");
-        for output in node.output.iter_mut().filter(|name| !name.is_empty()) {
-            let mut known = known(output);
-            let name = match names.get(output.as_str()) {
-                Some(name) => {
-                    known = known.and(cx.known(name));
-                    name.clone()
-                }
-                None => {
-                    let name = cx.fresh(output);
-                    names.insert(output.clone(), name.clone());
-                    name
-                }
-            };
-            cx.record.made.push(Made { name: name.clone(), known, constant: constant.clone() });
-            *output = name;
-        }
-        for input in node.input.iter_mut().filter(|name| !name.is_empty()) {
-            if let Some(name) = names.get(input.as_str()) {
-                input.clone_from(name);
-            }
-        }
+        renaming.node(cx, &mut node);
         if first.as_ref().is_some_and(|first| node.output.contains(first)) {
             inherit(&cx.node, node)
         } else {
@@ -206,6 +199,61 @@ fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeP
         }
     });
     renamed.collect()
+}
+
+/// The names of a body, and what they become.
+struct Renaming<'a> {
+    inferred: &'a Inferred,
+    values: HashMap<&'a str, ValueId>,
+    names: HashMap<String, String>,
+}
+
+impl Renaming<'_> {
+    fn node(&mut self, cx: &mut Context, node: &mut NodeProto) {
+        let node: &mut raw::NodeProto = node;
+        for input in node.input.iter_mut().filter(|name| !name.is_empty()) {
+            if let Some(name) = self.names.get(input.as_str()) {
+                input.clone_from(name);
+            }
+        }
+        let constant = node.attribute.iter().find_map(|attribute| attribute.t.clone()).filter(|_| node.op_type() == "Constant");
+        for output in node.output.iter_mut().filter(|name| !name.is_empty()) {
+            self.define(cx, output, constant.as_ref());
+        }
+        for graph in
+            node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut())
+        {
+            graph.name = Some(cx.fresh("body"));
+            graph.input.iter_mut().for_each(|input| self.define(cx, input.name.get_or_insert_default(), None));
+            for inner in &mut graph.node {
+                self.node(cx, inner);
+                inner.name = inner.output.first().cloned();
+            }
+            for output in &mut graph.output {
+                output.name = output.name.take().map(|name| self.names.get(&name).cloned().unwrap_or(name));
+            }
+        }
+    }
+
+    /// Gives a value a new name, unless it is an output of the node that is expanded.
+    fn define(&mut self, cx: &mut Context, local: &mut String, constant: Option<&TensorProto>) {
+        let value = self.values.get(local.as_str()).copied();
+        let mut known = value.map(|value| self.inferred.of(value).clone()).unwrap_or_default();
+        let ints = value.and_then(|value| self.inferred.ints(value).cloned());
+        let name = match self.names.get(local.as_str()) {
+            Some(name) => {
+                known = known.and(cx.known(name));
+                name.clone()
+            }
+            None => {
+                let name = cx.fresh(local);
+                self.names.insert(local.clone(), name.clone());
+                name
+            }
+        };
+        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints });
+        *local = name;
+    }
 }
 
 /// A name for a new node: that of its first output, unless another node has it.

@@ -78,6 +78,10 @@ pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
     content(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
+pub(super) fn bool_scalar(value: bool) -> TensorProto {
+    content(DType::Bool, &[], vec![u8::from(value)])
+}
+
 /// A list of int32 or int64. None for another type, or a value out of range of int32.
 pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
     let dims = [values.len() as i64];

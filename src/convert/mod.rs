@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use crate::error::Invalid;
 
-pub(crate) use engine::convert;
+pub(crate) use engine::{convert, lowest};
 pub use expand::{Exactness, Expand, Expanded};
 pub use ir::IrVersion;
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};

@@ -207,7 +207,7 @@ impl<'m> Planner<'m> {
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.
         let own = &self.model.node(id).output;
-        let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| node.input.contains(name));
+        let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
         let superfluous = record.made.into_iter().filter(|made| made.constant.is_some() && !is_used(&made.name));
         let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
         let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
@@ -290,6 +290,12 @@ impl<'m> Planner<'m> {
 
 /// How many different texts of the report are kept to be shared. More are unlikely to recur.
 const MOST_SHARED_TEXTS: usize = 1024;
+
+/// Whether a node, or one in its subgraphs, has an input of this name.
+fn uses(node: &NodeProto, name: &String) -> bool {
+    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
+    node.input.contains(name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
+}
 
 /// Whether an operator exists and is the same in two opsets.
 fn is_same(op: &str, from: i64, to: i64) -> bool {

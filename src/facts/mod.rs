@@ -19,6 +19,7 @@ mod implied;
 mod needs;
 mod schema;
 mod table;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -31,6 +32,7 @@ use crate::hash::HashMap;
 pub use implied::implied;
 pub use needs::{Need, contents};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
+pub use targets::{Target, target, targets};
 pub use types::{TypeSet, ValueType};
 
 /// The latest opset of ai.onnx in the tables.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::words::{bytes, plural};
-use crate::inspect::{CastFacts, Inspection};
+use crate::inspect::{CastFacts, Inspection, Runtime, ValueFacts};
 use crate::shown::Shown;
 
 /// One model of a run.
@@ -16,13 +16,17 @@ pub struct InspectedModel {
     /// Its contents.
     #[serde(flatten)]
     pub inspection: Inspection,
+    /// The types and shapes of its values, if they are wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Vec<ValueFacts>>,
 }
 
 /// The text report.
 #[must_use]
 pub fn inspect_text(model: &InspectedModel) -> Shown {
-    let InspectedModel { path, inspection } = model;
-    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data } = inspection;
+    let InspectedModel { path, inspection, types } = model;
+    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, targets } =
+        inspection;
     let mut text = Shown::default();
     text.push_line(format_args!("{path}"));
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
@@ -44,13 +48,31 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
     for file in external_data {
         text.push_line(format_args!("  external data: {file}"));
     }
+    let versions = |Runtime { runtime, first, last }: &Runtime| match first == last {
+        true => format!("{runtime} {first}"),
+        false => format!("{runtime} {first} to {last}"),
+    };
+    let targets: Vec<String> = targets.iter().map(versions).collect();
+    if !targets.is_empty() {
+        text.push_line(format_args!("  opset and IR version are supported by {}", targets.join(", ")));
+    }
     if !casts.is_empty() {
         text.push_line(format_args!("  {}", plural(casts.len(), "cast")));
     }
     for cast in casts {
         text.push_line(format_args!("    {}", cast_line(cast)));
     }
+    for ValueFacts { scope, value, value_type, shape } in types.iter().flatten() {
+        let value_type = value_type.as_deref().unwrap_or("?");
+        text.push_line(format_args!("  {scope}: {value}: {value_type}{}", shape.as_deref().map_or_else(String::new, dims)));
+    }
     text
+}
+
+/// A shape as ONNX text writes it.
+fn dims(shape: &[Option<i64>]) -> String {
+    let dims: Vec<String> = shape.iter().map(|dim| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string())).collect();
+    format!("[{}]", dims.join(","))
 }
 
 fn cast_line(cast: &CastFacts) -> String {

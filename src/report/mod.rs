@@ -7,6 +7,7 @@ mod fold;
 mod inspect;
 mod lint;
 mod prepared;
+mod targets;
 mod words;
 
 pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
@@ -16,6 +17,7 @@ pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text};
 pub use prepared::{DroppedMetadata, Prepared};
+pub use targets::{targets_json, targets_text};
 pub use words::{bytes, plural};
 
 use serde::Serialize;

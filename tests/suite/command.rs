@@ -173,6 +173,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         "initializers": {"count": 1, "bytes": 12, "by_type": {"FLOAT": {"count": 1, "bytes": 12}}},
         "functions": [{"name": "my:Fn", "nodes": 1, "callers": 1}],
         "external_data": [],
+        "targets": [{"runtime": "onnxruntime", "first": "1.18", "last": "1.31"}],
         "errors": [],
     });
     assert_eq!(json, expected);
@@ -181,7 +182,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
         "{input}\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
-         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  3 casts\n    graph/pick.then_branch/low: FLOAT to FLOAT8E4M3FN, \
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  opset and IR version are supported by onnxruntime 1.18 to 1.31\n  3 casts\n    graph/pick.then_branch/low: FLOAT to FLOAT8E4M3FN, \
          saturate=0, of a constant\n    graph/pick.then_branch/#1:Cast: FLOAT8E4M3FN to FLOAT16, of a constant\n    \
          graph/pick.else_branch/#0:Cast: FLOAT to FLOAT16\n"
     );
@@ -271,7 +272,7 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     expect_no_failures(failures);
 }
 
-const COMMANDS: [&str; 8] = ["fold", "lint", "explain", "convert", "inspect", "diff", "cast", "completions"];
+const COMMANDS: [&str; 9] = ["fold", "lint", "explain", "targets", "convert", "inspect", "diff", "cast", "completions"];
 
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {

@@ -20,6 +20,7 @@ mod fuzz;
 mod hostile_files;
 mod ignored;
 mod in_memory;
+mod inference;
 mod inputs;
 mod kept;
 mod limits;

@@ -3,12 +3,16 @@
 use super::super::adapter::Action::{Drop, DropIf, Run, ToInput, Write};
 use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
-use super::super::reason::Code::{BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
+use super::super::make;
+use super::super::reason::Code::{
+    BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+};
 use super::super::reason::Reason;
 use crate::dtype::Class;
+use crate::facts::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["ArgMax", "ArgMin"], 12).down(&[DropIf("select_last_index", Value::Int(0))]),
+    adapter(&["ArgMax", "ArgMin"], 12).down(&[Run(last_index_is_first_reversed)]),
     adapter(&["Attention"], 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
     adapter(&["Attention"], 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
     adapter(&["BitShift"], 28).down(&[Run(shift_must_be_small)]),
@@ -19,7 +23,9 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
     adapter(&["MeanVarianceNormalization"], 13).up(&[Run(write_axes)]),
     adapter(&["Mod"], 28).down(&[Run(floats_need_fmod)]),
-    adapter(&["OptionalHasElement"], 18),
+    adapter(&["ConstantOfShape"], 9).down(&[Run(one_element_is_expanded)]),
+    adapter(&["OptionalGetElement"], 18).down(&[Run(element_of_what_is_not_optional)]),
+    adapter(&["OptionalHasElement"], 18).down(&[Run(presence_of_what_is_not_optional)]),
     // It affects only types that the older version does not support.
     adapter(&["Range"], 27).down(&[Drop("stash_type")]),
     adapter(&["RoiAlign"], 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
@@ -78,6 +84,78 @@ fn shift_must_be_small(cx: &mut Context) -> Result<(), Reason> {
         true => Ok(()),
         false => Err(InputUnsupported.because(format!("a shift by {bits} bits or more is undefined before opset 28"))),
     }
+}
+
+/// The last of equal elements is the first one in the reversed input.
+fn last_index_is_first_reversed(cx: &mut Context) -> Result<(), Reason> {
+    let is_last = cx.int_or("select_last_index", 0)? != 0;
+    cx.remove_attribute("select_last_index");
+    if !is_last {
+        return Ok(());
+    }
+    let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
+    let known = cx.known_input(0);
+    let length = known.shape.as_ref().and_then(|shape| shape.get(usize::try_from(axis).ok()?).copied().flatten());
+    let length = length.filter(|&length| length <= LONGEST_REVERSED).ok_or_else(|| {
+        let what = format!("`select_last_index` is not supported by {} before opset 12", cx.node.op_type());
+        ShapeUnknown.because(format!("{what}, and the length of the axis is unknown or too large"))
+    })?;
+    let data = cx.node.input[0].clone();
+    let order: Vec<i64> = (0..length).rev().collect();
+    let order = cx.constant_int_list("order", &order);
+    let reversed = cx.add_before("Gather", &[&data, &order], vec![make::int("axis", axis)], "reversed", known);
+    cx.set_input(0, &reversed);
+    let last = cx.constant_ints("last", &[], &[length - 1]);
+    let known = cx.known_output(0);
+    // The index is `last` minus the index in the reversed input.
+    cx.add_after("Add", &[&last], Vec::new(), "negated", known.clone());
+    cx.add_after("Neg", &[], Vec::new(), "reversed_index", known);
+    Ok(())
+}
+
+/// The longest axis that is reversed by a constant.
+const LONGEST_REVERSED: i64 = 1 << 12;
+
+/// An element of rank zero is expanded to any shape, that of a scalar included.
+fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
+    let value = match cx.attribute("value")? {
+        None => make::float_tensor(&[], &[0.0]),
+        Some(attribute) => {
+            let mut value = attribute.t.clone().ok_or_else(|| NodeInvalid.because("the attribute `value` is not a tensor"))?;
+            value.dims.clear();
+            value.name = None;
+            value
+        }
+    };
+    let shape = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
+    let element = cx.add_constant("element", value);
+    cx.remove_attribute("value");
+    cx.set_input(0, &element);
+    cx.set_input(1, &shape);
+    cx.rename_operator("Expand");
+    Ok(())
+}
+
+/// Since version 18 the input may also be a tensor or a sequence, which is its own element.
+fn element_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
+    if matches!(cx.input_type(0), Some(ValueType::Tensor(_) | ValueType::Sequence(_))) {
+        cx.rename_operator("Identity");
+    }
+    Ok(())
+}
+
+/// Since version 18 the input may be missing, or a tensor or a sequence, which are present.
+fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
+    let is_present = match (cx.input(0), cx.input_type(0)) {
+        (None, _) => false,
+        (_, Some(ValueType::Tensor(_) | ValueType::Sequence(_))) => true,
+        _ => return Ok(()),
+    };
+    cx.take_input(0);
+    cx.node.to_mut().input.clear();
+    cx.set_attribute(make::tensor("value", make::bool_scalar(is_present)));
+    cx.rename_operator("Constant");
+    Ok(())
 }
 
 fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {

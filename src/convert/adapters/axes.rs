@@ -3,21 +3,11 @@
 use super::super::adapter::Action::{CountFromFront, Run, ToAttribute, ToInput};
 use super::super::adapter::{Adapter, Kind, adapter};
 use super::super::context::{Context, counted_from_front};
-use super::super::reason::Code::AttributeUnsupported;
+use super::super::reason::Code::{self, AttributeUnsupported};
 use super::super::reason::Reason;
+use super::computed_axes;
 
-const REDUCTIONS: &[&str] = &[
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-];
+/// The reductions whose axes became an input in version 18; those of `ReduceSum` did in version 13.
 const REDUCTIONS_EXCEPT_SUM: &[&str] = &[
     "ReduceL1",
     "ReduceL2",
@@ -33,7 +23,8 @@ const REDUCTIONS_EXCEPT_SUM: &[&str] = &[
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Hardmax", "LogSoftmax", "Softmax", "Split"], 11)
         .down(&[CountFromFront("axis")]),
-    adapter(REDUCTIONS, 11).down(&[CountFromFront("axes")]),
+    adapter(REDUCTIONS_EXCEPT_SUM, 11).down(&[CountFromFront("axes")]),
+    adapter(&["ReduceSum"], 11).down(&[CountFromFront("axes")]),
     adapter(&["ReduceSum"], 13)
         .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
         .down(&[Run(axes_become_attribute)]),
@@ -42,7 +33,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .down(&[Run(axes_become_attribute)]),
     adapter(&["Squeeze"], 11).down(&[CountFromFront("axes")]),
     adapter(&["Unsqueeze"], 11).down(&[Run(count_in_the_output)]),
-    adapter(&["Squeeze", "Unsqueeze"], 13).up(&[ToInput("axes", 1, Kind::Ints)]).down(&[ToAttribute(1, "axes", Kind::Ints)]),
+    adapter(&["Squeeze", "Unsqueeze"], 13).up(&[ToInput("axes", 1, Kind::Ints)]).down(&[Run(axes_select_a_shape)]),
 ];
 
 /// ONNX does not define whether an empty attribute means all axes or none.
@@ -57,10 +48,17 @@ fn axes_must_not_be_empty(cx: &mut Context) -> Result<(), Reason> {
 }
 
 /// 1. Axes are given: `noop_with_empty_axes` has no effect. 2. No axes, meaning all of them: the default of the older version.
-/// 3. No axes, meaning none: the node is an `Identity` if the reduction applies no function to its elements.
+/// 3. One computed axis: the input is reshaped so that this axis is the second of three.
+/// 4. No axes, meaning none: the node is an `Identity` if the reduction applies no function to its elements.
 fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axes = match cx.input(1) {
-        Some(_) => cx.read_ints(1)?,
+        Some(_) if cx.known_input(1).static_shape() == Some(vec![0]) => Vec::new(),
+        Some(_) => match cx.read_ints(1) {
+            Err(reason) if matches!(reason.code, Code::NotConstant | Code::Overridable) => {
+                return computed_axes::reduce(cx, reason);
+            }
+            axes => axes?,
+        },
         None => Vec::new(),
     };
     let is_noop = axes.is_empty() && cx.int_or("noop_with_empty_axes", 0)? != 0;
@@ -80,6 +78,15 @@ fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
         cx.set_ints("axes", axes);
     }
     Ok(())
+}
+
+/// Constant axes become an attribute; with computed ones the node becomes a `Reshape`.
+fn axes_select_a_shape(cx: &mut Context) -> Result<(), Reason> {
+    computed_axes::reshape(cx)?;
+    match cx.node.op_type() {
+        "Reshape" => Ok(()),
+        _ => ToAttribute(1, "axes", Kind::Ints).apply(cx),
+    }
 }
 
 /// The axes of `Unsqueeze` index the output shape.

@@ -2,7 +2,7 @@
 
 use super::super::adapter::Action::Run;
 use super::super::adapter::{Adapter, adapter};
-use super::super::context::Context;
+use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnsupported};
 use super::super::reason::Reason;
@@ -13,12 +13,15 @@ use crate::wire::schema::{GraphProto, NodeProto, ValueInfoProto};
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["If"], 11).down(&[Run(branches_must_have_one_shape)]),
     adapter(&["Loop"], 11),
-    adapter(&["Scan"], 9).up(&[Run(batch_becomes_a_scan)]).down(&[Run(batch_is_required)]),
+    adapter(&["Scan"], 9).up(&[Run(batch_becomes_a_scan)]).down(&[Run(one_is_a_batch)]),
     adapter(&["Scan"], 11).down(&[Run(axes_must_count_from_the_front)]),
 ];
 
 /// Before opset 11 the outputs of both branches must have the same shape.
 fn branches_must_have_one_shape(cx: &mut Context) -> Result<(), Reason> {
+    if cx.is_added {
+        return Err(ShapeUnsupported.because("before opset 11 the outputs of both branches must have the same shape"));
+    }
     let model = cx.source.model;
     let outputs = |&scope| -> Vec<&Known> {
         let values = model.body(scope).output_names().map(|name| model.lookup(scope, name));
@@ -76,8 +79,60 @@ fn named(name: &str) -> ValueInfoProto {
     ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
 }
 
-fn batch_is_required(_: &mut Context) -> Result<(), Reason> {
-    Err(BehaviourDiffers.because("Scan requires a batch axis in opset 8, and has none since opset 9"))
+/// Version 8 runs over a batch, scans the first axis after it, and does not reverse results: a batch of one, with the scanned axes moved to
+/// the front.
+fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
+    let refuse = |what: &str| BehaviourDiffers.because(format!("Scan requires a batch axis in opset 8, and {what}"));
+    if cx.ints("scan_output_directions")?.is_some_and(|directions| directions.iter().any(|&direction| direction != 0)) {
+        return Err(refuse("cannot reverse its results"));
+    }
+    let scanned = cx.int("num_scan_inputs")?.and_then(|number| usize::try_from(number).ok());
+    let states = scanned.and_then(|scanned| cx.node.input.len().checked_sub(scanned));
+    let states = states.ok_or_else(|| NodeInvalid.because("the attribute `num_scan_inputs` does not match the inputs"))?;
+    let (input_axes, output_axes) =
+        (cx.ints("scan_input_axes")?.unwrap_or_default(), cx.ints("scan_output_axes")?.unwrap_or_default());
+    for index in 0..cx.node.input.len() {
+        let axis = index.checked_sub(states).and_then(|place| input_axes.get(place)).copied().unwrap_or(0);
+        let mut input = cx.node.input[index].clone();
+        let mut known = cx.known_input(index);
+        if axis != 0 {
+            let order = moved_to_front(axis, cx.rank(index)?)?;
+            known.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+            input = cx.add_before("Transpose", &[&input], vec![make::ints("perm", order)], "turned", known.clone());
+        }
+        known.shape = known.shape.map(|shape| std::iter::once(Some(1)).chain(shape).collect());
+        let batch = cx.add_before("Unsqueeze", &[&input], vec![make::ints("axes", vec![0])], "batch", known);
+        cx.set_input(index, &batch);
+    }
+    for index in (0..cx.node.output.len()).filter(|&index| cx.has_output(index)).collect::<Vec<_>>() {
+        let known = cx.known_output(index);
+        let axis = index.checked_sub(states).and_then(|place| output_axes.get(place)).copied().unwrap_or(0);
+        let mut turned = known.clone();
+        if axis != 0 {
+            let rank = known.rank().ok_or_else(|| refuse("the rank of a result is unknown"))?;
+            let order = moved_to_front(axis, rank)?;
+            turned.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+            let back = (0..rank as i64).map(|axis| order.iter().position(|&from| from == axis).map_or(0, |place| place as i64));
+            cx.add_after_output(index, "Transpose", &[], vec![make::ints("perm", back.collect())], "turned_result", turned.clone());
+        }
+        turned.shape = turned.shape.map(|shape| std::iter::once(Some(1)).chain(shape).collect());
+        cx.add_after_output(index, "Squeeze", &[], vec![make::ints("axes", vec![0])], "batch_result", turned);
+    }
+    cx.node.to_mut().input.insert(0, String::new());
+    cx.rename_attribute("scan_input_directions", "directions");
+    for name in ["scan_input_axes", "scan_output_axes", "scan_output_directions"] {
+        cx.remove_attribute(name);
+    }
+    Ok(())
+}
+
+/// The order of axes with this one first.
+fn moved_to_front(axis: i64, rank: usize) -> Result<Vec<i64>, Reason> {
+    let axis = counted_from_front(vec![axis], rank)?[0];
+    match (0..rank as i64).contains(&axis) {
+        true => Ok(std::iter::once(axis).chain((0..rank as i64).filter(|&other| other != axis)).collect()),
+        false => Err(NodeInvalid.because(format!("the scanned axis {axis} is out of range for rank {rank}"))),
+    }
 }
 
 fn axes_must_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {

@@ -22,7 +22,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 
 /// Constant indices are known to be valid or not; others get the length of the axis added where they are negative.
 fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
-    if must_not_be_negative(cx, 1).is_ok() {
+    if must_not_be_negative(cx, 1).is_ok() || (cx.is_added && cx.constant(1).is_err()) {
         return Ok(());
     }
     let dtype = cx.dtype(1)?;
@@ -32,30 +32,48 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     if let (Ok(values), Some(length)) = (cx.read_ints(1), length) {
         return replace_constant_indices(cx, dtype, &values, length);
     }
-    let scalar = Known { shape: Some(Vec::new()), ..Known::tensor(dtype) };
-    let (index, data) = (cx.node.input[1].clone(), cx.node.input[0].clone());
-    let refuse = || TypeUnsupported.because(format!("indices of type {dtype} are not supported"));
+    let shape = indices.shape.clone();
     let length = match length {
-        Some(length) => {
-            let tensor = make::index(dtype, length).ok_or_else(refuse)?;
-            cx.add_constant("length", tensor)
-        }
+        Some(length) => index_constant(cx, dtype, length, "length")?,
         None => {
+            let scalar = |dtype| Known { shape: Some(Vec::new()), ..Known::tensor(dtype) };
+            let data = cx.node.input[0].clone();
             let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));
             let axis = cx.constant_ints("axis", &[], &[axis]);
-            let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar.clone());
-            let to = i64::from(dtype.number());
-            cx.add_before("Cast", &[&length], vec![make::int("to", to)], "typed_length", scalar.clone())
+            let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar(DType::Int64));
+            match dtype {
+                DType::Int64 => length,
+                _ => cast(cx, &length, dtype, "typed_length", scalar(dtype)),
+            }
         }
     };
-    let zero = make::index(dtype, 0).ok_or_else(refuse)?;
-    let zero = cx.add_constant("zero", zero);
-    let like = |dtype| Known { shape: indices.shape.clone(), ..Known::tensor(dtype) };
+    let like = |dtype| Known { shape: shape.clone(), ..Known::tensor(dtype) };
+    let index = cx.node.input[1].clone();
+    let zero = index_constant(cx, dtype, 0, "zero")?;
     let is_negative = cx.add_before("Less", &[&index, &zero], Vec::new(), "is_negative", like(DType::Bool));
-    let from_end = cx.add_before("Add", &[&index, &length], Vec::new(), "from_end", like(dtype));
-    let counted = cx.add_before("Where", &[&is_negative, &from_end, &index], Vec::new(), "index", like(dtype));
+    let counted = if cx.source.options.opset < WHERE_SINCE {
+        let flag = cast(cx, &is_negative, dtype, "flag", like(dtype));
+        let shift = cx.add_before("Mul", &[&flag, &length], Vec::new(), "shift", like(dtype));
+        cx.add_before("Add", &[&index, &shift], Vec::new(), "index", like(dtype))
+    } else {
+        let from_end = cx.add_before("Add", &[&index, &length], Vec::new(), "from_end", like(dtype));
+        cx.add_before("Where", &[&is_negative, &from_end, &index], Vec::new(), "index", like(dtype))
+    };
     cx.set_input(1, &counted);
     Ok(())
+}
+
+/// The first opset with `Where`; before it a flag times a number is added.
+const WHERE_SINCE: i64 = 9;
+
+fn index_constant(cx: &mut Context, dtype: DType, value: i64, suffix: &str) -> Result<String, Reason> {
+    let tensor =
+        make::index(dtype, value).ok_or_else(|| TypeUnsupported.because(format!("indices of type {dtype} are not supported")))?;
+    Ok(cx.add_constant(suffix, tensor))
+}
+
+fn cast(cx: &mut Context, input: &str, to: DType, suffix: &str, known: Known) -> String {
+    cx.add_before("Cast", &[input], vec![make::int("to", to.number().into())], suffix, known)
 }
 
 fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], length: i64) -> Result<(), Reason> {
@@ -65,7 +83,7 @@ fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], leng
     }
     let tensor = make::indices(dtype, &counted);
     let mut tensor = tensor.ok_or_else(|| TypeUnsupported.because(format!("indices of type {dtype} are not supported")))?;
-    tensor.dims = cx.constant(1)?.dims.clone();
+    tensor.dims = cx.known_input(1).static_shape().unwrap_or_else(|| vec![values.len() as i64]);
     cx.take_input(1);
     let name = cx.add_constant("index", tensor);
     cx.set_input(1, &name);

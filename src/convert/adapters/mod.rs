@@ -8,6 +8,7 @@ mod axes;
 mod broadcast;
 mod cast;
 mod clip;
+mod computed_axes;
 mod constant;
 mod control;
 mod convolution;
@@ -22,6 +23,7 @@ mod resize;
 mod shape;
 mod softmax;
 mod split;
+mod wider;
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +55,7 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     shape::ADAPTERS,
     softmax::ADAPTERS,
     split::ADAPTERS,
+    wider::ADAPTERS,
 ];
 
 /// The adapter between an operator's version `to` and the one before it.

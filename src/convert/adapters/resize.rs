@@ -7,8 +7,10 @@ use super::super::adapter::Action::{Becomes, DropIf, Run, ToAttribute, ToInput};
 use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported};
+use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::facts::infer::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Upsample"], 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),
@@ -20,7 +22,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Resize"], 18).down(&[
         DropIf("antialias", Value::Int(0)),
         DropIf("keep_aspect_ratio_policy", Value::String("stretch")),
-        Run(must_resize_all_axes),
+        Run(resize_all_axes),
     ]),
     adapter(&["Resize"], 19).down(&[Run(not_half_pixel_symmetric)]),
 ];
@@ -160,15 +162,57 @@ fn write_empty_inputs(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-fn must_resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
+/// The other axes keep their length, by a scale of one. Every coordinate mode maps such an axis to itself.
+fn resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
     let Some(axes) = cx.ints("axes")? else { return Ok(()) };
+    let rank = cx.rank(0)?;
     let axes = cx.axes_from_front(axes)?;
-    let rank = cx.rank(0)? as i64;
-    if axes != (0..rank).collect::<Vec<_>>() {
-        return Err(AttributeUnsupported.because("`axes` is not supported by Resize before opset 18"));
+    if axes.iter().any(|&axis| axis >= rank as i64) {
+        return Err(NodeInvalid.because(format!("`axes` = {axes:?} is out of range for rank {rank}")));
     }
     cx.remove_attribute("axes");
+    if axes == (0..rank as i64).collect::<Vec<_>>() {
+        return Ok(());
+    }
+    let place = |axis: usize| axes.iter().position(|&given| given == axis as i64);
+    let count = axes.len();
+    // Regions start at zero and end at one.
+    let region = (0..2 * rank).map(|index| match place(index % rank) {
+        Some(place) => (index / rank * count + place) as i64,
+        None => (2 * count + index / rank) as i64,
+    });
+    let region: Vec<i64> = region.collect();
+    let scales: Vec<i64> = (0..rank).map(|axis| place(axis).unwrap_or(count) as i64).collect();
+    let sizes: Vec<i64> = (0..rank).map(|axis| place(axis).unwrap_or(count + axis) as i64).collect();
+    let is_given = |cx: &Context, index: usize| cx.input(index).is_some() && cx.known_input(index).static_shape() != Some(vec![0]);
+    for (index, fill, order) in [(1, vec![0.0, 1.0], region), (2, vec![1.0], scales)] {
+        if is_given(cx, index) {
+            let dtype = cx.dtype(index)?;
+            if dtype != DType::Float {
+                return Err(TypeUnsupported.because(format!("`axes` with a region of {dtype} is not supported before opset 18")));
+            }
+            let fill = cx.constant_float_list("fill", &fill);
+            select(cx, index, &fill, &order, dtype);
+        }
+    }
+    if is_given(cx, 3) {
+        let data = cx.node.input[0].clone();
+        let known = Known { shape: Some(vec![Some(rank as i64)]), ..Known::tensor(DType::Int64) };
+        let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", known);
+        select(cx, 3, &dims, &sizes, DType::Int64);
+    }
     Ok(())
+}
+
+/// An input whose elements are those of the present one and of another list, in this order.
+fn select(cx: &mut Context, index: usize, others: &str, order: &[i64], dtype: DType) {
+    let suffix = ["", "roi", "scales", "sizes"][index];
+    let given = cx.node.input[index].clone();
+    let joined = cx.add_before("Concat", &[&given, others], vec![make::int("axis", 0)], "joined", Known::tensor(dtype));
+    let order_name = cx.constant_int_list("order", order);
+    let known = Known { shape: Some(vec![Some(order.len() as i64)]), ..Known::tensor(dtype) };
+    let selected = cx.add_before("Gather", &[&joined, &order_name], Vec::new(), suffix, known);
+    cx.set_input(index, &selected);
 }
 
 fn not_half_pixel_symmetric(cx: &mut Context) -> Result<(), Reason> {

@@ -1,12 +1,13 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
-use super::super::adapter::Action::{Drop, DropIf, Run, ToAttribute, ToInput, Write};
+use super::super::adapter::Action::{Drop, Run, ToAttribute, ToInput, Write};
 use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::DType;
+use super::wider::compute_wider;
+use crate::dtype::{Class, DType};
 use crate::facts::ValueType;
 use crate::facts::infer::Known;
 
@@ -30,7 +31,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Slice"], 11).down(&[Run(axes_count_from_the_front)]),
     adapter(&["Tile"], 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
     adapter(&["TopK"], 10).up(&[ToInput("k", 1, Kind::IntInList)]).down(&[ToAttribute(1, "k", Kind::IntInList)]),
-    adapter(&["TopK"], 11).down(&[DropIf("largest", Value::Int(1)), DropIf("sorted", Value::Int(1))]),
+    adapter(&["TopK"], 11).down(&[Run(order_may_be_sorted), Run(compute_wider), Run(smallest_are_largest_negated)]),
 ];
 
 /// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.
@@ -86,6 +87,30 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
         let name = cx.add_constant("axes", tensor);
         cx.set_input(3, &name);
     }
+    Ok(())
+}
+
+/// Without `sorted` any order is allowed, and the older version sorts.
+fn order_may_be_sorted(cx: &mut Context) -> Result<(), Reason> {
+    cx.remove_attribute("sorted");
+    Ok(())
+}
+
+/// The smallest elements are the largest of the negated ones. Ties go to the lower index in both.
+fn smallest_are_largest_negated(cx: &mut Context) -> Result<(), Reason> {
+    if cx.int_or("largest", 1)? == 0 {
+        let dtype = cx.dtype(0)?;
+        if dtype.class() != Class::Float {
+            return Err(TypeUnsupported.because(format!("TopK does not support {dtype} before opset 11")));
+        }
+        let input = cx.node.input[0].clone();
+        let negated = cx.add_before("Neg", &[&input], Vec::new(), "negated", cx.known_input(0));
+        cx.set_input(0, &negated);
+        if cx.has_output(0) {
+            cx.add_after("Neg", &[], Vec::new(), "negated_result", cx.known_output(0));
+        }
+    }
+    cx.remove_attribute("largest");
     Ok(())
 }
 

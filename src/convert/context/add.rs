@@ -17,7 +17,7 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let known = Known::of_tensor(&tensor);
         self.before.push(make::constant_node(&name, tensor.clone()));
-        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor) });
+        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor), ints: None });
         self.record.notes.push(format!("constant '{name}' added"));
         name
     }
@@ -39,20 +39,33 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let node = make::node(op, &name, inputs, attributes);
         self.before.push(node);
-        self.record.made.push(Made { name: name.clone(), known, constant: None });
+        self.record.made.push(Made { name: name.clone(), known, constant: None, ints: None });
         self.record.notes.push(format!("{op} '{name}' added"));
         name
     }
 
     /// Renames the node's first output and adds a node behind that produces the original output from it.
     pub fn add_after(&mut self, op: &str, extra: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) {
+        self.add_after_output(0, op, extra, attributes, suffix, known);
+    }
+
+    /// The same for another output.
+    pub fn add_after_output(
+        &mut self,
+        index: usize,
+        op: &str,
+        extra: &[&str],
+        attributes: Vec<AttributeProto>,
+        suffix: &str,
+        known: Known,
+    ) {
         let inner = self.fresh(suffix);
-        let outer = std::mem::replace(&mut self.node.to_mut().output[0], inner.clone());
+        let outer = std::mem::replace(&mut self.node.to_mut().output[index], inner.clone());
         let inputs: Vec<&str> = std::iter::once(inner.as_str()).chain(extra.iter().copied()).collect();
         let mut node = make::node(op, &outer, &inputs, attributes);
         node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
         self.record.notes.push(format!("{op} added after it"));
         self.after.insert(0, node);
-        self.record.made.push(Made { name: inner, known, constant: None });
+        self.record.made.push(Made { name: inner, known, constant: None, ints: None });
     }
 }

@@ -120,12 +120,24 @@ impl<'m> Context<'_, 'm> {
         }
     }
 
-    /// The integers of a constant input.
+    /// The integers of an input that is constant, or computed from shapes that are known.
     pub fn read_ints(&self, index: usize) -> Result<Vec<i64>, Reason> {
+        if let Some(ints) = self.inferred_ints(index) {
+            return Ok(ints);
+        }
         let (dtype, bytes) = self.constant_bytes(index)?;
         make::integers(dtype, &bytes).ok_or_else(|| {
             TypeUnsupported.because(format!("{} has element type {dtype}, not an integer type", self.describe(index)))
         })
+    }
+
+    fn inferred_ints(&self, index: usize) -> Option<Vec<i64>> {
+        let name = self.input(index)?;
+        let ints = match self.made(name) {
+            Some(made) => made.ints.as_ref(),
+            None => self.source.ints(self.value(name)?),
+        };
+        ints?.iter().copied().collect()
     }
 
     /// The values of a constant input, all of which float represents exactly.

@@ -14,7 +14,7 @@ use super::adapter::Value;
 use super::expand::Exactness;
 use super::make;
 use crate::facts::Schema;
-use crate::facts::infer::{Inferred, Known, infer};
+use crate::facts::infer::{Inferred, Ints, Known, infer};
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
@@ -37,6 +37,11 @@ impl Source<'_> {
     pub fn known(&self, value: ValueId) -> &Known {
         self.inferred.get_or_init(|| infer(self.model)).of(value)
     }
+
+    /// The integers of a value that is computed from shapes, as far as they are known.
+    pub fn ints(&self, value: ValueId) -> Option<&Ints> {
+        self.inferred.get_or_init(|| infer(self.model)).ints(value)
+    }
 }
 
 /// A value that an adapter added.
@@ -45,6 +50,8 @@ pub(super) struct Made {
     pub name: String,
     pub known: Known,
     pub constant: Option<TensorProto>,
+    /// The integers of a computed scalar or list, as far as they are known.
+    pub ints: Option<Ints>,
 }
 
 /// What was done to a node in all steps.
@@ -95,6 +102,8 @@ pub(super) struct Context<'a, 'm> {
     pub schema: &'static Schema,
     /// The opset to convert to.
     pub to: i64,
+    /// Whether an adapter or an expansion added the node. Such nodes do not use negative computed indices.
+    pub is_added: bool,
     pub node: Cow<'m, NodeProto>,
     /// New nodes in front of it.
     pub before: Vec<NodeProto>,
@@ -253,10 +262,16 @@ impl Context<'_, '_> {
     /// Removes an input. A constant that nothing else uses is removed with it.
     pub fn take_input(&mut self, index: usize) {
         let Some(name) = self.input(index).map(str::to_owned) else { return };
-        self.record.released.extend(self.value(&name));
+        self.release(&name);
         self.record.notes.push(format!("input '{name}' removed"));
         self.node.to_mut().input[index].clear();
         self.trim();
+    }
+
+    /// Notes that the node no longer uses a value, which is removed with its last use if it is constant.
+    pub fn release(&mut self, name: &str) {
+        let constant = self.value(name).filter(|&value| self.source.model.constant(value).is_ok());
+        self.record.released.extend(constant);
     }
 
     /// Removes empty names at the end.

@@ -4,13 +4,19 @@
 //! before the one that introduced the operator; adapters convert its nodes further down. `$name` stands for a parameter.
 
 mod activation;
+mod arithmetic;
 mod attention;
 mod bitwise;
 mod comparison;
 mod crop;
+mod gather;
+mod layout;
 mod loss;
 mod normalization;
+mod pooling;
+mod recurrence;
 mod rotary;
+mod scatter;
 mod trilu;
 mod window;
 
@@ -42,13 +48,19 @@ const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Res
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] = &[
     activation::EXPANSIONS,
+    arithmetic::EXPANSIONS,
     attention::EXPANSIONS,
     bitwise::EXPANSIONS,
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
+    gather::EXPANSIONS,
+    layout::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
+    pooling::EXPANSIONS,
+    recurrence::EXPANSIONS,
     rotary::EXPANSIONS,
+    scatter::EXPANSIONS,
     trilu::EXPANSIONS,
     window::EXPANSIONS,
 ];

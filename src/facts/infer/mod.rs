@@ -6,10 +6,12 @@
 //! A function is inferred once per list of argument types of its calls. Only facts that hold in all calls are known.
 
 mod element;
+mod ints;
 mod known;
 mod shape;
 mod view;
 mod walk;
 
+pub use ints::Ints;
 pub use known::{Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub use walk::{Inferred, infer};

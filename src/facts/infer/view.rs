@@ -1,6 +1,7 @@
 //! A node with the known facts of its inputs.
 
-use super::known::{Known, NOTHING, Shape};
+use super::ints::Ints;
+use super::known::{Known, NOTHING, Shape, is_kept};
 use crate::facts::Schema;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::wire::schema::{AttributeProto, NodeProto};
@@ -13,6 +14,8 @@ pub(super) struct View<'a> {
     pub schema: &'static Schema,
     /// By index; an omitted input is unknown.
     pub inputs: Vec<&'a Known>,
+    /// By index; the integers of small tensors, as far as they are known.
+    pub ints: Vec<Option<&'a Ints>>,
 }
 
 impl<'a> View<'a> {
@@ -46,5 +49,31 @@ impl<'a> View<'a> {
     /// Whether the node has this input.
     pub fn has_input(&self, index: usize) -> bool {
         self.node.input.get(index).is_some_and(|name| !name.is_empty())
+    }
+
+    /// The integers of an input, as far as they are known: a scalar or a list.
+    pub fn values(&self, index: usize) -> Option<Ints> {
+        self.ints.get(index).copied().flatten().cloned()
+    }
+
+    /// The integers of an input, if all are known.
+    pub fn known_values(&self, index: usize) -> Option<Vec<i64>> {
+        self.ints.get(index).copied().flatten()?.iter().copied().collect()
+    }
+
+    /// The length of an input that is a list.
+    pub fn length(&self, index: usize) -> Option<usize> {
+        match self.shape(index)?.as_slice() {
+            [length] => usize::try_from((*length)?).ok().filter(|&length| is_kept(length)),
+            _ => None,
+        }
+    }
+
+    /// The axes of an operator that takes them as an attribute or as its second input; `None` if they are missing or not known.
+    pub fn axes(&self) -> Option<Vec<i64>> {
+        match self.schema.attribute("axes") {
+            Some(_) => self.ints("axes").filter(|axes| is_kept(axes.len())).map(<[i64]>::to_vec),
+            None => self.known_values(1),
+        }
     }
 }

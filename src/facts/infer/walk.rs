@@ -1,12 +1,13 @@
 //! Walks a model's scopes and infers the types of their values.
 
 use super::element;
-use super::known::{Known, NOTHING, is_kept};
+use super::ints::{self, Ints};
+use super::known::{Known, NOTHING, Shape, is_kept};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;
 use crate::facts::{self, ValueType, canonical_domain};
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::hash::HashMap;
 use crate::wire::schema::ValueInfoProto;
 
@@ -15,6 +16,8 @@ use crate::wire::schema::ValueInfoProto;
 pub struct Inferred {
     /// By the value's index.
     known: Vec<Known>,
+    /// The integers of small tensors that nodes compute.
+    ints: HashMap<ValueId, Ints>,
 }
 
 impl Inferred {
@@ -22,6 +25,12 @@ impl Inferred {
     #[must_use]
     pub fn of(&self, value: ValueId) -> &Known {
         self.known.get(value.index()).unwrap_or(&NOTHING)
+    }
+
+    /// The integers of a scalar or a list that a node computes, as far as they are known.
+    #[must_use]
+    pub fn ints(&self, value: ValueId) -> Option<&Ints> {
+        self.ints.get(&value)
     }
 }
 
@@ -39,6 +48,7 @@ pub fn infer(model: &Model) -> Inferred {
         model,
         bodies: &bodies,
         known: vec![Known::default(); model.value_bound()],
+        ints: HashMap::default(),
         depth: 0,
         calls: HashMap::default(),
         without_arguments: Vec::new(),
@@ -66,11 +76,13 @@ pub fn infer(model: &Model) -> Inferred {
             walk.evaluate(function, Vec::new());
         }
     }
-    let Walk { mut known, calls, .. } = walk;
+    let Walk { mut known, mut ints, calls, .. } = walk;
+    // The calls of a function may differ, and share one result.
+    ints.retain(|&value, _| !matches!(model.scope_kind(model.root(model.scope_of(value))), ScopeKind::Function(_)));
     for (value, merged) in calls.into_values().flat_map(|calls| calls.merged) {
         known[value.index()] = merged;
     }
-    Inferred { known }
+    Inferred { known, ints }
 }
 
 /// The structure of the model that the walk uses.
@@ -156,6 +168,7 @@ struct Walk<'w, 'm> {
     bodies: &'w Bodies<'m>,
     /// By the value's index. In functions: the facts for the arguments of the current call.
     known: Vec<Known>,
+    ints: HashMap<ValueId, Ints>,
     /// The number of scopes on the stack.
     depth: usize,
     calls: HashMap<ScopeId, Calls>,
@@ -170,6 +183,12 @@ impl<'w, 'm> Walk<'w, 'm> {
         self.depth += 1;
         for &value in bodies.given.get(&scope).into_iter().flatten() {
             let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&NOTHING));
+            let is_constant = match model.origin(value) {
+                Origin::Initializer { input: Some(_), .. } => !model.is_overridable(value),
+                _ => true,
+            };
+            let constant = model.initializer(value).filter(|_| is_constant);
+            self.keep_ints(value, constant.and_then(ints::tensor_list));
             self.known[value.index()] = match model.origin(value) {
                 Origin::Input(index) => given(index),
                 // A value that overrides the initializer has the declared type, but its shape may differ.
@@ -179,10 +198,12 @@ impl<'w, 'm> Walk<'w, 'm> {
             };
         }
         for &node in bodies.order.get(&scope).into_iter().flatten() {
-            let mut outputs = self.node(node);
+            let (mut outputs, mut ints) = self.node(node);
             for (index, value) in model.outputs(node) {
                 let found = outputs.get_mut(index as usize).map(std::mem::take).unwrap_or_default();
                 self.known[value.index()] = found.and(&bodies.declared[value.index()]);
+                let ints = ints.get_mut(index as usize).and_then(Option::take);
+                self.keep_ints(value, ints.filter(|ints| may_be(ints, &self.known[value.index()])));
             }
         }
         self.depth -= 1;
@@ -190,8 +211,15 @@ impl<'w, 'm> Walk<'w, 'm> {
         model.body(scope).output_names().map(|name| output(name).unwrap_or_default()).collect()
     }
 
-    /// The facts of a node's outputs.
-    fn node(&mut self, id: NodeId) -> Vec<Known> {
+    fn keep_ints(&mut self, value: ValueId, ints: Option<Ints>) {
+        match ints {
+            Some(ints) => self.ints.insert(value, ints),
+            None => self.ints.remove(&value),
+        };
+    }
+
+    /// The facts of a node's outputs, and their integers.
+    fn node(&mut self, id: NodeId) -> (Vec<Known>, Vec<Option<Ints>>) {
         let model = self.model;
         let node = model.node(id);
         let domain = canonical_domain(node.domain());
@@ -199,10 +227,10 @@ impl<'w, 'm> Walk<'w, 'm> {
             && let Some(&function) = self.bodies.functions.get(&(domain, node.op_type(), node.overload()))
         {
             let arguments = self.inputs(id).into_iter().cloned().collect();
-            return self.call(function, arguments);
+            return (self.call(function, arguments), Vec::new());
         }
         let schema = model.opset(id.scope, domain).and_then(|opset| facts::schema(domain, node.op_type(), opset));
-        match (schema, domain, node.op_type()) {
+        let outputs = match (schema, domain, node.op_type()) {
             (None, _, _) => {
                 self.inner(id, &[]);
                 Vec::new()
@@ -216,13 +244,15 @@ impl<'w, 'm> Walk<'w, 'm> {
             }
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
-                let view = View { model, id, node, schema, inputs: self.inputs(id) };
+                let view = View { model, id, node, schema, inputs: self.inputs(id), ints: self.input_ints(id) };
                 let shapes = shape::output_shapes(&view).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len())));
-                let shapes = shapes.chain(std::iter::repeat(None));
+                let shapes = shapes.map(|shape| shape.map(without_negative)).chain(std::iter::repeat(None));
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
-                types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect()
+                let outputs = types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect();
+                return (outputs, ints::output_ints(&view));
             }
-        }
+        };
+        (outputs, Vec::new())
     }
 
     /// The facts of a node's inputs, by index.
@@ -234,6 +264,15 @@ impl<'w, 'm> Walk<'w, 'm> {
         inputs
     }
 
+    /// The integers of a node's inputs, by index.
+    fn input_ints(&self, id: NodeId) -> Vec<Option<&Ints>> {
+        let mut inputs = vec![None; self.model.node(id).input.len()];
+        for (index, value) in self.model.inputs(id) {
+            inputs[index as usize] = self.ints.get(&value);
+        }
+        inputs
+    }
+
     /// Walks the bodies in a node's attributes, and returns the outputs of each.
     fn inner(&mut self, node: NodeId, inputs: &[Known]) -> Vec<Vec<Known>> {
         let scopes = self.bodies.inner.get(&node).into_iter().flatten();
@@ -241,22 +280,55 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// `Loop`: the body receives the iteration, the condition, and carried values, whose types stay the same and whose shapes
-    /// may change.
+    /// may change. The values after the loop are those before it, or those after an iteration. Scanned values gain a dimension.
     fn repeat(&mut self, id: NodeId) -> Vec<Known> {
         let scalar = |dtype| Known { value_type: Some(ValueType::Tensor(dtype)), shape: Some(Vec::new()) };
-        let carried = self.inputs(id).into_iter().skip(2).map(without_shape);
+        let initial: Vec<Known> = self.inputs(id).into_iter().skip(2).cloned().collect();
+        let carried = initial.iter().map(without_shape);
         let arguments: Vec<_> = [scalar(DType::Int64), scalar(DType::Bool)].into_iter().chain(carried).collect();
         let bodies = self.inner(id, &arguments);
-        bodies.first().into_iter().flatten().skip(1).map(without_shape).collect()
+        let results = bodies.into_iter().next().unwrap_or_default().into_iter().skip(1).enumerate();
+        results
+            .map(|(index, result)| match initial.get(index) {
+                Some(initial) => {
+                    Known { shape: result.clone().or(initial).shape, value_type: result.value_type.or(initial.value_type) }
+                }
+                None => with_dimension(&result, 0),
+            })
+            .collect()
     }
 
-    /// `Scan`: states keep type and shape; scanned values lose a dimension inside and gain one outside. The first input of
-    /// version 8 is not passed to the body.
+    /// `Scan`: states keep type and shape; scanned values lose a dimension inside and gain one outside. Version 8 has another input
+    /// in front, and a batch dimension.
     fn scan(&mut self, id: NodeId, since_version: i64) -> Vec<Known> {
-        let lengths = usize::from(since_version == 8);
-        let arguments: Vec<_> = self.inputs(id).into_iter().skip(lengths).map(without_shape).collect();
-        let bodies = self.inner(id, &arguments);
-        bodies.first().into_iter().flatten().map(without_shape).collect()
+        let model = self.model;
+        let inputs: Vec<Known> = self.inputs(id).into_iter().cloned().collect();
+        let attribute = |name: &str| match model.attribute(id, name) {
+            Attribute::Is(attribute) => Some(attribute),
+            Attribute::Absent | Attribute::Unclear => None,
+        };
+        let scanned = attribute("num_scan_inputs").and_then(|number| usize::try_from(number.i()).ok());
+        let Some(states) = scanned.filter(|_| since_version > 8).and_then(|scanned| inputs.len().checked_sub(scanned)) else {
+            let lengths = usize::from(since_version == 8);
+            let arguments: Vec<_> = inputs.iter().skip(lengths).map(without_shape).collect();
+            return self.inner(id, &arguments).first().into_iter().flatten().map(without_shape).collect();
+        };
+        let axis = |name: &str, index: usize| attribute(name).map_or(Some(0), |axes| axes.ints.get(index).copied());
+        let element = |(index, input): (usize, &Known)| match axis("scan_input_axes", index) {
+            Some(axis) => without_dimension(input, axis),
+            None => without_shape(input),
+        };
+        let arguments =
+            inputs[..states].iter().cloned().chain(inputs[states..].iter().enumerate().map(element)).collect::<Vec<_>>();
+        let results = self.inner(id, &arguments).into_iter().next().unwrap_or_default().into_iter().enumerate();
+        let outputs = results.map(|(index, result)| match index.checked_sub(states) {
+            None => result,
+            Some(place) => match axis("scan_output_axes", place) {
+                Some(axis) => with_dimension(&result, axis),
+                None => without_shape(&result),
+            },
+        });
+        outputs.collect()
     }
 
     fn call(&mut self, function: ScopeId, arguments: Vec<Known>) -> Vec<Known> {
@@ -285,6 +357,47 @@ impl<'w, 'm> Walk<'w, 'm> {
         calls.results.insert(arguments, results.clone());
         results
     }
+}
+
+/// Whether a value of this type and shape may have these integers.
+fn may_be(ints: &Ints, known: &Known) -> bool {
+    let has_length = match known.shape.as_deref() {
+        Some([]) => ints.len() == 1,
+        Some([length]) => length.is_none_or(|length| usize::try_from(length) == Ok(ints.len())),
+        _ => false,
+    };
+    has_length && ints::is_followed(known.dtype())
+}
+
+/// A shape without the negative dimensions that an invalid model may lead to.
+fn without_negative(shape: Shape) -> Shape {
+    shape.into_iter().map(|dim| dim.filter(|&size| size >= 0)).collect()
+}
+
+/// A scanned value outside of the body; `axis` counts in its shape.
+fn with_dimension(known: &Known, axis: i64) -> Known {
+    let insert = |mut shape: Shape| {
+        let rank = i64::try_from(shape.len()).ok()? + 1;
+        let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+        (axis <= shape.len() && is_kept(shape.len() + 1)).then(|| {
+            shape.insert(axis, None);
+            shape
+        })
+    };
+    Known { value_type: known.value_type, shape: known.shape.clone().and_then(insert) }
+}
+
+/// A scanned value inside of the body.
+fn without_dimension(known: &Known, axis: i64) -> Known {
+    let remove = |mut shape: Shape| {
+        let rank = i64::try_from(shape.len()).ok()?;
+        let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+        (axis < shape.len()).then(|| {
+            shape.remove(axis);
+            shape
+        })
+    };
+    Known { value_type: known.value_type, shape: known.shape.clone().and_then(remove) }
 }
 
 fn without_shape(known: &Known) -> Known {

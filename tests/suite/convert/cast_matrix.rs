@@ -79,8 +79,9 @@ fn model_text(place: &str, opset: i64, dtype: DType, extra: &str) -> String {
 
 /// Whether the way is open: the type, and what the cast stands in.
 fn is_open(place: &str, from: i64, to: i64, dtype: DType) -> bool {
-    let scans_batches = place == "scan" && to < 9;
-    i64::from(dtype.cast_since().unwrap()) <= to && (!scans_batches || from == to)
+    // `Scan` is new in opset 8.
+    let has_operator = place != "scan" || to >= 8;
+    i64::from(dtype.cast_since().unwrap()) <= to && (has_operator || from == to)
 }
 
 #[test]
@@ -142,6 +143,13 @@ fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String
         return Some(format!("an attribute is left that opset {opset} does not have\n{printed}"));
     }
     let (before, after) = (values(before), values(after));
+    // In opset 8 the scan runs over a batch of one; its body stays.
+    let scan_body =
+        |text: &str| text.split_once("body: graph").and_then(|(_, rest)| rest.split_once("}>")).map(|(body, _)| body.to_owned());
+    let (before, after) = match opset {
+        8 => (scan_body(&before).unwrap_or(before), scan_body(&after).unwrap_or(after)),
+        _ => (before, after),
+    };
     (before != after).then(|| format!("other values\n{before}\n-- after\n{after}"))
 }
 

@@ -240,3 +240,48 @@ fn exit_codes_and_messages_of_bad_input() {
     }
     expect_no_failures(failures);
 }
+
+#[test]
+fn a_target_picks_opset_and_ir_version_and_lowest_finds_the_opset() {
+    const NORM: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x, float[3] s) => (float[2,3] y) { y = LayerNormalization (x, s) }"#;
+    let folder = Folder::new();
+    let (norm, mean) = (folder.put("norm.onnx", NORM), folder.put("mean.onnx", MEAN));
+    let mut failures = Vec::new();
+    for (input, goal, opset, ir_version) in [
+        (&norm, &["--target", "onnxruntime@1.17"][..], 20, 9),
+        (&norm, &["--target", "onnxruntime@1.20.1"], 21, 10),
+        // Opset 12 is of IR version 7, which that runtime does not load.
+        (&norm, &["--target", "onnxruntime@1.5.2"], 11, 6),
+        (&norm, &["--target", "rknn@1.5.2"], 12, 7),
+        (&norm, &["--lowest"], 1, 3),
+        (&mean, &["--target", "onnxruntime@1.31"], 13, 8),
+        (&mean, &["--target", "onnxruntime@1.5.2"], 11, 6),
+    ] {
+        let done = recast(&[&["convert", input, "--dry-run", "--format", "json"], goal].concat());
+        let document = document(&done.stdout);
+        let report = &document["models"][0];
+        let found = (done.status.code(), &report["to"]["ai.onnx"], &report["ir_version"]["to"]);
+        if found != (Some(0), &json!(opset), &json!(ir_version)) {
+            failures.push(format!("{input} {goal:?}: {found:?}, not opset {opset} and IR version {ir_version}"));
+        }
+    }
+    let unknown = recast(&["convert", &norm, "--dry-run", "--target", "onnxruntime@1.99"]);
+    if unknown.status.code() != Some(2) || !String::from_utf8_lossy(&unknown.stderr).contains("known are onnxruntime 1.5.2") {
+        failures.push(format!("{unknown:?}"));
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn inspect_lists_types_and_shapes_if_asked() {
+    let folder = Folder::new();
+    let input = folder.put("mean.onnx", MEAN);
+    let types =
+        |more: &[&str]| document(&recast(&[&["inspect", &input, "--format", "json"], more].concat()).stdout)["types"].clone();
+    assert_eq!(types(&[]), json!(null));
+    let expected = json!([
+        {"scope": "graph", "value": "x", "type": "tensor(float)", "shape": [2, 3]},
+        {"scope": "graph", "value": "y", "type": "tensor(float)", "shape": [2, 1]},
+    ]);
+    assert_eq!(types(&["--types"]), expected);
+}

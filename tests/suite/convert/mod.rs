@@ -4,12 +4,15 @@ mod axes;
 mod cast_matrix;
 mod command;
 mod constants;
+mod counted;
 mod expansions;
 mod invalid;
 mod layers;
 mod lossless;
+mod moved;
 mod quantization;
 mod requests;
+mod rewrites;
 mod scopes;
 
 use onnx_recast::internals::convert::{self, Conversion, NotConverted, Options};
@@ -50,7 +53,7 @@ fn run(cases: &[Case]) {
         match (converted(case), expected) {
             (Ok(proto), None) => {
                 let nodes = proto.graph.as_ref().unwrap().node.iter().map(|node| without_name(&text::print_node(node)));
-                let found = nodes.collect::<Vec<_>>().join("\n");
+                let found = nodes.collect::<Vec<_>>().join("\n").lines().map(str::trim).collect::<Vec<_>>().join("\n");
                 let expected = case.expected.lines().map(str::trim).collect::<Vec<_>>().join("\n");
                 if found != expected {
                     failures.push(format!("== {} to {}: {}\n{found}\n-- expected\n{expected}", case.from, case.to, case.nodes));

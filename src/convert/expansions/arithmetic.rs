@@ -1,0 +1,171 @@
+//! Arithmetic and selection of elements.
+
+use super::{Expansion, by_definition, exact, fill};
+use crate::convert::context::Context;
+use crate::convert::reason::Code::{ShapeUnknown, TooLarge, TypeUnsupported};
+use crate::convert::reason::Reason;
+use crate::dtype::{Class, DType};
+
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("Clip", 13, clip),
+    exact("Mod", 10, modulo),
+    exact("Range", 11, range),
+    by_definition("Range", 27, short_range),
+    exact("Where", 9, select),
+    by_definition("SwiGLU", 28, swi_glu),
+];
+
+/// The bound is used where an element is beyond it, so that NaN stays NaN, and a minimum above the maximum gives the maximum.
+fn clip(cx: &Context) -> Result<String, Reason> {
+    let mut body = match cx.input(1) {
+        Some(_) => "is_low = Less (input, min) raised = Where (is_low, min, input)\n".to_owned(),
+        None => "raised = Identity (input)\n".to_owned(),
+    };
+    body += match cx.input(2) {
+        Some(_) => "is_high = Less (max, raised) output = Where (is_high, max, raised)",
+        None => "output = Identity (raised)",
+    };
+    Ok(body)
+}
+
+/// Integers: the remainder of a quotient rounded in whatever way gets the sign of the divisor.
+fn modulo(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    if !matches!(dtype.class(), Class::Signed | Class::Unsigned) {
+        return Err(TypeUnsupported.because(format!("the remainder of {dtype} has no equivalent")));
+    }
+    let is_narrow = dtype.bits() < 32;
+    let fmod = cx.int_or("fmod", 0)? != 0;
+    let wide = if is_narrow { DType::Int32 } else { dtype };
+    let mut body = match is_narrow {
+        true => "a = Cast <to = 6> (A) b = Cast <to = 6> (B)\n".to_owned(),
+        false => "a = Identity (A) b = Identity (B)\n".to_owned(),
+    };
+    body += "quotient = Div (a, b) product = Mul (quotient, b) rest = Sub (a, product)\n";
+    if dtype.class() == Class::Signed {
+        // `fmod` takes the sign of the dividend.
+        let sign = if fmod { "a" } else { "b" };
+        body += &format!(
+            "zero = Constant <value = double {{0}}> ()
+             rest_sign = Cast <to = 11> (rest)
+             wanted_sign = Cast <to = 11> ({sign})
+             rest_is_negative = Less (rest_sign, zero)
+             rest_is_positive = Greater (rest_sign, zero)
+             is_negative = Less (wanted_sign, zero)
+             is_positive = Greater (wanted_sign, zero)
+             is_below = And (rest_is_negative, is_positive)
+             is_above = And (rest_is_positive, is_negative)
+             differs = Or (is_below, is_above)
+             flag = Cast <to = {}> (differs)\n",
+            wide.number()
+        );
+        body += match fmod {
+            false => "shift = Mul (flag, b) adjusted = Add (rest, shift)\n",
+            true => "shift = Mul (flag, b) adjusted = Sub (rest, shift)\n",
+        };
+    } else {
+        body += "adjusted = Identity (rest)\n";
+    }
+    body += &match is_narrow {
+        true => format!("C = Cast <to = {}> (adjusted)", dtype.number()),
+        false => "C = Identity (adjusted)".to_owned(),
+    };
+    Ok(body)
+}
+
+/// Integers, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each iteration gives a row of one element: onnx's
+/// reference evaluator stacks scalars into a matrix.
+fn range(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    if !matches!(dtype, DType::Int64 | DType::Int32) {
+        return Err(TypeUnsupported.because(format!("a range of {dtype} has no equivalent whose elements are equal to the bit")));
+    }
+    let body = "
+        goes = Constant <value = bool {1}> ()
+        zero = Constant <value = double {0}> ()
+        long_start = Cast <to = 7> (start)
+        long_limit = Cast <to = 7> (limit)
+        long_delta = Cast <to = 7> (delta)
+        span = Sub (long_limit, long_start)
+        quotient = Div (span, long_delta)
+        covered = Mul (quotient, long_delta)
+        rest = Sub (span, covered)
+        rest_double = Cast <to = 11> (rest)
+        delta_double = Cast <to = 11> (long_delta)
+        signs = Mul (rest_double, delta_double)
+        is_partial = Greater (signs, zero)
+        partial = Cast <to = 7> (is_partial)
+        rounded = Add (quotient, partial)
+        rounded_double = Cast <to = 11> (rounded)
+        is_positive = Greater (rounded_double, zero)
+        positive = Cast <to = 7> (is_positive)
+        count = Mul (rounded, positive)
+        list = Constant <value = int64[1] {-1}> ()
+        last, column = Loop <body = count_up (int64 iteration, bool go, int64 present) => (goes_on, next, row) {
+            goes_on = Identity (go)
+            next = Add (present, long_delta)
+            element = Cast <to = $type> (present)
+            row = Reshape (element, list)
+        }> (count, goes, long_start)
+        output = Reshape (column, list)";
+    Ok(fill(body, &[("type", &dtype.number().to_string())]))
+}
+
+/// Half floats are computed in the type that `stash_type` states.
+fn short_range(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    let stash = cx.int_or("stash_type", 1)?;
+    let body = "
+        wide_start = Cast <to = $stash> (start)
+        wide_limit = Cast <to = $stash> (limit)
+        wide_delta = Cast <to = $stash> (delta)
+        wide = Range (wide_start, wide_limit, wide_delta)
+        output = Cast <to = $type> (wide)";
+    Ok(fill(body, &[("stash", &stash.to_string()), ("type", &dtype.number().to_string())]))
+}
+
+/// The most elements of a constant that numbers the places.
+const MOST_PLACES: i64 = 1 << 14;
+
+/// Both alternatives one after the other, from which `Gather` selects: no arithmetic changes an element.
+fn select(cx: &Context) -> Result<String, Reason> {
+    let known = |index: usize| cx.known_input(index).static_shape();
+    let shape = cx.known_output(0).static_shape();
+    let Some(shape) = shape else { return Err(ShapeUnknown.because("the shape of the result must be known")) };
+    let count = shape.iter().try_fold(1, |product: i64, &dim| product.checked_mul(dim));
+    let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
+        return Err(TooLarge.because(format!("the result has no elements, or more than {MOST_PLACES}")));
+    };
+    let list = |values: &[i64]| values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",");
+    let places: Vec<i64> = (0..count).collect();
+    let dims = if shape.is_empty() { String::new() } else { format!("[{}]", list(&shape)) };
+    let mut body = format!(
+        "all = Constant <value = int64[1] {{-1}}> ()
+         shape = Constant <value = int64[{}] {{{}}}> ()
+         places = Constant <value = int64{dims} {{{}}}> ()
+         count = Constant <value = int64 {{{count}}}> ()\n",
+        shape.len(),
+        list(&shape),
+        list(&places)
+    );
+    for (index, name) in [(1, "X"), (2, "Y")] {
+        body += &match known(index) {
+            Some(given) if given == shape => format!("{name}_flat = Reshape ({name}, all)\n"),
+            _ => format!("{name}_wide = Expand ({name}, shape) {name}_flat = Reshape ({name}_wide, all)\n"),
+        };
+    }
+    body += "
+        both = Concat <axis: int = 0> (Y_flat, X_flat)
+        flag = Cast <to = 7> (condition)
+        block = Mul (flag, count)
+        index = Add (block, places)
+        output = Gather <axis: int = 0> (both, index)";
+    Ok(body)
+}
+
+fn swi_glu(cx: &Context) -> Result<String, Reason> {
+    let body = "
+        gate = Swish <alpha: float = $alpha> (A)
+        Y = Mul (gate, B)";
+    Ok(fill(body, &[("alpha", &super::number(cx.float("alpha")?.unwrap_or(1.0)))]))
+}

@@ -1,0 +1,108 @@
+//! Gathering in terms of `Gather`, which selects from the flattened data. Elements are moved, not computed.
+
+use super::{Expansion, exact};
+use crate::convert::context::{Context, counted_from_front};
+use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, TooLarge};
+use crate::convert::reason::Reason;
+
+pub(super) const EXPANSIONS: &[Expansion] = &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd)];
+
+/// The longest axis whose offsets become a constant.
+const LONGEST_AXIS: i64 = 1 << 16;
+
+/// The number of elements between two neighbours along an axis.
+fn stride(dims: &[i64], axis: usize) -> i64 {
+    dims[axis + 1..].iter().product()
+}
+
+fn static_shape(cx: &Context, index: usize) -> Result<Vec<i64>, Reason> {
+    let what = || ShapeUnknown.because(format!("the shape of {} must be known", cx.describe(index)));
+    let shape = cx.known_input(index).static_shape().ok_or_else(what)?;
+    match shape.iter().try_fold(1, |product: i64, &dim| product.checked_mul(dim)) {
+        Some(_) => Ok(shape),
+        None => Err(NodeInvalid.because(format!("{} is too large", cx.describe(index)))),
+    }
+}
+
+/// Adds the length of the axis to negative indices, without `Where` and comparisons of integers, which are newer.
+const COUNT_FROM_FRONT: &str = "
+        given = Cast <to = 7> (indices)
+        sign = Cast <to = 1> (given)
+        zero = Constant <value = float {0}> ()
+        is_negative = Less (sign, zero)
+        flag = Cast <to = 7> (is_negative)
+        shift = Mul (flag, lengths)
+        counted = Add (given, shift)\n";
+
+fn gather_elements(cx: &Context) -> Result<String, Reason> {
+    let (data, indices) = (static_shape(cx, 0)?, static_shape(cx, 1)?);
+    if data.len() != indices.len() || data.is_empty() {
+        return Err(NodeInvalid.because("data and indices must have the same rank, which is at least one"));
+    }
+    let axis = counted_from_front(vec![cx.int_or("axis", 0)?], data.len())?[0] as usize;
+    let length = data.get(axis).ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+    if indices.iter().any(|&dim| dim > LONGEST_AXIS) {
+        return Err(TooLarge.because(format!("an axis of the indices has more than {LONGEST_AXIS} elements")));
+    }
+    let mut body = format!(
+        "lengths = Constant <value = int64 {{{length}}}> ()
+         {COUNT_FROM_FRONT}
+         stride = Constant <value = int64 {{{}}}> ()
+         index_{} = Mul (counted, stride)\n",
+        stride(&data, axis),
+        data.len()
+    );
+    for other in (0..data.len()).rev() {
+        let before = other + 1;
+        if other == axis || indices[other] <= 1 {
+            body += &format!("index_{other} = Identity (index_{before})\n");
+            continue;
+        }
+        let places: Vec<String> = (0..indices[other]).map(|place| (place * stride(&data, other)).to_string()).collect();
+        let dims = std::iter::once(indices[other]).chain(std::iter::repeat_n(1, data.len() - before));
+        let dims: Vec<String> = dims.map(|dim| dim.to_string()).collect();
+        body += &format!(
+            "offset_{other} = Constant <value = int64[{}] {{{}}}> ()
+             index_{other} = Add (index_{before}, offset_{other})\n",
+            dims.join(","),
+            places.join(",")
+        );
+    }
+    body += "all = Constant <value = int64[1] {-1}> ()
+             flat = Reshape (data, all)
+             output = Gather <axis: int = 0> (flat, index_0)";
+    Ok(body)
+}
+
+/// The index tuples become numbers of slices of the flattened data.
+fn gather_nd(cx: &Context) -> Result<String, Reason> {
+    let data = static_shape(cx, 0)?;
+    let indices = cx.known_input(1).shape.ok_or_else(|| ShapeUnknown.because("the rank of the indices must be known"))?;
+    let count = indices.last().copied().flatten().and_then(|count| usize::try_from(count).ok());
+    let count = count.ok_or_else(|| ShapeUnknown.because("the last dimension of the indices must be known"))?;
+    if count == 0 || count > data.len() {
+        return Err(
+            NodeInvalid.because(format!("the last dimension of the indices is {count}, but the data has rank {}", data.len()))
+        );
+    }
+    let list = |values: &mut dyn Iterator<Item = i64>| values.map(|value| value.to_string()).collect::<Vec<_>>().join(",");
+    let slices: i64 = data[..count].iter().product();
+    let target = list(&mut std::iter::once(slices).chain(data[count..].iter().copied()));
+    if data.contains(&0) {
+        return Err(ShapeUnknown.because("the data has no elements"));
+    }
+    Ok(format!(
+        "lengths = Constant <value = int64[{count}] {{{}}}> ()
+         {COUNT_FROM_FRONT}
+         strides = Constant <value = int64[{count}] {{{}}}> ()
+         weighted = Mul (counted, strides)
+         number = ReduceSum <axes: ints = [{}], keepdims: int = 0> (weighted)
+         slices_shape = Constant <value = int64[{}] {{{target}}}> ()
+         slices = Reshape (data, slices_shape)
+         output = Gather <axis: int = 0> (slices, number)",
+        list(&mut data[..count].iter().copied()),
+        list(&mut (0..count).map(|axis| stride(&data[..count], axis))),
+        indices.len() - 1,
+        data.len() - count + 1,
+    ))
+}

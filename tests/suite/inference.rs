@@ -1,0 +1,73 @@
+//! Types and shapes that a model does not declare.
+
+use onnx_recast::internals::facts::infer::infer;
+use onnx_recast::internals::graph::{Model, ScopeId};
+
+use crate::support::{expect_no_failures, model};
+
+/// The nodes of a graph with the inputs `x`, `i` and `l`, and the type and shape of `y`.
+const CASES: [(&str, &str); 26] = [
+    ("s = Shape (x) y = Reshape (x, s)", "tensor(float) [?, 3, 4]"),
+    (
+        "s = Shape <start = 1> (x) m = Constant <value_ints = [-1]> () t = Concat <axis = 0> (m, s) y = Reshape (x, t)",
+        "tensor(float) [?, 3, 4]",
+    ),
+    ("t = Constant <value_ints = [0, -1]> () y = Reshape (x, t)", "tensor(float) [?, ?]"),
+    ("s = Shape (x) at = Constant <value_ints = [2]> () g = Gather (s, at) y = ConstantOfShape (g)", "tensor(float) [4]"),
+    (
+        "s = Shape (x) at = Constant <value_int = -1> () g = Gather (s, at) z = Constant <value_int = 0> () d = Constant <value_int = 1> () y = Range (z, g, d)",
+        "tensor(int64) [4]",
+    ),
+    ("s = Constant <value_ints = [5, 1, 1, 1]> () y = Expand (x, s)", "tensor(float) [5, ?, 3, 4]"),
+    ("a = Constant <value_ints = [1]> () y = Unsqueeze (x, a)", "tensor(float) [?, 1, 3, 4]"),
+    ("y = Unsqueeze (x, i)", "tensor(float) [?, ?, ?, ?, ?]"),
+    ("y = ReduceSum (x, i)", "tensor(float) [?, ?, ?]"),
+    ("y = ReduceSum <keepdims = 0> (x, i)", "tensor(float) [?]"),
+    (
+        "b = Constant <value_ints = [1]> () e = Constant <value_ints = [9]> () a = Constant <value_ints = [2]> () y = Slice (x, b, e, a)",
+        "tensor(float) [?, 3, 3]",
+    ),
+    ("y, z = Split <axis = 2, num_outputs = 2> (x)", "tensor(float) [?, 3, 2]"),
+    ("y = Einsum <equation = \"bij->bji\"> (x)", "tensor(float) [?, 4, 3]"),
+    ("y = MatMul (x, v)", "tensor(float) [?, 3]"),
+    ("y, z = TopK (x, k)", "tensor(float) [?, 3, 2]"),
+    ("y = OneHot (i, l, f)", "tensor(float) [2, ?]"),
+    ("y = NonZero (x)", "tensor(int64) [3, ?]"),
+    ("y = Gemm <transB = 1> (w, w)", "tensor(float) [3, 3]"),
+    (
+        "y = If (c) <then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Neg (x) }>",
+        "tensor(float) [?, 3, 4]",
+    ),
+    ("y = If (c) <then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Identity (w) }>", "tensor(float) ?"),
+    ("y = Loop (l, c) <body = b (int64 n, bool g) => (g2, p) { g2 = Identity (g) p = Relu (w) }>", "tensor(float) [?, 3, 4]"),
+    (
+        "y = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1], body = b (e) => (p) { p = Relu (e) }> (x)",
+        "tensor(float) [?, ?, 4]",
+    ),
+    ("m, y = BatchNormalization (x, v, v, v, v)", "tensor(float) [3]"),
+    ("z, y = LayerNormalization <axis = 1> (x, w)", "tensor(float) [?, 1, 1]"),
+    ("y = Tile (x, r)", "tensor(float) [?, 6, 4]"),
+    ("y = MaxPool <kernel_shape = [2], strides = [2]> (x)", "tensor(float) [?, 3, 2]"),
+];
+
+#[test]
+fn shapes_follow_from_shapes() {
+    let mut failures = Vec::new();
+    for (nodes, expected) in CASES {
+        let source = format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g (float[n,3,4] x, int64[2] i, int64 l, float[2] f, bool c) => (y)
+               <float[4] v = {{1, 2, 3, 4}}, float[3,4] w = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, int64[1] k = {{2}}, int64[3] r = {{1, 2, 1}}> {{ {nodes} }}"#
+        );
+        let graph = Model::new(model(&source)).unwrap();
+        let known = infer(&graph).of(graph.lookup(ScopeId::MAIN, "y").unwrap()).clone();
+        let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
+        let shape = known
+            .shape
+            .map_or_else(|| "?".to_owned(), |shape| format!("[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(", ")));
+        let found = format!("{} {shape}", known.value_type.map_or_else(|| "?".to_owned(), |known| known.to_string()));
+        if found != expected {
+            failures.push(format!("{nodes}: {found}, not {expected}"));
+        }
+    }
+    expect_no_failures(failures);
+}
