@@ -104,7 +104,10 @@ pub mod internals {
     }
     modules! { cast cast_file dtype error external facts files folding formats ir_version minifloat packed shown tensor text wire }
     #[cfg(feature = "cli")]
-    modules! { report }
+    pub mod report {
+        pub use crate::report::codes::meanings;
+        pub use crate::report::*;
+    }
 
     pub mod graph {
         pub use crate::graph::cast_attributes::read_saturate;

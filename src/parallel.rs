@@ -35,6 +35,16 @@ mod threads {
         items.into_par_iter().try_for_each_init(&new, &work)
     }
 
+    /// Frees a value while the current thread goes on: to free a model of many nodes takes as long as to write it, and a process that has
+    /// nothing else to do ends before it is done. Windows replaces no file that is still mapped, so there it is freed at once, and in unit
+    /// tests, which have a folder that behaves like that.
+    pub fn drop_later<T: Send + 'static>(value: T) {
+        match cfg!(any(windows, test)) {
+            true => drop(value),
+            false => rayon::spawn(move || drop(value)),
+        }
+    }
+
     /// Whether a condition holds for all items. Stops at the first for which it does not.
     pub fn all<T: Send>(items: Vec<T>, holds: impl Fn(T) -> bool + Sync) -> bool {
         items.into_par_iter().all(&holds)
@@ -59,6 +69,10 @@ mod serial {
     pub fn try_for_each<T, S, E>(items: Vec<T>, new: impl Fn() -> S, work: impl Fn(&mut S, T) -> Result<(), E>) -> Result<(), E> {
         let mut state = new();
         items.into_iter().try_for_each(|item| work(&mut state, item))
+    }
+
+    pub fn drop_later<T>(value: T) {
+        drop(value);
     }
 
     pub fn all<T>(items: Vec<T>, holds: impl Fn(T) -> bool) -> bool {

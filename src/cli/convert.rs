@@ -112,6 +112,7 @@ impl Convert {
                 (_, true) => Expand::Exact,
                 _ => Expand::All,
             },
+            adapters: &[],
         };
         let mut from = opsets(&model.proto().opset_import);
         // The oldest models import no opset.

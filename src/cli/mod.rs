@@ -4,6 +4,7 @@ mod cast;
 mod completions;
 mod convert;
 mod diff;
+mod explain;
 mod failures;
 mod files;
 mod fold;
@@ -18,7 +19,6 @@ mod output;
 mod paths;
 mod prepare;
 mod progress;
-mod rule;
 mod streams;
 
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub struct Cli {
 enum Command {
     Fold(fold::Fold),
     Lint(Box<lint::Lint>),
-    Rule(rule::ExplainRule),
+    Explain(explain::Explain),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Diff(diff::Diff),
@@ -71,7 +71,7 @@ impl Command {
             Command::Fold(fold) => OnError::of_models(fold.format, &fold.output),
             Command::Convert(convert) => OnError::of_models(convert.format, &convert.output),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
-            Command::Rule(rule) if rule.format == Format::Json => OnError::Document,
+            Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
             Command::Lint(lint) => lint.on_error(),
             _ => OnError::Text,
@@ -153,7 +153,7 @@ fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Fold(fold) => fold.run(messages),
         Command::Lint(lint) => lint.run(messages),
-        Command::Rule(rule) => rule.run(messages),
+        Command::Explain(explain) => explain.run(messages),
         Command::Convert(convert) => convert.run(messages),
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),

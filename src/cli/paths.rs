@@ -6,11 +6,12 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
-use glob::MatchOptions;
+use ignore::{DirEntry, WalkBuilder};
 
 use super::files;
 use crate::api::explain_open;
 use crate::error::{Error, ErrorKind};
+use crate::lint;
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -40,7 +41,7 @@ pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for path in paths {
         match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
-            Some(pattern) => expand_pattern(pattern, &mut all),
+            Some(pattern) => expand_pattern(pattern, Ignored::Nothing, &mut all),
             None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
         }
     }
@@ -51,49 +52,69 @@ fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
+/// Which files of a folder are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// Those that git ignores, and those of `.ignore` files.
+    ByIgnoreFiles,
+    /// None.
+    Nothing,
+}
+
 /// The model files that the paths name, in order and without duplicates; those of a folder or pattern are sorted by name. A path that
 /// cannot be read yields an error in place of its files.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<Found, Error>> {
+pub fn expand(paths: &[PathBuf], ignored: Ignored) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
     for path in paths {
-        expand_one(path, &mut all);
+        expand_one(path, ignored, &mut all);
     }
     let mut seen = HashSet::new();
     all.retain(|path| path.as_ref().map_or(true, |found| seen.insert(found.path.clone())));
     all
 }
 
-fn expand_one(path: &Path, all: &mut Vec<Result<Found, Error>>) {
+fn expand_one(path: &Path, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
     match fs::metadata(path) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
-        Ok(metadata) if metadata.is_dir() => walk(path, all),
+        Ok(metadata) if metadata.is_dir() => walk(path, ignored, all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
-            Some(pattern) => expand_pattern(pattern, all),
+            Some(pattern) => expand_pattern(pattern, ignored, all),
             None => all.push(Err(failure(path, error))),
         },
     }
 }
 
-fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Error>>) {
+fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
     let unfound = |code, message: String| Err(Error::new(code, message).in_file(pattern));
-    let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
-    let matches = match glob::glob_with(pattern, options) {
-        Ok(matches) => matches,
-        Err(error) => {
-            let message = format!("is not a valid pattern: {} at character {}", error.msg, error.pos + 1);
-            return all.push(unfound(ErrorKind::Usage, message));
-        }
+    // The folder to search, and the pattern of the paths beneath it.
+    let (folder, below): (PathBuf, Vec<Component>) = split(pattern);
+    let is_of_folders = below.last().is_some_and(|last| last.as_os_str() == "**");
+    let names: Vec<_> =
+        below[..below.len() - usize::from(is_of_folders)].iter().map(|name| name.as_os_str().to_string_lossy()).collect();
+    let glob = match lint::glob(&names.join("/")) {
+        Ok(glob) => glob.compile_matcher(),
+        Err(error) => return all.push(unfound(ErrorKind::Usage, format!("is not a valid pattern: {}", error.kind()))),
     };
+    let shows_hidden = names.iter().any(|name| name.starts_with('.'));
     let before = all.len();
-    for path in matches {
-        match path {
-            Ok(path) if path.is_dir() => walk(&path, all),
-            Ok(path) => push_file(&path, all),
-            Err(error) => {
-                let path = error.path().to_owned();
-                all.push(Err(failure(&path, error.into())));
+    let mut walker = entries(&folder, ignored, move |entry| shows_hidden || !is_hidden(entry));
+    if !names.iter().any(|name| name.contains("**")) {
+        walker.max_depth(Some(names.len()));
+    }
+    // A pattern in a folder that does not exist matches nothing.
+    for entry in folder.is_dir().then(|| walker.build()).into_iter().flatten() {
+        match entry {
+            Ok(entry) => {
+                let below = entry.path().strip_prefix(&folder).unwrap_or(entry.path());
+                match (glob.is_match(below), entry.path().is_dir()) {
+                    (false, _) => {}
+                    (true, true) => walk(entry.path(), ignored, all),
+                    (true, false) if is_of_folders => {}
+                    (true, false) => push_file(entry.path(), all),
+                }
             }
+            Err(error) => all.push(Err(walk_failure(&folder, error))),
         }
     }
     if all.len() == before {
@@ -101,24 +122,59 @@ fn expand_pattern(pattern: &str, all: &mut Vec<Result<Found, Error>>) {
     }
 }
 
-/// Adds the models of a folder and its subfolders, except hidden ones.
-fn walk(folder: &Path, all: &mut Vec<Result<Found, Error>>) {
-    let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<fs::DirEntry>>>) {
-        Ok(entries) => entries,
-        Err(error) => return all.push(Err(failure(&plain(folder), error))),
-    };
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        // Symbolic links to folders are skipped: they may form a cycle.
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if is_folder && !hidden {
-            walk(&path, all);
-        } else if !is_folder && path.extension().is_some_and(|extension| extension == "onnx") {
-            push_file(&path, all);
+/// The components of a pattern before the first with a wildcard, as a path, and the others.
+fn split(pattern: &str) -> (PathBuf, Vec<Component<'_>>) {
+    let components: Vec<Component> = Path::new(pattern).components().collect();
+    let is_plain = |component: &&Component| component.as_os_str().to_str().is_some_and(|name| !is_pattern(name));
+    let plain = components.iter().take_while(is_plain).count();
+    let (folder, below) = components.split_at(plain);
+    let folder: PathBuf = folder.iter().collect();
+    (if plain == 0 { PathBuf::from(".") } else { folder }, below.to_vec())
+}
+
+/// What is in a folder and its subfolders, in order, except entries that are not `shown`. Links to folders are not followed: they may
+/// form a cycle.
+fn entries(folder: &Path, ignored: Ignored, shown: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(folder);
+    walk.standard_filters(ignored == Ignored::ByIgnoreFiles).hidden(false).sort_by_file_name(Ord::cmp);
+    walk.filter_entry(move |entry| entry.depth() == 0 || shown(entry));
+    walk
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+fn is_folder(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
+}
+
+/// Adds the models of a folder and its subfolders, except hidden folders.
+fn walk(folder: &Path, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
+    for entry in entries(folder, ignored, |entry| !(is_folder(entry) && is_hidden(entry))).build() {
+        match entry {
+            Ok(entry) => {
+                if !is_folder(&entry) && entry.path().extension().is_some_and(|extension| extension == "onnx") {
+                    push_file(entry.path(), all);
+                }
+            }
+            Err(error) => all.push(Err(walk_failure(folder, error))),
         }
     }
+}
+
+/// The error of a folder that cannot be read.
+fn walk_failure(folder: &Path, error: ignore::Error) -> Error {
+    let mut path = folder.to_owned();
+    let mut cause = &error;
+    while let ignore::Error::WithPath { err, .. } | ignore::Error::WithDepth { err, .. } = cause {
+        if let ignore::Error::WithPath { path: at, .. } = cause {
+            path.clone_from(at);
+        }
+        cause = err;
+    }
+    let text = cause.to_string();
+    failure(&plain(&path), error.into_io_error().unwrap_or_else(|| io::Error::other(text)))
 }
 
 /// Adds a file that was found, not named. Only regular files and links to them are added; reading a pipe would block.

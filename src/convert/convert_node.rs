@@ -9,8 +9,9 @@ use super::check;
 use super::context::{Context, Record, Source};
 use super::expand::expand;
 use super::expansions;
+use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use crate::facts::{self, Schema};
-use crate::graph::Names;
+use crate::graph::{Names, is_onnx_domain};
 use crate::wire::schema::NodeProto;
 
 /// Converts a node to the target opset.
@@ -68,7 +69,8 @@ impl<'m> NodeConverter<'_, 'm> {
                 // The older version of an operator is preferred to its expansion.
                 Some(expansion) => {
                     let (mark, original) = (cx.record.mark(), cx.node.clone());
-                    let is_adapted = step.to.is_some_and(|to| !to.deprecated) && adapt(&mut cx, &step).is_ok();
+                    let has_adapter = step.to.is_some_and(|to| !to.deprecated) || operator_adapter(&cx, &step).is_some();
+                    let is_adapted = has_adapter && adapt(&mut cx, &step).is_ok();
                     if !is_adapted {
                         cx.record.reset(mark);
                         (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
@@ -92,6 +94,9 @@ impl<'m> NodeConverter<'_, 'm> {
                 return Ok(converted);
             }
             (node, at) = (moved, step.opset);
+            if !is_onnx_domain(node.domain()) {
+                break;
+            }
         }
         converted.node = Some(node);
         Ok(converted)
@@ -201,6 +206,11 @@ impl Step {
 /// Takes one step: applies the adapter, then validates the node against the other version.
 fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
     let op = step.from.name;
+    if let Some(adapter) = operator_adapter(cx, step) {
+        let adapt = if step.is_up() { adapter.up } else { adapter.down };
+        adapt(&mut NodeAdapter(cx))?;
+        return if is_onnx_domain(cx.node.domain()) { check_adapted(cx, step) } else { Ok(()) };
+    }
     let actions = match (adapters::find(op, step.newer), step.to) {
         (Some(adapter), _) if step.is_up() => adapter.up,
         (Some(adapter), _) => adapter.down,
@@ -217,8 +227,18 @@ fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
     if cx.initializer.is_some() {
         return Ok(());
     }
+    check_adapted(cx, step)
+}
+
+/// The adapter of another crate for a step.
+fn operator_adapter(cx: &Context, step: &Step) -> Option<&'static OperatorAdapter> {
+    cx.source.options.adapters.iter().copied().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer)
+}
+
+/// Validates a node against its schema after a step.
+fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
     let target = match cx.node.op_type() {
-        name if name == op => step.to,
+        name if name == step.from.name => step.to,
         name => facts::schema("", name, step.opset),
     };
     let target =

@@ -49,6 +49,8 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
         expansions: plan.expansions,
         warnings: plan.warnings,
     };
+    // What was inferred can take as much memory as the new nodes.
+    drop(inferred);
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));

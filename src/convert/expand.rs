@@ -42,9 +42,9 @@ pub enum Exactness {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Expanded {
     /// The path of the original node.
-    pub node: String,
+    pub node: Box<str>,
     /// The operator.
-    pub op: String,
+    pub op: &'static str,
     /// How the results compare.
     pub class: Exactness,
     /// The number of nodes that replace it.

@@ -17,12 +17,14 @@ mod convert_node;
 mod expand;
 mod expansions;
 mod make;
+mod operator_adapter;
 mod plan;
 mod reason;
 mod context;
 mod valid;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -31,6 +33,7 @@ use crate::error::Invalid;
 pub(crate) use engine::convert;
 pub use expand::{Exactness, Expand, Expanded};
 pub use ir::IrVersion;
+pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 
 /// What to convert to, and how.
@@ -48,6 +51,8 @@ pub struct Options {
     pub strict: bool,
     /// Which operators without an equivalent may be expanded into several nodes.
     pub expand: Expand,
+    /// Adapters of other crates.
+    pub adapters: &'static [&'static OperatorAdapter],
 }
 
 /// Which defaults of new attributes are written out when upgrading.
@@ -74,6 +79,7 @@ impl Options {
             explicit: Explicit::Relevant,
             strict: false,
             expand: Expand::All,
+            adapters: &[],
         }
     }
 }
@@ -97,15 +103,15 @@ pub struct Report {
     pub warnings: Vec<Change>,
 }
 
-/// What was done to a node.
+/// What was done to a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The node's path.
-    pub node: String,
+    pub node: Box<str>,
     /// Its operator.
-    pub op: String,
+    pub op: Arc<str>,
     /// What was done.
-    pub what: String,
+    pub what: Arc<str>,
 }
 
 /// A node that cannot be converted.

@@ -12,6 +12,8 @@ use crate::facts::infer::Inferred;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The conversion plan of a model: edits and their report, or blockers.
 #[derive(Default)]
@@ -32,7 +34,9 @@ impl Plan {
             inferred,
             names: Names::new(model),
             inner: inner_scopes(model),
-            nodes: HashMap::default(),
+            nodes: BTreeMap::new(),
+            texts: HashSet::default(),
+            same: HashMap::default(),
             released: Vec::new(),
             edits: Vec::new(),
             changes: Vec::new(),
@@ -71,7 +75,11 @@ struct Planner<'m> {
     /// By node: the graphs in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
     /// The nodes that replace a changed node.
-    nodes: HashMap<NodeId, Vec<NodeProto>>,
+    nodes: BTreeMap<NodeId, Vec<NodeProto>>,
+    /// Texts of the report. Many nodes have the same operator and change in the same way.
+    texts: HashSet<Arc<str>>,
+    /// By operator and opset: whether it is the same in the target.
+    same: HashMap<(&'m str, i64), bool>,
     /// Constants that a node no longer uses.
     released: Vec<ValueId>,
     /// All edits except those of nodes.
@@ -103,7 +111,7 @@ impl<'m> Planner<'m> {
     fn node(&mut self, id: NodeId, from: i64) {
         let (model, target) = (self.model, self.options.opset);
         let proto = model.node(id);
-        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || is_same(proto.op_type(), from, target) {
+        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type(), from) {
             return;
         }
         let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
@@ -153,6 +161,12 @@ impl<'m> Planner<'m> {
         node
     }
 
+    /// Whether an operator exists and is the same in an opset and the target.
+    fn is_same(&mut self, op: &'m str, from: i64) -> bool {
+        let target = self.options.opset;
+        *self.same.entry((op, from)).or_insert_with(|| is_same(op, from, target))
+    }
+
     fn bodies(&self, id: NodeId) -> &[ScopeId] {
         self.inner.get(&id).map_or(&[], Vec::as_slice)
     }
@@ -165,17 +179,17 @@ impl<'m> Planner<'m> {
 
     /// Records the result for a node.
     fn keep(&mut self, id: NodeId, converted: Converted, record: Record) {
-        let change = |what: String| {
-            let (node, op) = (self.model.node_path(id), self.model.node(id).op_type().to_owned());
-            (id, Change { node, op, what })
-        };
-        self.warnings.extend(record.warnings.into_iter().map(&change));
+        for warning in &record.warnings {
+            let change = self.change(id, warning);
+            self.warnings.push((id, change));
+        }
         if record.notes.is_empty() {
             return;
         }
-        self.changes.push(change(record.notes.join("; ")));
+        let change = self.change(id, &record.notes.join("; "));
+        self.changes.push((id, change));
         self.expansions.extend(record.expanded.iter().map(|&(op, class, nodes)| {
-            let expanded = Expanded { node: self.model.node_path(id), op: op.to_owned(), class, nodes };
+            let expanded = Expanded { node: self.model.node_path(id).into(), op, class, nodes };
             (id, expanded)
         }));
         self.released.extend(record.released);
@@ -195,6 +209,22 @@ impl<'m> Planner<'m> {
         self.nodes.insert(id, nodes);
     }
 
+    fn change(&mut self, id: NodeId, what: &str) -> Change {
+        let model = self.model;
+        Change { node: model.node_path(id).into(), op: self.shared(model.node(id).op_type()), what: self.shared(what) }
+    }
+
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = text.into();
+        if self.texts.len() < MOST_SHARED_TEXTS {
+            self.texts.insert(Arc::clone(&text));
+        }
+        text
+    }
+
     /// The replacement of a node already contains its converted subgraphs.
     fn forget_bodies(&mut self, id: NodeId) {
         for scope in self.bodies(id).to_vec() {
@@ -208,9 +238,9 @@ impl<'m> Planner<'m> {
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
         edits.append(&mut self.edits);
-        let mut nodes: Vec<_> = self.nodes.into_iter().collect();
-        nodes.sort_by_key(|(id, _)| *id);
-        edits.extend(nodes.into_iter().map(|(node, with)| Edit::ReplaceNode { node, with }));
+        // One more is the IR version.
+        edits.reserve_exact(self.nodes.len() + 1);
+        edits.extend(self.nodes.into_iter().map(|(node, with)| Edit::ReplaceNode { node, with }));
         Plan {
             edits,
             changes: in_order(self.changes),
@@ -247,6 +277,9 @@ impl<'m> Planner<'m> {
         edits
     }
 }
+
+/// How many different texts of the report are kept to be shared. More are unlikely to recur.
+const MOST_SHARED_TEXTS: usize = 1024;
 
 /// Whether an operator exists and is the same in two opsets.
 fn is_same(op: &str, from: i64, to: i64) -> bool {

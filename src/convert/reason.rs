@@ -62,6 +62,13 @@ pub enum Code {
     Strict,
 }
 
+impl Reason {
+    /// A reason of an adapter.
+    pub fn new(code: Code, text: impl Into<String>) -> Reason {
+        Reason { code, text: text.into() }
+    }
+}
+
 impl Code {
     /// A reason of this kind.
     pub(super) fn because(self, text: impl Into<String>) -> Reason {

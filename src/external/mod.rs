@@ -29,11 +29,12 @@ use std::sync::Arc;
 use crate::error::{self, Classified, ErrorKind};
 use crate::files::{self, FileId, Folder, id_of};
 use crate::graph::{Edit, Model, Refused, TensorPlace};
+use crate::parallel;
 use crate::tensor::{BadTensor, Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
 use crate::wire::{
     Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, at, check_replaceable, is_stream,
-    is_temporary, save, save_together,
+    is_temporary, lost_owner, save, save_together,
 };
 use arrange::arrange;
 use neighbours::Neighbours;
@@ -84,22 +85,22 @@ pub enum Unplaceable {
         reason: BadTensor,
     },
     /// The model has data files, and the output no folder.
-    #[error("the model's data files cannot follow it into a pipe; use --external-data inline, or -o FILE")]
+    #[error("external data cannot be written to a stream")]
     Stream,
     /// A data file is wanted, and the output has no folder.
-    #[error("a data file cannot follow a model into a pipe; use -o FILE")]
+    #[error("a data file cannot be written to a stream")]
     FileOfStream,
     /// The model file would be too large.
-    #[error("the model file would have {0} bytes, more than protobuf's 2 GiB; use -o FILE --external-data DATA_FILE")]
+    #[error("the model file would have {0} bytes, more than protobuf's 2 GiB")]
     TooLarge(u64),
     /// The name of a data file leads out of the folder.
-    #[error("--external-data '{0}': is not a path of a data file inside the output's folder")]
+    #[error("data file '{0}': is not a path of a data file inside the output's folder")]
     BadName(String),
     /// The name of a data file is that of the model.
-    #[error("--external-data '{0}': is the output file; the model and its data are two files, use another name")]
+    #[error("data file '{0}': is the output file; the model and its data are two files")]
     SameFile(String),
     /// A data file has a name under which no file is created.
-    #[error("data file '{location}': {why}; it is not copied to the output's folder, use --external-data inline or FILE")]
+    #[error("data file '{location}': {why}; it is not copied to the output's folder")]
     UnsafeCopy {
         /// What the model says.
         location: String,
@@ -107,10 +108,10 @@ pub enum Unplaceable {
         why: String,
     },
     /// The new data file would take the place of a model.
-    #[error("--external-data '{0}': is a model; use another name")]
+    #[error("data file '{0}': is a model")]
     OverModel(String),
     /// The new data file would take the place of one that is needed.
-    #[error("--external-data '{name}': {} keeps tensors in this file; use another name", .by.display())]
+    #[error("data file '{name}': {} keeps tensors in this file", .by.display())]
     InUse {
         /// The data file.
         name: String,
@@ -118,7 +119,7 @@ pub enum Unplaceable {
         by: PathBuf,
     },
     /// The output would take the place of a data file of the model.
-    #[error("{}: the model keeps tensors in this file; use another output", .0.display())]
+    #[error("{}: the model keeps tensors in this file", .0.display())]
     OverData(PathBuf),
     /// The output cannot be replaced, see [`check_replaceable`], or cannot be looked at.
     #[error("{0}")]
@@ -204,6 +205,7 @@ impl Plan {
         }
         let data_ids = place.data_ids(&model);
         check_output(&place, &data_ids)?;
+        let lost_owner = place.output.as_deref().and_then(lost_owner_note);
         let is_unchanged = model.proto().source().is_some();
         let mut plan = Plan {
             target: target.clone(),
@@ -244,9 +246,11 @@ impl Plan {
         {
             plan.before.extend(copies.there);
             (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
+            plan.notes.extend(lost_owner);
             return Ok(plan);
         }
         plan.is_there = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
+        plan.notes.extend(lost_owner.filter(|_| !plan.is_there));
         let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
         let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
         if !sorted.to_file.is_empty() {
@@ -272,6 +276,7 @@ impl Plan {
                     let note =
                         |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
                     plan.notes.extend(left.map(note));
+                    plan.notes.extend(lost_owner_note(&chosen.path));
                     plan.replaced = Some(chosen.path.clone());
                     plan.data.push(NewFile::replacing(chosen.path, layout));
                 } else {
@@ -281,7 +286,10 @@ impl Plan {
         }
         plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
-        plan.model = Layout::of(model.apply(edits)?.proto());
+        // The index is freed before the model is laid out.
+        let proto = model.apply(edits)?.into_proto();
+        plan.model = Layout::of(&proto);
+        parallel::drop_later(proto);
         if plan.bytes() > LARGEST_MESSAGE {
             return Err(Unplaceable::TooLarge(plan.bytes()));
         }
@@ -374,6 +382,12 @@ impl Plan {
         }
         Ok(self.unused.settle(self.prunes, |file| file.remove().map_err(|error| format!("cannot be removed: {error}"))))
     }
+}
+
+/// Says that a file that is replaced belongs to another user, if the new file will not.
+fn lost_owner_note(path: &Path) -> Option<String> {
+    let owner = lost_owner(path)?;
+    Some(format!("{}: belongs to user {owner}; the new file belongs to the user who runs recast", path.display()))
 }
 
 /// What is at a path now.

@@ -128,16 +128,18 @@ impl Place {
         };
         let made = made.and_then(|made| files::resolve(made).ok());
         let is_used = |path: &Path| kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path);
-        if self.is_in_place {
-            return Unused::of(model.original_data_ranges(), &self.data, output, is_used);
-        }
         let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| files::resolve(path).ok()).collect();
-        // The old model is read only if it may have such files: beside the new one it takes as much memory again.
-        let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
-        let data = || Arc::new(DataFolder::of_model(output));
-        old.map_or_else(Unused::default, |old| {
-            Unused::of(&old, &data(), output, |path| is_used(path) || !own.iter().any(|own| own == path))
-        })
+        let left: Vec<&PathBuf> = own.iter().filter(|path| !is_used(path)).collect();
+        let unused = if self.is_in_place {
+            Unused::of(model.original_data_ranges(), &self.data, output, is_used)
+        } else {
+            // The old model is read only if it may have such files: beside the new one it takes as much memory again.
+            let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
+            let data = Arc::new(DataFolder::of_model(output));
+            let is_kept = |path: &Path| is_used(path) || !own.iter().any(|own| own == path);
+            old.map_or_else(Unused::default, |old| Unused::of(&old, &data, output, is_kept))
+        };
+        if files::stat_target(output).is_ok() { unused.with_left_over(&left, output) } else { unused }
     }
 
     /// The files that the model keeps tensors in.

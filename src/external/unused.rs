@@ -79,11 +79,39 @@ impl Unused {
         Unused { files, data: Arc::clone(data), output: output.to_owned() }
     }
 
+    /// These, and data files of the output's names that neither the old model nor any other model uses: a run that is killed after the last
+    /// rename of a pair leaves such a file.
+    pub(super) fn with_left_over(mut self, own: &[&PathBuf], output: &Path) -> Unused {
+        let is_listed = |path: &Path| self.files.iter().any(|file| file.at.path() == path);
+        let others: Vec<&Path> = own.iter().map(|path| path.as_path()).filter(|path| !is_listed(path)).collect();
+        if others.is_empty() {
+            return self;
+        }
+        let folder = crate::wire::folder_of(output);
+        let neighbours = Neighbours::of(&folder, others.iter().copied());
+        let data = DataFolder::of_model(output);
+        for path in others.into_iter().filter(|path| neighbours.referring(path).next().is_none()) {
+            let location = path.file_name().and_then(|name| name.to_str());
+            let located = location.and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
+            if let Some((location, at)) = located {
+                self.files.push(File { at, location, ranges: Vec::new() });
+            }
+        }
+        self.output = output.to_owned();
+        self
+    }
+
     /// What becomes of them: all stay, or with `prune` those go that may, of which `remove` says whether it went.
     pub(super) fn settle(self, prune: bool, remove: impl Fn(&Located) -> Result<(), String>) -> OldFiles {
         let mut old = OldFiles::default();
         for file in &self.files {
-            let settled = if prune { self.may_go(file).and_then(|()| self.remove(file, &remove)).map_err(Some) } else { Err(None) };
+            let settled = if file.ranges.is_empty() {
+                Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
+            } else if prune {
+                self.may_go(file).and_then(|()| self.remove(file, &remove)).map_err(Some)
+            } else {
+                Err(None)
+            };
             match settled {
                 Ok(()) => old.removed.push(file.at.path()),
                 Err(reason) => old.unused.push(UnusedFile { path: file.at.path(), bytes: file.at.stat.bytes, reason }),

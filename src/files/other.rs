@@ -32,6 +32,10 @@ pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
 pub(super) fn take_attributes(_file: &File, _old: &File) {}
 
 /// A new file has the permissions that its folder gives.
+pub(super) fn can_keep_owner(_old: &Stat) -> bool {
+    true
+}
+
 pub(super) fn take_permissions(_file: &File, _old: &Stat) -> io::Result<()> {
     Ok(())
 }

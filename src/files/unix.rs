@@ -57,6 +57,12 @@ pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
     if now.mode != mode { set_mode(file, mode) } else { Ok(()) }
 }
 
+/// Whether a new file can get the owner of an older one: only the superuser gives files away.
+pub(super) fn can_keep_owner(old: &Stat) -> bool {
+    let user = rustix::process::geteuid();
+    user.is_root() || user.as_raw() == old.owner
+}
+
 #[allow(clippy::unnecessary_cast)] // The types of the mode differ between systems.
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(fchmod(file, Mode::from_raw_mode(mode as _))?)

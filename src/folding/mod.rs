@@ -263,7 +263,7 @@ impl Decisions<'_> {
         let constant = self.model.constant(value)?;
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
-            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(error)),
+            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(Box::new(error))),
             _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;

@@ -86,7 +86,7 @@ pub enum Reason {
     Failed(#[from] Failure),
     /// The data file of the input cannot be read, since its folder is unknown.
     #[error(transparent)]
-    DataUnavailable(BadTensor),
+    DataUnavailable(Box<BadTensor>),
     /// Too many tensors were computed from a constant.
     #[error("the limit of {CASTS_OF_EACH} casts per large constant is reached for '{constant}'")]
     CastLimit {

@@ -320,15 +320,19 @@ impl<'m> Builder<'m> {
     /// order is the document order.
     fn sort(mut self) -> Result<Index, Invalid> {
         let graph = &self.index.graph;
-        let order = match graph.raw_edges().iter().all(|edge| edge.source() < edge.target()) {
-            true => graph.node_indices().collect(),
-            false => petgraph::algo::toposort(graph, None).map_err(|cycle| self.cycle(cycle.node_id()))?,
+        let mut order = Vec::with_capacity(self.index.nodes.iter().map(Vec::len).sum());
+        let mut add = |vertex| match graph[vertex] {
+            Vertex::Node(node) => order.push(node),
+            Vertex::Value(_) => {}
         };
-        let nodes = order.into_iter().filter_map(|vertex| match self.index.graph[vertex] {
-            Vertex::Node(node) => Some(node),
-            Vertex::Value(_) => None,
-        });
-        self.index.order = nodes.collect();
+        match graph.raw_edges().iter().all(|edge| edge.source() < edge.target()) {
+            true => graph.node_indices().for_each(&mut add),
+            false => {
+                let sorted = petgraph::algo::toposort(graph, None).map_err(|cycle| self.cycle(cycle.node_id()))?;
+                sorted.into_iter().for_each(&mut add);
+            }
+        }
+        self.index.order = order;
         Ok(self.index)
     }
 

@@ -146,26 +146,9 @@ impl<'m> Given<'m> {
 
 /// Whether two attributes have the same value, regardless of their names and documentation. Zeros of different signs differ.
 fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
-    let raw::AttributeProto {
-        name: _,
-        doc_string: _,
-        ref_attr_name,
-        r#type,
-        f,
-        i,
-        s,
-        t,
-        g,
-        sparse_tensor,
-        tp,
-        floats,
-        ints,
-        strings,
-        tensors,
-        graphs,
-        sparse_tensors,
-        type_protos,
-    } = &**left;
+    let raw::AttributeProto { name: _, ref_attr_name, r#type, f, i, s, t, g, sparse_tensor, floats, ints, sparse_tensors, rare: _ } =
+        &**left;
+    let raw::AttributeProtoRare { doc_string: _, strings, tensors, graphs, tp, type_protos } = &***left;
     *ref_attr_name == right.ref_attr_name
         && *r#type == right.r#type
         && f.map(f32::to_bits) == right.f.map(f32::to_bits)

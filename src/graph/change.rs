@@ -16,8 +16,8 @@ use crate::wire::schema::{
 /// The changes of one scope; positions are those before any change.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// By position: the nodes that replace a node.
-    pub nodes: HashMap<u32, Vec<NodeProto>>,
+    /// The position of a node, and the nodes that replace it; of several entries for a node, the last counts.
+    pub nodes: Vec<(u32, Vec<NodeProto>)>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
     /// Tensors that replace a tensor.
@@ -174,8 +174,8 @@ impl Changes {
     /// Names that are no longer defined: removed initializers, and outputs that no new node produces.
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
-        gone.extend(self.nodes.keys().flat_map(|&position| nodes[position as usize].output.iter().cloned()));
-        let new_nodes = self.nodes.values().flatten();
+        gone.extend(self.nodes.iter().flat_map(|&(position, _)| nodes[position as usize].output.iter().cloned()));
+        let new_nodes = self.nodes.iter().flat_map(|(_, nodes)| nodes);
         for name in
             self.added.iter().map(|tensor| tensor.name()).chain(new_nodes.flat_map(|node| node.output.iter().map(String::as_str)))
         {
@@ -208,10 +208,16 @@ impl Changes {
         if self.nodes.is_empty() {
             return;
         }
+        self.nodes.sort_by_key(|&(position, _)| position);
+        let mut replacements = std::mem::take(&mut self.nodes).into_iter().peekable();
         let old = std::mem::take(nodes);
         nodes.reserve(old.len());
         for (position, node) in (0..).zip(old) {
-            match self.nodes.remove(&position) {
+            let mut new = None;
+            while let Some((_, replacement)) = replacements.next_if(|(replaced, _)| *replaced == position) {
+                new = Some(replacement);
+            }
+            match new {
                 Some(new) => nodes.extend(new),
                 None => nodes.push(node),
             }

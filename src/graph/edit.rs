@@ -4,11 +4,13 @@ use super::Model;
 use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
 use super::metadata::{MetadataKeys, drop_entries};
-use super::scope::{NodeId, ScopeId};
+use super::query::domain_name;
+use super::scope::{NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::hash::{HashMap, HashSet};
+use crate::ir_version;
 use crate::wire::schema::{NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
@@ -103,15 +105,19 @@ impl Model {
     /// # Errors
     /// If a value that is still used, is an output of a graph, is pinned or is overridable would lose its definition; if a name
     /// would be defined twice or refer to another value than before; if the result violates an invariant of the model.
-    pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
+    pub fn apply(self, mut edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
+        }
+        if self.ir_version() <= ir_version::LATEST && edits.iter().all(is_of_version) {
+            return Ok(self.with_versions(&edits));
         }
         self.check_removals(&edits)?;
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
-        let (header, edits): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_of_header);
+        let header: Vec<Edit> = edits.extract_if(.., |edit| is_of_header(edit)).collect();
+        changes.entry(ScopeId::MAIN).or_default().nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
         for edit in edits {
             self.sort_into(&mut changes, edit)?;
         }
@@ -144,6 +150,24 @@ impl Model {
         }
     }
 
+    /// Versions do not affect the index, except for the imported opsets. In models of later IR versions than the latest, unknown types are
+    /// tolerated.
+    fn with_versions(mut self, edits: &[Edit]) -> Model {
+        for edit in edits {
+            match *edit {
+                Edit::SetOpset { root, version } => {
+                    let kind = self.scope_kind(root);
+                    set_opset(&mut self.proto, kind, version);
+                    let importing = if matches!(kind, ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
+                    self.index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
+                }
+                Edit::SetIrVersion(version) => self.proto.ir_version = Some(version),
+                _ => unreachable!("only edits of versions are applied here"),
+            }
+        }
+        self
+    }
+
     /// Whether the value's name refers to it in `scope`, and not to a value that shadows it.
     #[must_use]
     pub fn is_visible(&self, value: ValueId, scope: ScopeId) -> bool {
@@ -157,21 +181,34 @@ impl Model {
 
     /// A definition that is removed must be restored under its name, or have no remaining use.
     fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let mut removed_values = Vec::new();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    // Most nodes are replaced by nodes that define the same names.
+                    let is_kept = |name: &str| with.iter().any(|new| new.output.iter().any(|output| output == name));
+                    removed_values.extend(self.outputs(*node).map(|(_, value)| value).filter(|&value| !is_kept(self.name(value))));
+                }
+                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                _ => {}
+            }
+        }
+        if removed_values.is_empty() {
+            return Ok(());
+        }
         let mut removed_nodes = HashSet::default();
         let mut rewired = HashSet::default();
-        let mut removed_values = Vec::new();
         let mut defined = HashSet::default();
         for edit in edits {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
-                    removed_values.extend(self.outputs(*node).map(|(_, value)| value));
                     defined.extend(with.iter().flat_map(|new| &new.output).map(|name| (node.scope, name.as_str())));
                 }
                 Edit::AddInitializer { scope, tensor } => {
                     defined.insert((*scope, tensor.name()));
                 }
-                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                Edit::RemoveInitializer(_) => {}
                 Edit::Rewire { from, .. } => {
                     rewired.insert(*from);
                 }
@@ -224,7 +261,7 @@ impl Model {
     fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
         match edit {
             Edit::ReplaceNode { node, with } => {
-                changes.entry(node.scope).or_default().nodes.insert(node.position, with);
+                changes.entry(node.scope).or_default().nodes.push((node.position, with));
             }
             Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
@@ -287,6 +324,15 @@ impl Model {
 /// Whether an edit concerns the model as a whole instead of one scope.
 fn is_of_header(edit: &Edit) -> bool {
     matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
+}
+
+/// Whether an edit changes a version and nothing else.
+fn is_of_version(edit: &Edit) -> bool {
+    matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_))
+}
+
+fn is_of_main_node(edit: &Edit) -> bool {
+    matches!(edit, Edit::ReplaceNode { node, .. } if node.scope == ScopeId::MAIN)
 }
 
 /// Bits of an element.

@@ -101,12 +101,12 @@ impl Baseline {
 }
 
 fn known(found: &Diagnostic, folder: &Path) -> Known {
-    let path = match &*found.path {
+    let path = match &**found.path() {
         "-" => PathBuf::from("-"),
         path => {
             let path = absolute(Path::new(path));
             path.strip_prefix(folder).map_or(path.clone(), Path::to_owned)
         }
     };
-    Known { path: path.to_string_lossy().replace('\\', "/"), code: found.code.to_owned(), place: found.identity().to_owned() }
+    Known { path: path.to_string_lossy().replace('\\', "/"), code: found.code().to_owned(), place: found.identity() }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use glob::{MatchOptions, Pattern};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::Deserialize;
 
 use super::{Layer, Selector, Severity};
@@ -30,7 +30,7 @@ pub struct Config {
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     folder: PathBuf,
-    pattern: Pattern,
+    pattern: GlobMatcher,
     /// Whether the pattern matches paths instead of names.
     of_paths: bool,
 }
@@ -126,10 +126,10 @@ impl FilePattern {
     ///
     /// # Errors
     /// If the pattern is not valid.
-    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, glob::PatternError> {
+    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, globset::Error> {
         let of_paths = pattern.trim_end_matches('/').contains('/');
         let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
-        Ok(FilePattern { folder: absolute(folder), pattern: Pattern::new(&plain.to_string_lossy())?, of_paths })
+        Ok(FilePattern { folder: absolute(folder), pattern: glob(&plain.to_string_lossy())?.compile_matcher(), of_paths })
     }
 
     /// Whether the pattern matches a file, or a folder that contains it.
@@ -137,13 +137,20 @@ impl FilePattern {
     pub fn matches(&self, path: &Path) -> bool {
         let path = absolute(path);
         let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
-        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
         let mut paths = inside.ancestors().filter(|path| !path.as_os_str().is_empty());
         match self.of_paths {
-            true => paths.any(|path| self.pattern.matches_path_with(path, options)),
-            false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.matches_path(Path::new(name)))),
+            true => paths.any(|path| self.pattern.is_match(path)),
+            false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.is_match(name))),
         }
     }
+}
+
+/// A pattern of paths: `*` and `?` match no `/`, `**` matches any folders.
+///
+/// # Errors
+/// If the pattern is not valid.
+pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
 }
 
 /// The absolute path, without `.` and `..`; links are not resolved.

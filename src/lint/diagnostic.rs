@@ -1,140 +1,283 @@
-//! A finding as it is reported: all that words can say of it, without the model.
+//! A finding as it is reported: all that can be printed of it, without the model.
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{Finding, Fix, Place, Rule, Severity};
+use super::{Fix, Place, Rule, Severity};
+use crate::error::shortened;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::text;
 use crate::wire::Kept;
 
-/// A finding, told in full. A model may have one for each of its nodes, so its size counts.
-#[derive(Clone, Debug, Serialize)]
+/// A finding that does not refer to the model. A model may have one for each of its nodes, so its size matters: what many findings of a
+/// model have in common is shared, the texts of one finding are one allocation, and what they are made of is not stored twice.
+#[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// The model file, as it was named.
-    pub path: Arc<str>,
-    /// The rule's code.
-    pub code: &'static str,
-    /// The rule's name.
-    pub name: &'static str,
-    /// How bad it is, by the user's word or the rule's.
-    pub severity: Severity,
-    /// What is wrong.
-    pub message: Box<str>,
-    /// The path of the scope: `graph/if_1.then_branch`; none for the model as a whole.
-    pub scope: Option<Arc<str>>,
-    /// The path of the node: `graph/cast_3`; none where the finding is not about a node.
-    pub node: Option<Box<str>>,
-    /// The node's operator.
-    pub op: Option<Arc<str>>,
-    /// The path of the value: `graph/weight`; none where the finding is not about a value.
-    pub value: Option<Box<str>>,
-    /// The node as text, without the graphs in its attributes.
-    pub text: Option<Arc<str>>,
-    /// A name for the finding that stays the same while the model changes elsewhere: it depends on the path of the file, the rule, and
-    /// the name of the node or value, or of what an unnamed node makes.
-    pub fingerprint: Box<str>,
-    /// Where in the file it stands.
-    pub bytes: Option<Region>,
-    /// What would set it right.
-    pub fix: Option<Box<Fix>>,
     /// The rule.
-    #[serde(skip)]
     pub rule: &'static Rule,
-    /// What the finding is about, apart from the file, where that is not its place: see [`Diagnostic::identity`].
-    #[serde(skip)]
-    identity: Option<Box<str>>,
+    /// The severity: that of the rule, unless the user overrides it.
+    pub severity: Severity,
+    /// A description of the problem.
+    pub message: Arc<str>,
+    /// The fix, if there is one.
+    pub fix: Option<Box<Fix>>,
+    subject: SubjectKind,
+    shared: Arc<Shared>,
+    /// A name (of a value, of a node as paths show it, or of what an unnamed node produces), then the text of the node.
+    texts: Box<str>,
+    /// The end of the name in `texts`.
+    name_end: u32,
+    /// The position of the node in its scope.
+    position: u32,
+    /// The place in the file: offset and length; the length is [`UNKNOWN`] for what is not as it was in the file.
+    offset: u64,
+    length: u32,
+    /// The number of the finding among those of the same rule about the same thing, from 1.
+    number: u32,
+}
+
+/// The length of a region that is unknown. A message has at most 2 GiB.
+const UNKNOWN: u32 = u32::MAX;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SubjectKind {
+    Model,
+    Value,
+    NamedNode,
+    /// A node without a name whose first output has one.
+    UnnamedNode,
+    /// A node without any name.
+    AnonymousNode,
+}
+
+/// What findings about nodes of one operator in one scope have in common.
+#[derive(Debug)]
+struct Shared {
+    path: Arc<str>,
+    scope: Option<Arc<str>>,
+    op: Option<Box<str>>,
 }
 
 /// A run of bytes of the model file: a message without its key and length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Region {
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub length: u64,
 }
 
-/// Texts that many findings of a model share.
+/// Texts that many findings of a model have in common.
 #[derive(Debug)]
 pub(super) struct SharedTexts<'m> {
     path: Arc<str>,
     scopes: HashMap<ScopeId, Arc<str>>,
-    ops: HashMap<&'m str, Arc<str>>,
+    places: HashMap<(Option<ScopeId>, Option<&'m str>), Arc<Shared>>,
+    messages: HashSet<Arc<str>>,
 }
+
+/// How many different messages are kept to be shared. More are unlikely to recur.
+const MOST_MESSAGES: usize = 1024;
 
 impl<'m> SharedTexts<'m> {
     /// Those of the model in this file.
     pub fn new(path: &str) -> SharedTexts<'m> {
-        SharedTexts { path: path.into(), scopes: HashMap::default(), ops: HashMap::default() }
+        SharedTexts { path: path.into(), scopes: HashMap::default(), places: HashMap::default(), messages: HashSet::default() }
+    }
+
+    /// A message; equal ones are one allocation.
+    pub fn message(&mut self, message: Box<str>) -> Arc<str> {
+        if let Some(known) = self.messages.get(&*message) {
+            return Arc::clone(known);
+        }
+        let message: Arc<str> = message.into();
+        if self.messages.len() < MOST_MESSAGES {
+            self.messages.insert(Arc::clone(&message));
+        }
+        message
     }
 
     fn scope(&mut self, model: &Model, scope: ScopeId) -> Arc<str> {
         Arc::clone(self.scopes.entry(scope).or_insert_with(|| model.scope_path(scope).into()))
     }
 
-    fn op(&mut self, model: &'m Model, node: NodeId) -> Arc<str> {
-        let op = model.node(node).op_type();
-        Arc::clone(self.ops.entry(op).or_insert_with(|| op.into()))
+    fn place(&mut self, model: &'m Model, at: Place) -> Arc<Shared> {
+        let key = match at {
+            Place::Model => (None, None),
+            Place::Value(scope, _) => (Some(scope), None),
+            Place::Node(node) => (Some(node.scope), Some(model.node(node).op_type())),
+        };
+        if let Some(known) = self.places.get(&key) {
+            return Arc::clone(known);
+        }
+        let scope = key.0.map(|scope| self.scope(model, scope));
+        let shared = Arc::new(Shared { path: Arc::clone(&self.path), scope, op: key.1.map(Box::from) });
+        self.places.insert(key, Arc::clone(&shared));
+        shared
     }
 }
 
 impl Diagnostic {
-    /// `text` is that of the node that the finding is about, by [`node_text`].
+    /// `text` is that of the node that the finding is about, by [`node_text`]; empty if it is not about a node.
     pub(super) fn new<'m>(
         model: &'m Model,
         shared: &mut SharedTexts<'m>,
         (rule, severity): (&'static Rule, Severity),
-        finding: Finding,
-        text: Option<Arc<str>>,
+        at: Place,
+        (message, fix): (Arc<str>, Option<Box<Fix>>),
+        text: &str,
     ) -> Diagnostic {
-        let Finding { at, message, fix } = finding;
-        let scope = match at {
-            Place::Model => None,
-            Place::Value(scope, _) => Some(scope),
-            Place::Node(node) => Some(node.scope),
+        let (subject, name, region) = match at {
+            Place::Model => (SubjectKind::Model, "".into(), None),
+            Place::Value(_, value) => (SubjectKind::Value, model.name(value).into(), value_region(model, value)),
+            Place::Node(node) => {
+                let proto = model.node(node);
+                let output = proto.output.iter().find(|output| !output.is_empty());
+                let (subject, name) = match (proto.name(), output) {
+                    ("", Some(output)) => (SubjectKind::UnnamedNode, output.into()),
+                    ("", None) => (SubjectKind::AnonymousNode, "".into()),
+                    (name, _) => (SubjectKind::NamedNode, shortened(name)),
+                };
+                (subject, name, region(proto))
+            }
         };
-        let (node, value) = match at {
-            Place::Model => (None, None),
-            Place::Value(_, value) => (None, Some(value)),
-            Place::Node(node) => (Some(node), None),
-        };
-        let mut diagnostic = Diagnostic {
-            path: Arc::clone(&shared.path),
-            code: rule.code,
-            name: rule.name,
-            severity,
-            message: message.into(),
-            scope: scope.map(|scope| shared.scope(model, scope)),
-            node: node.map(|node| model.node_path(node).into()),
-            op: node.map(|node| shared.op(model, node)),
-            value: value.map(|value| format!("{}/{}", model.scope_path(model.scope_of(value)), model.name(value)).into()),
-            text,
-            fingerprint: Box::default(),
-            bytes: node.map_or_else(|| value.and_then(|value| value_region(model, value)), |node| node_region(model, node)),
-            fix: fix.map(Box::new),
+        let position = if let Place::Node(node) = at { node.position } else { 0 };
+        Diagnostic {
             rule,
-            identity: None,
-        };
-        let identity = identity(model, at);
-        if identity != diagnostic.place() {
-            diagnostic.identity = Some(identity.into());
+            severity,
+            message,
+            fix,
+            subject,
+            shared: shared.place(model, at),
+            texts: [&*name, text].concat().into(),
+            // A message has at most 2 GiB.
+            name_end: name.len() as u32,
+            position,
+            offset: region.map_or(0, |region| region.offset),
+            length: region.map_or(UNKNOWN, |region| region.length as u32),
+            number: 1,
         }
-        diagnostic
+    }
+
+    /// The model file, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Arc<str> {
+        &self.shared.path
+    }
+
+    /// The rule's code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.rule.code
+    }
+
+    /// The rule's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.rule.name
+    }
+
+    /// The path of the scope: `graph/if_1.then_branch`; none for the model as a whole.
+    #[must_use]
+    pub fn scope(&self) -> Option<&str> {
+        self.shared.scope.as_deref()
+    }
+
+    /// The path of the node: `graph/cast_3`; none if the finding is not about a node.
+    #[must_use]
+    pub fn node(&self) -> Option<String> {
+        self.is_about_node().then(|| self.place())
+    }
+
+    /// The node's operator.
+    #[must_use]
+    pub fn op(&self) -> Option<&str> {
+        self.shared.op.as_deref()
+    }
+
+    /// The path of the value: `graph/weight`; none if the finding is not about a value.
+    #[must_use]
+    pub fn value(&self) -> Option<String> {
+        (self.subject == SubjectKind::Value).then(|| self.place())
+    }
+
+    /// The node as text, without the graphs in its attributes.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.is_about_node().then(|| &self.texts[self.name_end as usize..])
+    }
+
+    /// The place in the file, if the finding is about a node or value that is as it was in the file.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Region> {
+        (self.length != UNKNOWN).then(|| Region { offset: self.offset, length: self.length.into() })
+    }
+
+    /// A name for the finding that stays the same while the model changes elsewhere: it depends on the path of the file, the rule, and
+    /// the name of the node or value, or of what an unnamed node produces.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&[&self.path().replace('\\', "/"), self.code(), &self.identity()])
     }
 
     /// What the finding is about, apart from the file: see [`Diagnostic::fingerprint`].
     #[must_use]
-    pub fn identity(&self) -> &str {
-        self.identity.as_deref().unwrap_or_else(|| self.place())
+    pub fn identity(&self) -> String {
+        let mut identity = match self.subject {
+            // The path of an unnamed node has its position, which changes with any node before it: what it produces is better.
+            SubjectKind::UnnamedNode => {
+                [self.scope().unwrap_or_default(), "/", self.own_name(), ":", self.op().unwrap_or_default()].concat()
+            }
+            _ => self.place(),
+        };
+        if self.number > 1 {
+            identity.push_str(&format!("#{}", self.number));
+        }
+        identity
     }
 
     /// The path of what the finding is about: `model`, or that of a value or node.
     #[must_use]
-    pub fn place(&self) -> &str {
-        self.node.as_deref().or(self.value.as_deref()).unwrap_or("model")
+    pub fn place(&self) -> String {
+        let scope = self.scope().unwrap_or_default();
+        match self.subject {
+            SubjectKind::Model => "model".to_owned(),
+            SubjectKind::Value | SubjectKind::NamedNode => [scope, "/", self.own_name()].concat(),
+            SubjectKind::UnnamedNode | SubjectKind::AnonymousNode => {
+                format!("{scope}/#{}:{}", self.position, shortened(self.op().unwrap_or_default()))
+            }
+        }
+    }
+
+    fn is_about_node(&self) -> bool {
+        !matches!(self.subject, SubjectKind::Model | SubjectKind::Value)
+    }
+
+    fn own_name(&self) -> &str {
+        &self.texts[..self.name_end as usize]
+    }
+}
+
+impl Serialize for Diagnostic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut keys = serializer.serialize_struct("Diagnostic", 13)?;
+        keys.serialize_field("path", self.path())?;
+        keys.serialize_field("code", self.code())?;
+        keys.serialize_field("name", self.name())?;
+        keys.serialize_field("severity", &self.severity)?;
+        keys.serialize_field("message", &self.message)?;
+        keys.serialize_field("scope", &self.scope())?;
+        keys.serialize_field("node", &self.node())?;
+        keys.serialize_field("op", &self.op())?;
+        keys.serialize_field("value", &self.value())?;
+        keys.serialize_field("text", &self.text())?;
+        keys.serialize_field("fingerprint", &self.fingerprint())?;
+        keys.serialize_field("bytes", &self.bytes())?;
+        keys.serialize_field("fix", &self.fix)?;
+        keys.end()
     }
 }
 
@@ -145,16 +288,12 @@ pub(super) fn node_text(model: &Model, node: NodeId) -> String {
 
 /// Findings of one rule about one thing are told apart by their number.
 pub(super) fn count_equals(found: &mut [Diagnostic]) {
-    // By fingerprint, which is smaller than what it is made of.
-    let mut seen: HashMap<u64, usize> = HashMap::default();
+    // By hash, which is smaller than what it is made of.
+    let mut seen: HashMap<u64, u32> = HashMap::with_capacity_and_hasher(found.len(), Default::default());
     for one in found {
-        let path = one.path.replace('\\', "/");
-        let count = seen.entry(hash(&[&path, one.code, one.identity()])).or_default();
+        let count = seen.entry(hash(&[one.code(), &one.identity()])).or_default();
         *count += 1;
-        if *count > 1 {
-            one.identity = Some(format!("{}#{count}", one.identity()).into());
-        }
-        one.fingerprint = fingerprint(&[&path, one.code, one.identity()]).into();
+        one.number = *count;
     }
 }
 
@@ -170,21 +309,6 @@ fn hash(parts: &[&str]) -> u64 {
     bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }
 
-/// The path of a node counts unnamed nodes by their position, which changes with any node before them: what they make is better.
-fn identity(model: &Model, at: Place) -> String {
-    match at {
-        Place::Model => "model".to_owned(),
-        Place::Value(scope, value) => format!("{}/{}", model.scope_path(scope), model.name(value)),
-        Place::Node(node) => {
-            let proto = model.node(node);
-            match proto.output.iter().find(|output| !output.is_empty()) {
-                Some(output) if proto.name().is_empty() => format!("{}/{output}:{}", model.scope_path(node.scope), proto.op_type()),
-                _ => model.node_path(node),
-            }
-        }
-    }
-}
-
 /// The first line, and not too much of it.
 fn shown(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
@@ -196,10 +320,6 @@ fn shown(text: &str) -> String {
 }
 
 const LONGEST_TEXT: usize = 160;
-
-fn node_region(model: &Model, node: NodeId) -> Option<Region> {
-    region(model.node(node))
-}
 
 fn value_region(model: &Model, value: ValueId) -> Option<Region> {
     match (model.initializer(value), model.body(model.scope_of(value))) {

@@ -4,15 +4,15 @@ use serde::Serialize;
 
 use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 
-/// An occurrence of a rule's pattern.
+/// An occurrence of a rule's pattern. A model may have one for each of its nodes, so its size matters.
 #[derive(Debug)]
 pub struct Finding {
     /// The place.
     pub at: Place,
     /// A description of the problem.
-    pub message: String,
+    pub message: Box<str>,
     /// The fix, if there is one.
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
 }
 
 /// The subject of a finding. Findings are reported in this order.
@@ -52,29 +52,33 @@ pub enum Safety {
 
 impl Finding {
     /// A finding at a node.
-    pub fn at_node(node: NodeId, message: impl Into<String>) -> Finding {
+    pub fn at_node(node: NodeId, message: impl Into<Box<str>>) -> Finding {
         Finding { at: Place::Node(node), message: message.into(), fix: None }
     }
 
     /// A finding about a value that no node produces.
-    pub fn at_value(model: &Model, value: ValueId, message: impl Into<String>) -> Finding {
+    pub fn at_value(model: &Model, value: ValueId, message: impl Into<Box<str>>) -> Finding {
         Finding { at: Place::Value(model.scope_of(value), value), message: message.into(), fix: None }
     }
 
     /// A finding about the model as a whole.
-    pub fn at_model(message: impl Into<String>) -> Finding {
+    pub fn at_model(message: impl Into<Box<str>>) -> Finding {
         Finding { at: Place::Model, message: message.into(), fix: None }
     }
 
     /// The finding with a fix that preserves the model's meaning.
     #[must_use]
     pub fn with_safe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
-        Finding { fix: Some(Fix { safety: Safety::Safe, what: what.into(), edits }), ..self }
+        self.with_fix(Fix { safety: Safety::Safe, what: what.into(), edits })
     }
 
     /// The finding with a fix that requires review.
     #[must_use]
     pub fn with_unsafe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
-        Finding { fix: Some(Fix { safety: Safety::Unsafe, what: what.into(), edits }), ..self }
+        self.with_fix(Fix { safety: Safety::Unsafe, what: what.into(), edits })
+    }
+
+    fn with_fix(self, fix: Fix) -> Finding {
+        Finding { fix: Some(Box::new(fix)), ..self }
     }
 }

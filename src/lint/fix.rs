@@ -189,7 +189,7 @@ fn owners(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> {
 }
 
 fn codes(found: &[Diagnostic]) -> String {
-    let mut codes: Vec<&str> = found.iter().map(|one| one.code).collect();
+    let mut codes: Vec<&str> = found.iter().map(|one| one.code()).collect();
     codes.sort_unstable();
     codes.dedup();
     codes.join(", ")

@@ -1,7 +1,7 @@
 //! Judges a model by rules, each of which names a pattern that should not be there.
 //!
 //! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; the comment at its head is its documentation, which
-//! `recast rule` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
+//! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
 
 mod baseline;
 mod config;
@@ -17,7 +17,7 @@ mod selection;
 mod subject;
 
 pub use baseline::{BadBaseline, Baseline};
-pub use config::{BadConfig, Config, FilePattern};
+pub use config::{BadConfig, Config, FilePattern, glob};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};
@@ -61,41 +61,62 @@ pub enum Overlapping {
 /// Judges a model. The diagnostics come in the order of the document, those of the model as a whole and of its values first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
-    let subject = Subject::new(model);
-    let mut found = Vec::new();
-    for &(rule, severity) in job.selection.rules() {
-        let findings = (rule.check)(&subject).into_iter();
-        let reported = findings.filter(|finding| job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule));
-        found.extend(reported.map(|finding| (finding, rule, severity)));
-    }
-    if job.overlapping == Overlapping::Hidden {
-        hide_less_specific(&mut found);
-    }
-    found.sort_by_key(|(finding, rule, _)| (finding.at, rule.code));
-    let mut diagnostics = Vec::with_capacity(found.len());
     let mut shared = SharedTexts::new(job.path);
-    let mut last: (Place, Option<Arc<str>>) = (Place::Model, None);
-    for (finding, rule, severity) in found {
+    let found = find(model, job, &mut shared);
+    let mut diagnostics = Vec::with_capacity(found.len());
+    let mut last = (Place::Model, String::new());
+    for Found { at, message, fix, rule, severity } in found {
         // The text of a node takes as long as the node is large: one text serves all findings about it.
-        if let Place::Node(node) = finding.at
-            && last.0 != finding.at
-        {
-            last = (finding.at, Some(diagnostic::node_text(model, node).into()));
+        if last.0 != at {
+            let text = match at {
+                Place::Node(node) => diagnostic::node_text(model, node),
+                Place::Model | Place::Value(..) => String::new(),
+            };
+            last = (at, text);
         }
-        let text = last.1.clone().filter(|_| last.0 == finding.at);
-        diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), finding, text));
+        diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), at, (message, fix), &last.1));
     }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }
 
+/// A finding with the rule that reports it.
+struct Found {
+    at: Place,
+    message: Arc<str>,
+    fix: Option<Box<Fix>>,
+    rule: &'static Rule,
+    severity: Severity,
+}
+
+/// The findings to report, in the order of the document.
+fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
+    let subject = Subject::new(model);
+    let mut found = Vec::new();
+    for &(rule, severity) in job.selection.rules() {
+        let findings = (rule.check)(&subject);
+        // One rule often has all findings: capacity for them is reserved exactly.
+        found.reserve_exact(findings.len());
+        for Finding { at, message, fix } in findings {
+            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, at, rule) {
+                found.push(Found { at, message: shared.message(message), fix, rule, severity });
+            }
+        }
+    }
+    if job.overlapping == Overlapping::Hidden {
+        hide_less_specific(&mut found);
+    }
+    found.sort_by_key(|found| (found.at, found.rule.code));
+    found
+}
+
 /// Removes findings about a node that a more specific rule reports too.
-fn hide_less_specific(found: &mut Vec<(Finding, &Rule, Severity)>) {
+fn hide_less_specific(found: &mut Vec<Found>) {
     for (specific, general) in rules::MORE_SPECIFIC {
-        let reported = found.iter().filter(|(_, rule, _)| rule == specific).map(|(finding, ..)| finding.at);
+        let reported = found.iter().filter(|one| one.rule == *specific).map(|one| one.at);
         let reported: BTreeSet<Place> = reported.collect();
         if !reported.is_empty() {
-            found.retain(|(finding, rule, _)| rule != general || !reported.contains(&finding.at));
+            found.retain(|one| one.rule != *general || !reported.contains(&one.at));
         }
     }
 }

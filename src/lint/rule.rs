@@ -36,7 +36,7 @@ use super::{Finding, Subject};
 /// )?;
 /// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
 /// let found = model.lint(&LintOptions { selection, ..LintOptions::default() })?;
-/// assert_eq!((found[0].code, found[0].place()), ("X101", "graph/debug_1"));
+/// assert_eq!((found[0].code(), found[0].place().as_str()), ("X101", "graph/debug_1"));
 /// # Ok(())
 /// # }
 /// ```

@@ -22,7 +22,7 @@ pub struct Selector {
 
 /// No rule has this code, prefix or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown rule or prefix '{0}'; examples: RC101, RC2, ALL; `recast rule` lists all rules")]
+#[error("unknown rule or prefix '{0}'; examples: RC101, RC2, ALL; `recast explain` lists all rules")]
 pub struct UnknownRule(pub String);
 
 /// The settings of one source: a configuration file, or the command line, which is applied after it.

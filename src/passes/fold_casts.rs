@@ -23,7 +23,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
     folds.sort_unstable_by_key(|fold| fold.node);
     let folded = folds.into_iter().map(|fold| {
         let node = model.node(fold.node);
-        Event::Folded(Folded {
+        Event::Folded(Box::new(Folded {
             node: model.node_path(fold.node),
             scope: model.scope_path(fold.node.scope),
             input: node.input.first().cloned().unwrap_or_default(),
@@ -31,7 +31,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
             from: fold.from,
             to: fold.content.dtype(),
             elements: fold.content.elements() as u64,
-        })
+        }))
     });
     let kept = decisions
         .kept()
@@ -53,7 +53,8 @@ fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
     };
     for event in events {
         match event {
-            Event::Folded(Folded { scope, output, .. }) => {
+            Event::Folded(folded) => {
+                let Folded { scope, output, .. } = &**folded;
                 if let Some(Err(reason)) = defined(scope, output).map(|value| model.constant(value)) {
                     return Err(format!("{scope}/{output} was folded but is not constant: {reason}"));
                 }

@@ -98,8 +98,8 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A node was replaced by a constant.
-    Folded(Folded),
+    /// A node was replaced by a constant. A model may have more of the other events, which are smaller.
+    Folded(Box<Folded>),
     /// A node was kept.
     Kept(Kept),
     /// A node was removed.
@@ -200,7 +200,7 @@ impl Report {
     /// The nodes that were replaced by constants.
     #[must_use]
     pub fn folded(&self) -> Vec<&Folded> {
-        self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(folded) } else { None }).collect()
+        self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(&**folded) } else { None }).collect()
     }
 
     /// The nodes that were kept.

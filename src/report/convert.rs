@@ -91,7 +91,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     };
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(&mut text, &model.prepared, verbose);
-    text.push_line(format_args!("  changed {}", sums(&model.changes.iter().map(|change| change.op.as_str()).collect::<Vec<_>>())));
+    text.push_line(format_args!("  changed {}", sums(&model.changes.iter().map(|change| &*change.op).collect::<Vec<_>>())));
     if verbose {
         for Change { node, op, what } in &model.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
@@ -102,7 +102,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
         (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
     ] {
         let ops: Vec<&str> =
-            model.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op.as_str()).collect();
+            model.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).collect();
         if !ops.is_empty() {
             text.push_line(format_args!("  expanded {} ({how})", sums(&ops)));
         }

@@ -1,7 +1,8 @@
 //! The report of `recast fold`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -71,13 +72,17 @@ struct FoldedNode {
 struct SkippedNode {
     node: String,
     code: &'static str,
-    reason: String,
+    /// Shared by casts that are kept for the same reason.
+    reason: Arc<str>,
 }
 
 impl From<Report> for FoldReport {
     fn from(report: Report) -> FoldReport {
         let mut lists =
             FoldReport { folded: Vec::new(), skipped: Vec::new(), removed_initializers: Vec::new(), removed_nodes: Vec::new() };
+        let skipped = report.entries.iter().filter(|entry| matches!(entry.event, Event::Kept(_))).count();
+        lists.skipped.reserve_exact(skipped);
+        let mut reasons: HashSet<Arc<str>> = HashSet::new();
         for entry in report.entries {
             match entry.event {
                 Event::Folded(folded) => lists.folded.push(FoldedNode {
@@ -93,6 +98,13 @@ impl From<Report> for FoldReport {
                         Some(remedy) => format!("{}; {remedy}", kept.reason),
                         None => kept.reason.to_string(),
                     };
+                    let reason = match reasons.get(reason.as_str()) {
+                        Some(known) => Arc::clone(known),
+                        None => reason.into(),
+                    };
+                    if reasons.len() < MOST_SHARED_REASONS {
+                        reasons.insert(Arc::clone(&reason));
+                    }
                     lists.skipped.push(SkippedNode { node: kept.node, code, reason });
                 }
                 Event::RemovedConstant(removed) => lists.removed_initializers.push(removed.path()),
@@ -102,6 +114,9 @@ impl From<Report> for FoldReport {
         lists
     }
 }
+
+/// How many different reasons are kept to be shared. More are unlikely to recur.
+const MOST_SHARED_REASONS: usize = 1024;
 
 /// The option of `recast fold` that remedies a reason.
 fn remedy(code: &str) -> Option<&'static str> {
@@ -213,7 +228,7 @@ fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
         *counts.entry(&skipped.reason).or_default() += 1;
     }
     for SkippedNode { node, reason, .. } in &report.skipped {
-        match counts.remove(reason.as_str()) {
+        match counts.remove(&**reason) {
             Some(1) => text.push_line(format_args!("    {node}: {reason}")),
             Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
             None => {} // Reported with the first node.

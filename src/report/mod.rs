@@ -1,5 +1,6 @@
 //! Reports: results as text and as JSON documents.
 
+pub(crate) mod codes;
 mod convert;
 mod diff;
 mod fold;
@@ -8,11 +9,12 @@ mod lint;
 mod prepared;
 mod words;
 
+pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
 pub use convert::{ConvertedModel, IrVersions, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
-pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
+pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text};
 pub use prepared::{DroppedMetadata, Prepared};
 pub use words::{bytes, plural};
 

@@ -75,6 +75,9 @@ impl Document<'static> {
 
     /// Adds text, with `escape` for what is not printed as it is.
     fn push(&mut self, text: &str, marked: &[usize], escape: impl Fn(&mut String, char)) {
+        if marked.is_empty() && escape::is_plain(text) {
+            return self.text.push_str(text);
+        }
         for part in escape::parts(text, marked) {
             match part {
                 Part::Plain(range) => self.text.push_str(&text[range]),
@@ -123,6 +126,9 @@ struct Escaping<F>(F);
 impl<F: Formatter> Formatter for Escaping<F> {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let marked: Vec<usize> = escape::hash_commands(fragment).collect();
+        if marked.is_empty() && escape::is_plain(fragment) {
+            return writer.write_all(fragment.as_bytes());
+        }
         for part in escape::parts(fragment, &marked) {
             match part {
                 Part::Plain(range) => writer.write_all(fragment[range].as_bytes())?,

@@ -38,6 +38,11 @@ pub(super) fn is_unsafe(c: char) -> bool {
     }
 }
 
+/// Whether a text consists of printable ASCII characters, as most do: then only commands are escaped in it.
+pub(super) fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// The places of characters whose escaping keeps a line from being a command of a CI system. GitHub Actions and Azure Pipelines search
 /// the whole line for `##[` and `##vso[`, TeamCity for `##teamcity[`: the first `#`. GitHub Actions reads `::` after blanks at the
 /// beginning of a line: the first `:`.

@@ -13,7 +13,7 @@ pub use document::{Document, PutXml};
 pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io;
 
 /// Text for people: lines without control characters or invisible characters, none of which is a command of a CI system, except
@@ -68,9 +68,9 @@ impl Shown {
         for (style, text) in parts {
             let marked: Vec<usize> = marked.iter().filter_map(|place| place.checked_sub(start)).collect();
             if !text.is_empty() {
-                self.0.push_str(&style.render().to_string());
+                self.push_style(style.render());
                 self.push_escaped(text, &marked);
-                self.0.push_str(&style.render_reset().to_string());
+                self.push_style(style.render_reset());
             }
             start += text.len();
         }
@@ -112,7 +112,14 @@ impl Shown {
         &self.0
     }
 
+    fn push_style(&mut self, sequence: impl fmt::Display) {
+        self.0.write_fmt(format_args!("{sequence}")).expect("a String takes everything");
+    }
+
     fn push_escaped(&mut self, text: &str, marked: &[usize]) {
+        if marked.is_empty() && escape::is_plain(text) {
+            return self.0.push_str(text);
+        }
         for part in escape::parts(text, marked) {
             match part {
                 escape::Part::Plain(range) => self.0.push_str(&text[range]),

@@ -35,6 +35,7 @@ const SHORT_LIST: usize = 4;
 
 /// [`Known::reserve_item`] for one list.
 pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
+    take_room(size_of::<T>());
     if list.len() < SHORT_LIST {
         list.reserve_exact(1);
     }
@@ -157,10 +158,10 @@ fn in_plain_words(error: &DecodeError) -> String {
     }
 }
 
-/// What messages may take of memory, their values aside: this much, and so many bytes for each byte of the file. The densest models,
-/// which declare the types of many values, need 19 bytes for each of theirs; an empty node takes 280 for its two.
-const ROOM: usize = 512 << 20;
-const ROOM_PER_BYTE: usize = 18;
+/// The memory that messages and lists may take, without their values: this much, and so many bytes for each byte of the file. The densest
+/// models, which declare the shapes of many values, need 20 bytes for each of theirs; an empty node takes 188 for its two.
+const ROOM: usize = 256 << 20;
+const ROOM_PER_BYTE: usize = 20;
 
 thread_local! {
     /// prost's decoding has no room for context, so it is kept beside it: the bytes that [`Kept::from_bytes`] decodes on this
@@ -168,6 +169,11 @@ thread_local! {
     static INPUT: RefCell<Arc<Bytes>> = RefCell::default();
     static FAILED_AT: Cell<Option<usize>> = const { Cell::new(None) };
     static ROOM_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Counts memory that decoding allocates.
+fn take_room(bytes: usize) {
+    ROOM_LEFT.set(ROOM_LEFT.get().saturating_sub(bytes));
 }
 
 impl<M: Known> Kept<M> {
@@ -247,7 +253,8 @@ impl<M> Kept<M> {
 impl<M: Default> Default for Kept<M> {
     /// While bytes are decoded, every message in them begins here: the room for messages gets smaller.
     fn default() -> Kept<M> {
-        ROOM_LEFT.set(ROOM_LEFT.get().saturating_sub(size_of::<Inner<M>>()));
+        // Allocators need more than they are asked for.
+        take_room(size_of::<Inner<M>>() * 9 / 8);
         Kept(Box::default())
     }
 }

@@ -12,6 +12,7 @@ mod locate;
 mod open;
 pub mod outline;
 mod progress;
+mod rare;
 mod recipe;
 mod replaceable;
 mod save;
@@ -36,7 +37,7 @@ pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limi
 pub use open::{Input, open, open_with_data, read_all};
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
-pub use replaceable::check_replaceable;
+pub use replaceable::{check_replaceable, lost_owner};
 pub use save::{Target, is_stream, save};
 pub use spans::Spans;
 pub use system::{install_signal_handlers, is_standard_output};

@@ -53,6 +53,16 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The number of the user to whom the file at a path belongs, if a file that takes its place will belong to another user.
+#[must_use]
+pub fn lost_owner(path: &Path) -> Option<u32> {
+    if super::is_stream(path) {
+        return None;
+    }
+    let old = Place::of(path, None, u64::MAX).ok()?.old?;
+    (!old.can_keep_owner()).then_some(old.owner)
+}
+
 impl Place {
     /// The place at a path, or at the last name of the path in an open folder, where links are refused. A file there may have `names`
     /// names.

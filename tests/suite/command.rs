@@ -258,7 +258,7 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
             }
         }
     }
-    for arguments in ["--help", "rule", "completions man", "completions bash", &format!("inspect {input}")] {
+    for arguments in ["--help", "explain", "completions man", "completions bash", &format!("inspect {input}")] {
         let output = run(arguments, "| head -c 1");
         if output.stdout.len() != 1 || !output.stderr.is_empty() {
             failures.push(format!("{arguments} into a pipe: {}", stderr(&output)));
@@ -271,7 +271,7 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     expect_no_failures(failures);
 }
 
-const COMMANDS: [&str; 8] = ["fold", "lint", "rule", "convert", "inspect", "diff", "cast", "completions"];
+const COMMANDS: [&str; 8] = ["fold", "lint", "explain", "convert", "inspect", "diff", "cast", "completions"];
 
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
@@ -333,7 +333,7 @@ fn quiet_means_nothing_for_people_and_all_that_scripts_ask_for() {
         (&["convert", &input, "--opset", "8", "-o", &output], Some("json")),
         (&["lint", &input, "--select", "ALL"], Some("json")),
         (&["lint", &input, "--select", "ALL"], Some("github")),
-        (&["rule", "RC101"], Some("json")),
+        (&["explain", "RC101"], Some("json")),
         (&["inspect", &input], Some("json")),
         (&["diff", &input, &other], Some("json")),
         (&["lint", &input, "--select", "ALL", "--diff", "--unsafe-fixes"], None),

@@ -189,7 +189,7 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
         overlapping: Default::default(),
     };
     let found = onnx_recast::internals::lint::lint(&Model::new(before).unwrap(), &job);
-    assert!(found.iter().all(|found| found.code != "RC208"), "{found:?}");
+    assert!(found.iter().all(|found| found.code() != "RC208"), "{found:?}");
 }
 
 #[test]

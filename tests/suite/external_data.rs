@@ -638,7 +638,10 @@ fn a_pipe_has_no_folder() {
     assert!(!folder.path().join("out.onnx").exists());
     // Out of a file into a pipe: only whole.
     assert!(refused(&[text(&input), "-o", "-"]).contains("--external-data inline"));
-    assert!(refused(&[text(&input), "-o", "-", "--external-data", "d"]).contains("cannot follow a model into a pipe"));
+    assert!(
+        refused(&[text(&input), "-o", "-", "--external-data", "d"])
+            .contains("a data file cannot be written to a stream; use -o FILE")
+    );
     let whole = recast(&["fold", text(&input), "-o", "-", "--external-data", "inline", "-q"]);
     let (whole, path) = (whole.stdout, folder.path().join("whole.onnx"));
     fs::write(&path, whole).unwrap();

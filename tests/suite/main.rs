@@ -10,6 +10,7 @@ mod convert;
 mod crash;
 mod decisions;
 mod diff;
+mod explain;
 mod external_data;
 #[cfg(target_os = "linux")]
 mod faults;
@@ -17,10 +18,13 @@ mod fold;
 mod fuzz;
 #[cfg(unix)]
 mod hostile_files;
+mod ignored;
 mod in_memory;
 mod inputs;
 mod kept;
 mod limits;
+#[cfg(unix)]
+mod left_over;
 mod library;
 mod lint;
 mod memory;

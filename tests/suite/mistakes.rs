@@ -111,7 +111,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("a type that does not exist", "cast array.npy -o out.npy --to float7"),
             ("a cast of a model", "cast cast.onnx -o out.pb --to FLOAT16"),
             ("a rule that does not exist", "lint cast.onnx --select RC999"),
-            ("a rule that does not exist, explained", "rule RC999"),
+            ("a rule that does not exist, explained", "explain RC999"),
             ("a severity that does not exist", "lint cast.onnx --severity RC101=fatal"),
             ("a format that does not exist", "lint cast.onnx --format xml"),
             ("a configuration that does not exist", "lint cast.onnx --config none.toml"),

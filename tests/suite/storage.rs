@@ -49,6 +49,9 @@ fn typed_fields_hold_what_raw_data_would() {
         (DType::Float8E8M0, 1, 5, varints(&[127]), vec![127]),
         (DType::Int4, 3, 5, varints(&[0x78, 0x1]), vec![0x78, 0x1]),
         (DType::Float4E2M1, 1, 5, varints(&[0x7]), vec![0x7]),
+        // ONNX does not say that the padding bits of an entry are zero.
+        (DType::Int4, 3, 5, varints(&[0x78, 0xF1]), vec![0x78, 0xF1]),
+        (DType::Uint2, 1, 5, varints(&[0xFD]), vec![0xFD]),
         (DType::Uint2, 5, 5, varints(&[0b11_10_01_00, 1]), vec![0b11_10_01_00, 1]),
         (DType::Float6E3M2, 5, 5, varints(&[0x3f, 0, 0x3f, 0, 0x21]), vec![0x3f, 0xf0, 0x03, 0x21]),
         (DType::Complex64, 1, 4, floats(&[1.0, 2.0]), [1.0f32, 2.0].iter().flat_map(|value| value.to_le_bytes()).collect()),

@@ -169,7 +169,7 @@ fn nothing_in_a_model_passes_for_output_of_the_command() {
             fs::write(folder.path().join("other.onnx"), model(SOUND).encode_to_vec()).unwrap();
             for arguments in commands(&path, "other.onnx") {
                 // What does not look at the model is tried once.
-                if number > 0 && (arguments[0] == "rule" || arguments[0] == "cast") {
+                if number > 0 && (arguments[0] == "explain" || arguments[0] == "cast") {
                     continue;
                 }
                 runs += 1;
@@ -242,7 +242,7 @@ fn a_document_lists_errors_beside_the_results_of_the_other_models() {
         ("lint broken.onnx fine.onnx", 2, vec![broken], vec!["fine.onnx"]),
         ("lint fine.onnx --config gone.toml", 2, vec![["", "", "bad-configuration"]], vec![]),
         ("rule RC999", 2, vec![usage], vec![]),
-        ("rule", 0, vec![], vec![]),
+        ("explain", 0, vec![], vec![]),
     ];
     let mut failures = Vec::new();
     for (line, code, errors, models) in cases {
@@ -361,7 +361,7 @@ fn a_reader_that_goes_away_ends_a_model_and_no_report() {
         ("inspect many.onnx", "0"),
         ("inspect many.onnx --format dot", "0"),
         ("diff many.onnx fine.onnx", "1"),
-        ("rule", "0"),
+        ("explain", "0"),
         ("rule RC101 --format json", "0"),
         ("fold many.onnx --dry-run --verbose", "0"),
         ("convert many.onnx --opset 13 --dry-run", "1"),

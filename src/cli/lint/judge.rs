@@ -52,6 +52,8 @@ pub(super) struct Judged {
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
     pub old_files: OldFiles,
+    /// Side effects of writing the file that were not requested.
+    pub notes: Vec<String>,
 }
 
 /// Judges a file.
@@ -80,14 +82,16 @@ pub(super) fn judge(
         }
         Action::Fix { prune_data } => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
-            let mut old_files = OldFiles::default();
+            let (mut old_files, mut notes) = (OldFiles::default(), Vec::new());
             if is_frozen || !fixed.is_empty() {
                 let options = SaveOptions { prune_data, ..SaveOptions::default() };
-                old_files = model.into_plan(&Target::File(path.clone()), &options)?.carry_out()?;
+                let mut plan = model.into_plan(&Target::File(path.clone()), &options).map_err(files::with_remedy)?;
+                notes = std::mem::take(&mut plan.notes);
+                old_files = plan.carry_out()?;
                 // What is left is reported with its places in the new file.
                 model = files::open_model(path, folders)?;
             }
-            Ok(Judged { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, ..Judged::default() })
+            Ok(Judged { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, notes, ..Judged::default() })
         }
     }
 }

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::failures::OnError;
+use super::paths::Ignored;
 use super::prepare::Freeze;
 use super::streams::{message, print_coloured, say, say_errors, text_width};
 use super::{ExitCode, Messages, failures, files, output, paths, progress};
@@ -27,7 +28,7 @@ use settings::{PerFileIgnore, Settings, parse_pattern, parse_per_file_ignore, pa
 
 /// Find unsafe, invalid and redundant casts
 ///
-/// Every finding has the code of a rule; `recast rule CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
+/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
 /// RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The closest `recast.toml` in the folder of a
 /// model or its parents overrides the defaults. Weights are read only for rules that inspect constants.
 #[derive(Args)]
@@ -66,6 +67,9 @@ pub struct Lint {
     /// Exclude files and folders that match these glob patterns; explicitly named files are always checked
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
     exclude: Vec<FilePattern>,
+    /// Check files in folders even if git or a `.ignore` file ignores them
+    #[arg(long)]
+    no_ignore: bool,
     /// Enable only these rules: codes, code prefixes or ALL
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     select: Option<Vec<Selector>>,
@@ -185,12 +189,18 @@ impl Lint {
         });
         for (task, one) in tasks.iter().zip(judged) {
             match one {
-                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files }) => {
+                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
+                    if !messages.quiet {
+                        notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
+                    }
                     self.report_old_files(&path, &old_files, messages);
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
-                    run.findings.extend(findings);
+                    match run.findings.is_empty() {
+                        true => run.findings = findings,
+                        false => run.findings.extend(findings),
+                    }
                     run.fixed.extend(fixed);
                     diff.append(&change);
                 }
@@ -211,7 +221,8 @@ impl Lint {
     fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
         let mut settings = Settings::of(self)?;
         let mut tasks = Vec::new();
-        for found in paths::expand(&self.named_paths()?) {
+        let named = self.named_paths()?;
+        for found in paths::expand(&named, self.ignored()) {
             let found = match found {
                 Ok(found) if files::is_stdin(&found.path) && self.fix => {
                     bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
@@ -232,13 +243,21 @@ impl Lint {
             }
         }
         if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
-            let no_model = |path: &PathBuf| {
-                let message = "no .onnx files found; use --allow-empty if this is intended";
-                Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string())
+            let has_ignored = !paths::expand(&named, Ignored::Nothing).is_empty() && self.ignored() != Ignored::Nothing;
+            let message = match has_ignored {
+                true => {
+                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended"
+                }
+                false => "no .onnx files found; use --allow-empty if this is intended",
             };
+            let no_model = |path: &PathBuf| Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string());
             run.errors.extend(self.sources().iter().map(no_model));
         }
         Ok(tasks)
+    }
+
+    fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
     }
 
     /// The paths as given; by default the current folder.

@@ -11,9 +11,9 @@ pub(super) fn render(run: &LintRun) -> Parts<'_> {
 fn line(found: &Diagnostic) -> Shown {
     let mut text = Shown::default();
     text.push_styled_line(&[
-        (STRONG, &found.path),
+        (STRONG, found.path()),
         (PLAIN, &format!(": {}: ", found.place())),
-        (severity_style(found.severity), found.code),
+        (severity_style(found.severity), found.code()),
         (PLAIN, &format!(" {}: {}", found.severity, found.message)),
         (ADDED, fix_mark(found)),
     ]);

@@ -13,7 +13,7 @@ pub(super) fn render(run: &LintRun, width: usize) -> Parts<'_> {
         run.findings.iter().try_for_each(|found| {
             let mut text = Shown::default();
             write_finding(&mut text, found);
-            if explained.insert(found.code) {
+            if explained.insert(found.code()) {
                 write_reason(&mut text, found, width);
             }
             write_fix(&mut text, found, width);
@@ -24,11 +24,12 @@ pub(super) fn render(run: &LintRun, width: usize) -> Parts<'_> {
 }
 
 fn write_finding(text: &mut Shown, found: &Diagnostic) {
-    let Diagnostic { severity, code, name, message, path, .. } = found;
+    let Diagnostic { severity, message, .. } = found;
+    let (code, name, path) = (found.code(), found.name(), found.path());
     let head = format!("{severity}[{code}]");
     text.push_styled_line(&[(severity_style(*severity), &head), (PLAIN, " "), (STRONG, name), (PLAIN, &format!(": {message}"))]);
     text.push_styled_line(&[(PLAIN, "  "), (FAINT, "-->"), (PLAIN, &format!(" {path}: {}", found.place()))]);
-    if let Some(node) = &found.text {
+    if let Some(node) = found.text() {
         text.push_styled_line(&[(PLAIN, "   "), (FAINT, "|"), (PLAIN, &format!(" {node}"))]);
     }
 }
@@ -36,7 +37,7 @@ fn write_finding(text: &mut Shown, found: &Diagnostic) {
 fn write_reason(text: &mut Shown, found: &Diagnostic, width: usize) {
     let section = found.rule.section("Why is this bad?").unwrap_or_default();
     write_entry(text, "why", section.split("\n\n").next().unwrap_or_default(), width);
-    write_entry(text, "more", &format!("recast rule {}", found.code), width);
+    write_entry(text, "more", &format!("recast explain {}", found.code()), width);
 }
 
 fn write_fix(text: &mut Shown, found: &Diagnostic, width: usize) {

@@ -18,10 +18,10 @@ fn finding(found: &Diagnostic) -> Shown {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let title = format!("{} {}", found.code, found.name);
+    let title = format!("{} {}", found.code(), found.name());
     let message = format!("{}: {}", found.place(), found.message);
     let mut text = Shown::default();
-    text.push_workflow_command(command, &[("file", &slashes(&found.path)), ("title", &title)], &message);
+    text.push_workflow_command(command, &[("file", &slashes(found.path())), ("title", &title)], &message);
     text
 }
 

@@ -1,7 +1,6 @@
 //! GitLab's code quality report: a list of entries, each with its own fingerprint.
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
 use crate::error::Error;
@@ -21,19 +20,19 @@ impl Serialize for Entries<'_> {
     }
 }
 
-fn entries(run: &LintRun) -> impl Iterator<Item = Value> + '_ {
+fn entries(run: &LintRun) -> impl Iterator<Item = Entry<'_>> + '_ {
     let findings = run.findings.iter().map(|found| {
         let severity = match found.severity {
             Severity::Error => "critical",
             Severity::Warning => "major",
             Severity::Info => "info",
         };
-        let description = format!("{}: {}: {}", found.code, found.place(), found.message);
-        entry(&description, found.code, &found.fingerprint, severity, &found.path)
+        let description = format!("{}: {}: {}", found.code(), found.place(), found.message);
+        entry(description, found.code(), found.fingerprint(), severity, found.path())
     });
     let errors = run.errors.iter().map(|error| {
         let fingerprint = crate::lint::fingerprint(&[&slashes(path(error)), "unreadable"]);
-        entry(&error.place_and_message(), "recast", &fingerprint, "blocker", path(error))
+        entry(error.place_and_message(), "recast", fingerprint, "blocker", path(error))
     });
     findings.chain(errors)
 }
@@ -43,13 +42,28 @@ fn path(error: &Error) -> &str {
     error.path().unwrap_or("recast")
 }
 
+#[derive(Serialize)]
+struct Entry<'r> {
+    description: String,
+    check_name: &'r str,
+    fingerprint: String,
+    severity: &'static str,
+    location: Location,
+}
+
+#[derive(Serialize)]
+struct Location {
+    path: String,
+    lines: Lines,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: u32,
+}
+
 /// A model file has no lines: the first stands for the file as a whole.
-fn entry(description: &str, check_name: &str, fingerprint: &str, severity: &str, path: &str) -> Value {
-    json!({
-        "description": description,
-        "check_name": check_name,
-        "fingerprint": fingerprint,
-        "severity": severity,
-        "location": { "path": slashes(path), "lines": { "begin": 1 } },
-    })
+fn entry<'r>(description: String, check_name: &'r str, fingerprint: String, severity: &'static str, path: &str) -> Entry<'r> {
+    let location = Location { path: slashes(path), lines: Lines { begin: 1 } };
+    Entry { description, check_name, fingerprint, severity, location }
 }

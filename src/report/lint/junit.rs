@@ -16,7 +16,7 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
 fn write(run: &LintRun, put: &mut PutXml) -> io::Result<()> {
     let mut by_model: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in &run.findings {
-        by_model.entry(&found.path).or_default().push(found);
+        by_model.entry(found.path()).or_default().push(found);
     }
     let failures = run.findings.iter().filter(|found| run.fails(found)).count();
     let clean = run.models.iter().filter(|model| !by_model.contains_key(model.as_str())).count();
@@ -48,11 +48,11 @@ fn write_suite(put: &mut PutXml, model: &str, found: &[&Diagnostic], run: &LintR
     }
     for one in found {
         put(&std::mem::take(&mut xml))?;
-        let name = escaped(&format!("{} {}", one.code, one.place()));
+        let name = escaped(&format!("{} {}", one.code(), one.place()));
         let message = escaped(&one.message);
         writeln!(&mut xml, "    <testcase name=\"{name}\" classname=\"{path}\">").ok();
         if run.fails(one) {
-            let (kind, text) = (one.severity, escaped(one.text.as_deref().unwrap_or_default()));
+            let (kind, text) = (one.severity, escaped(one.text().unwrap_or_default()));
             writeln!(&mut xml, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>").ok();
         } else {
             writeln!(&mut xml, "      <system-out>{}: {message}</system-out>", one.severity).ok();

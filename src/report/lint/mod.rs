@@ -15,7 +15,7 @@ mod rule;
 mod sarif;
 
 pub use diff::model_diff;
-pub use rule::{rule_json, rule_text, rules_json, rules_text};
+pub use rule::{rule_json, rule_text, rules_json_value, rules_text};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -51,7 +51,7 @@ impl LintRun {
     /// Whether a finding is as severe as the exit code 1 demands in its model.
     #[must_use]
     pub fn fails(&self, found: &Diagnostic) -> bool {
-        self.fail_on.get(&*found.path).is_some_and(|least| found.severity >= *least)
+        self.fail_on.get(&**found.path()).is_some_and(|least| found.severity >= *least)
     }
 }
 
@@ -102,7 +102,7 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
     }
     if !run.findings.is_empty() || run.fixed.is_empty() {
-        let models: BTreeSet<&str> = run.findings.iter().map(|found| &*found.path).collect();
+        let models: BTreeSet<&str> = run.findings.iter().map(|found| &**found.path()).collect();
         let found = plural(run.findings.len(), "finding");
         parts.push(format!("{found} in {} of {}", models.len(), plural(run.models.len(), "model")));
     }

@@ -1,4 +1,4 @@
-//! The output of `recast rule`: the documentation of a rule, or a list of all.
+//! The documentation of rules, for `recast explain`.
 
 use serde_json::{Value, json};
 
@@ -71,9 +71,8 @@ pub fn rule_json(rule: &Rule) -> Document<'static> {
 
 /// All rules for scripts.
 #[must_use]
-pub fn rules_json() -> Document<'static> {
-    let rules: Vec<Value> = RULES.iter().map(|rule| json_of(rule)).collect();
-    crate::report::json(json!({ "rules": rules }), &[])
+pub fn rules_json_value() -> Vec<Value> {
+    RULES.iter().map(|rule| json_of(rule)).collect()
 }
 
 fn json_of(rule: &Rule) -> Value {

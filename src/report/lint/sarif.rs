@@ -1,8 +1,7 @@
 //! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and fingerprints.
 
-use std::fmt::Write as _;
-
-use serde::{Serialize, Serializer};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
 use super::{LintRun, slashes};
@@ -34,7 +33,7 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
     })
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Log<'r> {
     #[serde(rename = "$schema")]
     schema: &'static str,
@@ -42,7 +41,7 @@ struct Log<'r> {
     runs: [Run<'r>; 1],
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Run<'r> {
     tool: Value,
     invocations: Value,
@@ -59,7 +58,11 @@ struct Results<'r> {
 
 impl Serialize for Results<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.run.findings.iter().map(|found| result(found, &self.rules)))
+        let mut results = serializer.serialize_seq(Some(self.run.findings.len()))?;
+        for found in &self.run.findings {
+            results.serialize_element(&result(found, &found.place(), &self.rules))?;
+        }
+        results.end()
     }
 }
 
@@ -76,38 +79,102 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-fn result(found: &Diagnostic, rules: &[&Rule]) -> Value {
-    let mut physical = json!({ "artifactLocation": { "uri": uri(&found.path) } });
-    if let Some(region) = found.bytes {
-        physical["region"] = json!({ "byteOffset": region.offset, "byteLength": region.length });
-    }
-    let place = found.place();
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Finding<'r> {
+    rule_id: &'static str,
+    rule_index: Option<usize>,
+    level: &'static str,
+    message: Message<'r>,
+    locations: [Location<'r>; 1],
+    partial_fingerprints: Fingerprints,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Properties<'r>>,
+}
+
+#[derive(serde::Serialize)]
+struct Message<'r> {
+    text: &'r str,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'r> {
+    physical_location: PhysicalLocation,
+    logical_locations: [LogicalLocation<'r>; 1],
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Bytes>,
+}
+
+#[derive(serde::Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Bytes {
+    byte_offset: u64,
+    byte_length: u64,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogicalLocation<'r> {
+    name: &'r str,
+    fully_qualified_name: &'r str,
+    kind: &'static str,
+}
+
+#[derive(serde::Serialize)]
+struct Fingerprints {
+    #[serde(rename = "recast/v1")]
+    v1: String,
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'r> {
+    fix: Fix<'r>,
+}
+
+#[derive(serde::Serialize)]
+struct Fix<'r> {
+    safety: &'static str,
+    what: &'r str,
+}
+
+/// `place` is that of the finding.
+fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding<'r> {
     // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
-    let in_scope = found.scope.as_deref().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
-    let name = in_scope.unwrap_or(place);
-    let kind = if found.node.is_some() {
-        "node"
-    } else if found.value.is_some() {
-        "value"
-    } else {
-        "model"
+    let in_scope = found.scope().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
+    let kind = match (found.op(), found.scope()) {
+        (Some(_), _) => "node",
+        (None, Some(_)) => "value",
+        (None, None) => "model",
     };
-    let mut result = json!({
-        "ruleId": found.code,
-        "ruleIndex": rules.iter().position(|rule| rule.code == found.code),
-        "level": level(found.severity),
-        "message": { "text": found.message },
-        "locations": [{
-            "physicalLocation": physical,
-            "logicalLocations": [{ "name": name, "fullyQualifiedName": place, "kind": kind }],
+    let fix =
+        found.fix.as_ref().map(|fix| Fix { safety: if fix.safety == Safety::Safe { "safe" } else { "unsafe" }, what: &fix.what });
+    Finding {
+        rule_id: found.code(),
+        rule_index: rules.iter().position(|rule| rule.code == found.code()),
+        level: level(found.severity),
+        message: Message { text: &found.message },
+        locations: [Location {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri: uri(found.path()) },
+                region: found.bytes().map(|region| Bytes { byte_offset: region.offset, byte_length: region.length }),
+            },
+            logical_locations: [LogicalLocation { name: in_scope.unwrap_or(place), fully_qualified_name: place, kind }],
         }],
-        "partialFingerprints": { "recast/v1": found.fingerprint },
-    });
-    if let Some(fix) = &found.fix {
-        let safety = if fix.safety == Safety::Safe { "safe" } else { "unsafe" };
-        result["properties"] = json!({ "fix": { "safety": safety, "what": fix.what } });
+        partial_fingerprints: Fingerprints { v1: found.fingerprint() },
+        properties: fix.map(|fix| Properties { fix }),
     }
-    result
 }
 
 fn notification(error: &Error) -> Value {
@@ -130,6 +197,9 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// What is encoded in the path of a reference: everything but letters, digits, `-._~` and `/`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// The path as a reference: relative, or with `file:` from the root.
 fn uri(path: &str) -> String {
     let path = slashes(path);
@@ -139,11 +209,6 @@ fn uri(path: &str) -> String {
     } else if path.as_bytes().get(1) == Some(&b':') {
         uri.push_str("file:///");
     }
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            _ => write!(uri, "%{byte:02X}").unwrap_or_default(),
-        }
-    }
+    uri.extend(utf8_percent_encode(&path, ENCODED));
     uri
 }

@@ -591,7 +591,7 @@ fn expansions_can_be_refused_and_are_reported() {
         let found = match convert_text(source, &Options { expand, ..Options::to(13) }) {
             Ok(conversion) => {
                 let expanded = conversion.report.expansions;
-                Ok(expanded.iter().map(|expanded| (expanded.node.clone(), expanded.class, expanded.nodes)).collect::<Vec<_>>())
+                Ok(expanded.iter().map(|expanded| (expanded.node.to_string(), expanded.class, expanded.nodes)).collect::<Vec<_>>())
             }
             Err(NotConverted::Blocked { blockers, .. }) => Err(blockers[0].reason.clone()),
             Err(error) => panic!("{error}"),

@@ -23,7 +23,7 @@ fn the_ir_version_is_what_opset_and_contents_need() {
         (3, 7, 8, IrVersion::Auto, "", Ok(4)),
         (10, 21, 13, IrVersion::Keep, "", Ok(10)),
         (8, 13, 21, IrVersion::Number(12), "", Ok(12)),
-        (8, 13, 21, IrVersion::Number(9), "", Err("--ir-version 9 is too low: opset 21 needs 10")),
+        (8, 13, 21, IrVersion::Number(9), "", Err("IR version 9 is too low: opset 21 needs 10")),
     ];
     let mut failures = Vec::new();
     for (ir, from, to, ir_version, metadata, expected) in cases {

@@ -1,4 +1,4 @@
-//! The commands `recast lint` and `recast rule`.
+//! The commands `recast lint` and `recast explain`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -63,7 +63,7 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -395,21 +395,21 @@ fn external_data_is_checked_by_size_and_read_for_rules_on_constants() {
 #[test]
 fn rule_explains_one_or_lists_all() {
     let folder = Folder::new();
-    let one = folder.recast(&["rule", "rc101"]);
+    let one = folder.recast(&["explain", "rc101"]);
     assert!(
         stdout(&one).starts_with("# RC101 float8-cast-missing-saturate\n\nwarning, enabled by default\n\n"),
         "{}",
         stdout(&one)
     );
     assert!(stdout(&one).contains("## Why is this bad?"));
-    assert_eq!(folder.recast(&["rule", "float8-cast-missing-saturate"]).stdout, one.stdout);
-    let all = stdout(&folder.recast(&["rule"]));
-    assert_eq!(all.lines().count(), onnx_recast::internals::lint::RULES.len());
-    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "RC203", "--format", "json"]))).unwrap();
+    assert_eq!(folder.recast(&["explain", "float8-cast-missing-saturate"]).stdout, one.stdout);
+    let all = stdout(&folder.recast(&["explain"]));
+    assert_eq!(all.lines().filter(|line| line.starts_with("RC")).count(), onnx_recast::internals::lint::RULES.len());
+    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["explain", "RC203", "--format", "json"]))).unwrap();
     assert_eq!((&json["code"], &json["default"], &json["version"]), (&"RC203".into(), &true.into(), &1.into()));
-    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["rule", "--format", "json"]))).unwrap();
+    let json: Value = serde_json::from_str(&stdout(&folder.recast(&["explain", "--format", "json"]))).unwrap();
     assert_eq!(json["rules"].as_array().unwrap().len(), onnx_recast::internals::lint::RULES.len());
-    assert_eq!(folder.recast(&["rule", "RC000"]).status.code(), Some(2));
+    assert_eq!(folder.recast(&["explain", "RC000"]).status.code(), Some(2));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn fixing_converges_and_no_fix_remains() {
             let (fixed, _) = fix(proto, allowed);
             let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
             let fixable = left.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed));
-            failures.extend(fixable.map(|found| format!("{name}: {} is left at {}", found.code, found.place())));
+            failures.extend(fixable.map(|found| format!("{name}: {} is left at {}", found.code(), found.place())));
             let (again, changes) = fix(fixed.clone(), allowed);
             if again.encode_to_vec() != fixed.encode_to_vec() || !changes.is_empty() {
                 failures.push(format!("{name}: a second run changes the model"));
@@ -77,7 +77,7 @@ fn safe_fixes_change_attributes_of_reported_nodes_only() {
     let mut failures = Vec::new();
     for (name, proto) in corpus() {
         let (mut after, fixed) = fix(proto.clone(), Safety::Safe);
-        let places: BTreeSet<&str> = fixed.iter().map(Diagnostic::place).collect();
+        let places: BTreeSet<String> = fixed.iter().map(Diagnostic::place).collect();
         let before = Model::new(proto.clone()).unwrap();
         let changed = Model::new(after.clone()).unwrap();
         for node in before.scopes().flat_map(|scope| before.nodes(scope)) {

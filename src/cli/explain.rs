@@ -1,0 +1,54 @@
+//! `recast explain`
+
+use anyhow::bail;
+use clap::Args;
+
+use super::streams::{print, text_width};
+use super::{EXIT_CODES, ExitCode, Format, Messages};
+use crate::lint::RULES;
+use crate::report;
+
+/// Explain the code of a rule, error or reason, or list all codes
+#[derive(Args)]
+#[command(alias = "rule", after_help = format!("Examples:
+  recast explain
+  recast explain RC101
+  recast explain shape-unknown
+  recast explain float8-cast-missing-saturate --format json
+
+{EXIT_CODES}"))]
+pub struct Explain {
+    /// The code or name of a rule, or the code of an error or reason
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+    /// The output format
+    #[arg(long, default_value = "text")]
+    pub(super) format: Format,
+}
+
+impl Explain {
+    pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
+        match &self.code {
+            Some(code) => self.explain(code, messages)?,
+            None if self.format == Format::Json => print(report::explanations_json())?,
+            None if messages.quiet => {}
+            None => print(report::explanations_text())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn explain(&self, code: &str, messages: Messages) -> anyhow::Result<()> {
+        let is_named = |name: &str| name.eq_ignore_ascii_case(code);
+        let rule = RULES.iter().find(|rule| is_named(rule.code) || is_named(rule.name));
+        let meanings = report::meanings_of(code);
+        match (rule, self.format) {
+            (None, _) if meanings.is_empty() => bail!("unknown code '{code}'; `recast explain` lists all codes"),
+            (Some(rule), Format::Json) => print(report::rule_json(rule))?,
+            (None, Format::Json) => print(report::meanings_json(&meanings))?,
+            (_, Format::Text) if messages.quiet => {}
+            (Some(rule), Format::Text) => print(report::rule_text(rule, text_width()))?,
+            (None, Format::Text) => print(report::meanings_text(&meanings))?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Adapters from other crates.
+
+use super::context::Context;
+use super::reason::Reason;
+use crate::dtype::DType;
+use crate::wire::schema::{AttributeProto, NodeProto};
+
+/// The change of an operator of ai.onnx between two consecutive versions, defined outside of this crate. It takes precedence over the
+/// adapter of this crate for the same step; the adapted node is validated against the schema of the new version.
+///
+/// ```
+/// use onnx_recast::convert::{Code, OperatorAdapter, Reason};
+/// use onnx_recast::{ConvertOptions, Model};
+///
+/// /// Gelu is new in opset 20. The runtime that this is for has the operator in its own domain.
+/// static GELU: OperatorAdapter = OperatorAdapter {
+///     op: "Gelu",
+///     opset: 20,
+///     up: |_| Ok(()),
+///     down: |node| match node.attribute("approximate") {
+///         Some(mode) if mode.s() != b"none" => Err(Reason::new(Code::AttributeUnsupported, "the runtime has the exact Gelu only")),
+///         _ => {
+///             node.set_operator("com.microsoft", "Gelu");
+///             Ok(())
+///         }
+///     },
+/// };
+///
+/// # fn main() -> Result<(), onnx_recast::Error> {
+/// let mut model = Model::from_text(
+///     r#"<ir_version: 9, opset_import: ["": 20, "com.microsoft": 1]> g (float[2] x) => (float[2] y) { y = Gelu (x) }"#,
+/// )?;
+/// model.convert(&ConvertOptions { adapters: &[&GELU], ..ConvertOptions::to(17) })?;
+/// assert!(model.to_text().contains("y = com.microsoft.Gelu (x)"), "{}", model.to_text());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorAdapter {
+    /// The operator.
+    pub op: &'static str,
+    /// The opset that introduced the newer of the two versions.
+    pub opset: i64,
+    /// What to do when upgrading.
+    pub up: fn(&mut NodeAdapter) -> Result<(), Reason>,
+    /// What to do when downgrading.
+    pub down: fn(&mut NodeAdapter) -> Result<(), Reason>,
+}
+
+/// The node that an [`OperatorAdapter`] changes.
+#[allow(missing_debug_implementations)]
+pub struct NodeAdapter<'c, 'a, 'm>(pub(super) &'c mut Context<'a, 'm>);
+
+impl NodeAdapter<'_, '_, '_> {
+    /// The node as it is now.
+    #[must_use]
+    pub fn node(&self) -> &NodeProto {
+        &self.0.node
+    }
+
+    /// The attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&AttributeProto> {
+        self.0.node.attribute.iter().find(|attribute| attribute.name() == name)
+    }
+
+    /// Adds an attribute, or replaces the one of the same name.
+    pub fn set_attribute(&mut self, attribute: AttributeProto) {
+        self.0.set_attribute(attribute);
+    }
+
+    /// Removes an attribute.
+    pub fn remove_attribute(&mut self, name: &str) {
+        self.0.remove_attribute(name);
+    }
+
+    /// Makes the node a call of another operator. Operators of other domains are not validated.
+    pub fn set_operator(&mut self, domain: &str, op: &str) {
+        self.0.rename_operator(op);
+        self.0.node.to_mut().domain = (!domain.is_empty()).then(|| domain.to_owned());
+    }
+
+    /// The element type of an input, if it is known.
+    #[must_use]
+    pub fn element_type(&self, input: usize) -> Option<DType> {
+        self.0.known_input(input).dtype()
+    }
+
+    /// The rank of an input, if it is known.
+    #[must_use]
+    pub fn rank(&self, input: usize) -> Option<usize> {
+        self.0.known_input(input).rank()
+    }
+
+    /// Adds a warning to the report.
+    ///
+    /// # Errors
+    /// If warnings are treated as errors.
+    pub fn warn(&mut self, what: impl Into<String>) -> Result<(), Reason> {
+        self.0.warn(&what.into())
+    }
+}

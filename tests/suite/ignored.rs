@@ -1,0 +1,79 @@
+//! Files that git and `.ignore` files ignore: a lint of a folder leaves them out.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::lint::command::{Folder, stderr};
+use crate::support::expect_no_failures;
+
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float16[2] y) { y = Cast <to = 10> (x) }"#;
+
+/// A git repository with models, some of which are ignored.
+fn repository() -> Folder {
+    let folder = Folder::new();
+    for name in
+        ["a.onnx", "b.tmp.onnx", "keep.tmp.onnx", "build/c.onnx", "third_party/d.onnx", "sub/e.onnx", "sub/f.onnx", ".h/g.onnx"]
+    {
+        folder.model(name, MODEL);
+    }
+    fs::create_dir(folder.path(".git")).unwrap();
+    fs::write(folder.path(".gitignore"), "build/\n*.tmp.onnx\n!keep.tmp.onnx\n").unwrap();
+    fs::write(folder.path("sub/.gitignore"), "f.onnx\n").unwrap();
+    fs::write(folder.path(".ignore"), "third_party\n").unwrap();
+    folder
+}
+
+#[test]
+fn a_folder_is_checked_without_the_files_that_git_ignores() {
+    let folder = repository();
+    let all = ["a.onnx", "b.tmp.onnx", "build/c.onnx", "keep.tmp.onnx", "sub/e.onnx", "sub/f.onnx", "third_party/d.onnx"];
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&[], &["a.onnx", "keep.tmp.onnx", "sub/e.onnx"]),
+        (&["."], &["a.onnx", "keep.tmp.onnx", "sub/e.onnx"]),
+        (&["--no-ignore"], &all),
+        (&[".", "--no-ignore"], &all),
+        (&["sub"], &["sub/e.onnx"]),
+        // Named explicitly: a file, and a folder.
+        (&["b.tmp.onnx", "build/c.onnx", "sub/f.onnx"], &["b.tmp.onnx", "build/c.onnx", "sub/f.onnx"]),
+        (&["build", "third_party", ".h"], &["build/c.onnx", "third_party/d.onnx", ".h/g.onnx"]),
+        // Patterns find files as folders do.
+        (&["*.onnx"], &["a.onnx", "keep.tmp.onnx"]),
+        (&["**/*.onnx"], &["a.onnx", "keep.tmp.onnx", "sub/e.onnx"]),
+        (&["**/*.onnx", "--no-ignore"], &all),
+        (&["s*/**"], &["sub/e.onnx"]),
+        (&["build/*.onnx"], &["build/c.onnx"]),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, expected) in cases {
+        let output = folder.recast(&[&["lint", "--format", "json", "--exit-zero"], arguments].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let found: Vec<&str> = document["models"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if found != expected {
+            failures.push(format!("{arguments:?}: {found:?}, not {expected:?} {}", stderr(&output)));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_folder_of_ignored_models_is_not_clean() {
+    let folder = repository();
+    fs::write(folder.path(".gitignore"), "*.onnx\n").unwrap();
+    fs::write(folder.path("sub/.gitignore"), "").unwrap();
+    let output = folder.recast(&["lint"]);
+    let message =
+        "recast: .: all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended\n";
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), message));
+    assert_eq!(folder.recast(&["lint", "--allow-empty"]).status.code(), Some(0));
+}
+
+#[test]
+fn other_commands_read_ignored_models() {
+    let folder = repository();
+    let output = folder.recast(&["fold", "**/*.tmp.onnx", "build/*.onnx", "third_party/**", "--out-dir", "folded"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for name in ["b.tmp.onnx", "keep.tmp.onnx", "c.onnx", "d.onnx"] {
+        assert!(folder.path("folded").join(name).exists(), "{name}");
+    }
+}
