@@ -139,8 +139,8 @@ def cast(
     --------
     >>> import numpy as np
     >>> import onnx_recast
-    >>> onnx_recast.cast(np.float32([0.1, 448, 1e9]), "FLOAT8E4M3FN")
-    array([0.101562, 448, 448], dtype=float8_e4m3fn)
+    >>> onnx_recast.cast(np.array([0.1, 448, 1e9], np.float32), "FLOAT8E4M3FN").tolist()
+    [0.1015625, 448.0, 448.0]
     >>> onnx_recast.cast(["1.5", "-inf"], "FLOAT")
     array([ 1.5, -inf], dtype=float32)
     """

@@ -307,7 +307,7 @@ def lint(
     Returns
     -------
     list of Diagnostic
-        In document order. ``recast rule CODE`` explains a rule.
+        In document order. ``recast explain CODE`` explains a rule.
 
     Raises
     ------
