@@ -65,8 +65,10 @@ class InvalidModelError(RecastError, ValueError):
         self.field = field
 
 
-class ConversionError(RecastError):
+class ConversionError(RecastError, RuntimeError):
     """A model cannot be converted to the requested opset.
+
+    It is a ``RuntimeError``, as the converter of onnx raises.
 
     Attributes
     ----------

@@ -141,6 +141,7 @@ def test_a_refused_conversion_lists_blockers_and_writes_nothing(fp8: Path, tmp_p
     with pytest.raises(onnx_recast.ConversionError, match="7 nodes cannot be converted") as raised:
         onnx_recast.convert_version(fp8, 18, tmp_path / "out.onnx")
     error = raised.value
+    assert isinstance(error, RuntimeError)
     assert error.path == str(fp8)
     assert len(error.blockers) == 7
     assert error.blockers[0].opset_step == (19, 18)
