@@ -79,6 +79,7 @@ pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Place};
 pub use external::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
+pub use facts::LATEST_OPSET;
 pub use graph::Model;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use wire::Target;

@@ -2,9 +2,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
-use std::process::ExitCode;
-
-use onnx_recast::cli::{self, Limited, install_signal_handlers};
+use onnx_recast::cli::{self, ExitCode, Limited, install_signal_handlers};
 
 /// Counts memory for `--max-memory`.
 #[cfg(feature = "mimalloc")]

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
@@ -11,7 +10,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::streams::{message, print, say};
-use super::{EXIT_CODES, Messages, files, output, progress};
+use super::{EXIT_CODES, ExitCode, Messages, files, output, progress};
 use crate::api::not_written;
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Failure, Form, Remedy};

@@ -1,13 +1,11 @@
 //! `recast completions`
 
-use std::process::ExitCode;
-
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 
 use super::manual::manual;
 use super::streams::print;
-use super::{Cli, EXIT_CODES};
+use super::{Cli, EXIT_CODES, ExitCode};
 use crate::shown::Document;
 
 /// Print a shell completion script or the manual page

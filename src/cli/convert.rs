@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
@@ -11,7 +10,7 @@ use super::models::{ModelReport, Run};
 use super::opset::parse_opset;
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};

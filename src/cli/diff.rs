@@ -1,13 +1,12 @@
 //! `recast diff`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, Format, Messages, files};
+use super::{EXIT_CODES, ExitCode, Format, Messages, files};
 use crate::api::Comparison;
 use crate::diff::{Difference, DifferenceKind};
 use crate::report::{self, ComparedModels};

@@ -1,12 +1,10 @@
 //! `recast explain`
 
-use std::process::ExitCode;
-
 use anyhow::bail;
 use clap::Args;
 
 use super::streams::{print, text_width};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::lint::RULES;
 use crate::report;
 

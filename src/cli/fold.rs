@@ -1,7 +1,6 @@
 //! `recast fold`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 
@@ -10,7 +9,7 @@ use super::models::{ModelReport, Run};
 use super::open_results::{OnContested, Undefined};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::external::OldFiles;
 use crate::passes::{PASSES, Pass};
 use crate::report::{self, FoldedModel};

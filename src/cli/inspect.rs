@@ -2,12 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, Messages, files, paths, progress};
+use super::{EXIT_CODES, ExitCode, Messages, files, paths, progress};
 use crate::report::{self, InspectedModel};
 use crate::shown::Shown;
 

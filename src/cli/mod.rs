@@ -22,7 +22,8 @@ mod progress;
 mod streams;
 mod targets;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::process::{self, Termination};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -106,10 +107,42 @@ const EXIT_CODES: &str = "Exit codes:
   1  findings, differences or an unsupported conversion
   2  error: usage, unreadable or malformed input, I/O";
 
+/// The exit code of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitCode(u8);
+
+impl ExitCode {
+    const SUCCESS: ExitCode = ExitCode(0);
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> ExitCode {
+        ExitCode(code)
+    }
+}
+
+impl From<ExitCode> for u8 {
+    fn from(code: ExitCode) -> u8 {
+        code.0
+    }
+}
+
+impl Termination for ExitCode {
+    fn report(self) -> process::ExitCode {
+        self.0.into()
+    }
+}
+
 /// Parses and runs the command line of this process; prints its errors and its help.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Cli::try_parse() {
+    main_with(std::env::args_os())
+}
+
+/// Like [`main`], with the arguments of a command line; the first is the name of the command.
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
         Ok(cli) => run(cli),
         Err(error) => print_usage(&error),
     }

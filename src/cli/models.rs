@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::output::Output;
-use super::{Format, Messages, paths, progress, streams};
+use super::{ExitCode, Format, Messages, paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::report;

@@ -1,11 +1,9 @@
 //! `recast targets`
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::streams::print;
-use super::{EXIT_CODES, Format, Messages};
+use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::report;
 
 /// List the runtimes that `recast convert --target` knows

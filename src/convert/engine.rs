@@ -66,7 +66,8 @@ pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
     let inferred = OnceCell::new();
     let mut opset = if valid::check(model, &inferred).is_ok() { 1 } else { from };
     while opset < from {
-        let plan = Plan::new(model, &inferred, &Options { opset, ..*options });
+        // A cancelled plan is none: the operation that follows reports it.
+        let Ok(plan) = Plan::new(model, &inferred, &Options { opset, ..*options }) else { return Some(from) };
         if plan.blockers.is_empty() {
             return Some(opset);
         }

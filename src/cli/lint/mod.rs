@@ -5,7 +5,6 @@ mod settings;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anstream::ColorChoice;
 use anyhow::{Context, bail};
@@ -15,7 +14,7 @@ use super::failures::OnError;
 use super::paths::Ignored;
 use super::prepare::Freeze;
 use super::streams::{message, print_coloured, say, say_errors, text_width};
-use super::{Messages, failures, files, output, paths, progress};
+use super::{ExitCode, Messages, failures, files, output, paths, progress};
 use crate::api::is_text_model;
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;

@@ -1,0 +1,68 @@
+"""Rewrite ONNX models exactly and losslessly: fold casts of constants, convert opsets, lint casts.
+
+>>> import onnx_recast
+>>> result = onnx_recast.fold("models/fp8_qdq.onnx")
+>>> len(result.folded)
+3
+"""
+
+from onnx_recast._cast import cast, cast_like
+from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError
+from onnx_recast._functions import convert_version, diff, fix, fold, inspect, lint
+from onnx_recast._recast import LATEST_OPSET
+from onnx_recast._recast import VERSION as __version__
+from onnx_recast._results import (
+    Blocker,
+    CastFacts,
+    Change,
+    ConvertResult,
+    DataFile,
+    Diagnostic,
+    Difference,
+    Expansion,
+    Fix,
+    FixResult,
+    Folded,
+    FoldResult,
+    FunctionFacts,
+    Initializers,
+    Inspection,
+    Kept,
+    Saved,
+    TypeFacts,
+)
+
+__all__ = [
+    "LATEST_OPSET",
+    "Blocker",
+    "CastError",
+    "CastFacts",
+    "Change",
+    "ConversionError",
+    "ConvertResult",
+    "DataFile",
+    "Diagnostic",
+    "Difference",
+    "Expansion",
+    "Fix",
+    "FixResult",
+    "FoldResult",
+    "Folded",
+    "FunctionFacts",
+    "Initializers",
+    "Inspection",
+    "InvalidModelError",
+    "Kept",
+    "RecastError",
+    "Saved",
+    "TypeFacts",
+    "__version__",
+    "cast",
+    "cast_like",
+    "convert_version",
+    "diff",
+    "fix",
+    "fold",
+    "inspect",
+    "lint",
+]

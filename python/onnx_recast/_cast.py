@@ -1,0 +1,280 @@
+"""Casts of numpy arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from onnx_recast import _recast
+from onnx_recast._functions import one_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    Type: TypeAlias = str | int | npt.DTypeLike
+
+_NUMPY = {
+    "FLOAT": "float32",
+    "UINT8": "uint8",
+    "INT8": "int8",
+    "UINT16": "uint16",
+    "INT16": "int16",
+    "INT32": "int32",
+    "INT64": "int64",
+    "BOOL": "bool",
+    "FLOAT16": "float16",
+    "DOUBLE": "float64",
+    "UINT32": "uint32",
+    "UINT64": "uint64",
+    "COMPLEX64": "complex64",
+    "COMPLEX128": "complex128",
+}
+"""The types of numpy, by ONNX name."""
+
+_ML_DTYPES = {
+    "BFLOAT16": "bfloat16",
+    "FLOAT8E4M3FN": "float8_e4m3fn",
+    "FLOAT8E4M3FNUZ": "float8_e4m3fnuz",
+    "FLOAT8E5M2": "float8_e5m2",
+    "FLOAT8E5M2FNUZ": "float8_e5m2fnuz",
+    "UINT4": "uint4",
+    "INT4": "int4",
+    "FLOAT4E2M1": "float4_e2m1fn",
+    "FLOAT8E8M0": "float8_e8m0fnu",
+    "UINT2": "uint2",
+    "INT2": "int2",
+    "FLOAT6E2M3": "float6_e2m3fn",
+    "FLOAT6E3M2": "float6_e3m2fn",
+}
+"""The types of ml_dtypes, by ONNX name."""
+
+_ONNX = {name: onnx for onnx, name in {**_NUMPY, **_ML_DTYPES}.items()}
+
+_NUMBERS = [
+    "FLOAT",
+    "UINT8",
+    "INT8",
+    "UINT16",
+    "INT16",
+    "INT32",
+    "INT64",
+    "STRING",
+    "BOOL",
+    "FLOAT16",
+    "DOUBLE",
+    "UINT32",
+    "UINT64",
+    "COMPLEX64",
+    "COMPLEX128",
+    "BFLOAT16",
+    "FLOAT8E4M3FN",
+    "FLOAT8E4M3FNUZ",
+    "FLOAT8E5M2",
+    "FLOAT8E5M2FNUZ",
+    "UINT4",
+    "INT4",
+    "FLOAT4E2M1",
+    "FLOAT8E8M0",
+    "UINT2",
+    "INT2",
+    "FLOAT6E2M3",
+    "FLOAT6E3M2",
+]
+"""The names of ``TensorProto.DataType``, from 1."""
+
+
+def cast(
+    array: npt.ArrayLike,
+    to: Type,
+    *,
+    opset: int = _recast.LATEST_OPSET,
+    saturate: bool = True,
+    round_mode: Literal["up", "down", "nearest"] = "up",
+    undefined: Literal["error", "fold"] = "error",
+    contested: Literal["error", "text", "runtime"] = "error",
+) -> Array:
+    """Cast an array as ONNX's ``Cast`` does, each element rounded once.
+
+    Parameters
+    ----------
+    array : array_like
+        Of any shape, byte order and memory layout, with a type of numpy or ml_dtypes, or strings (``str`` or UTF-8
+        ``bytes``).
+    to : str, int or dtype
+        Type of the result: an ONNX name in any letter case (``"FLOAT8E4M3FN"``), a number of ``TensorProto.DataType``,
+        or a type of numpy or ml_dtypes. In ONNX, ``"FLOAT"`` is ``float32``, and ``"DOUBLE"`` is ``float64``.
+    opset : int
+        Version of the operator set whose ``Cast`` this is.
+    saturate : bool
+        Whether float8 results saturate on overflow; otherwise they become infinity or NaN.
+    round_mode : {"up", "down", "nearest"}
+        Rounding to FLOAT8E8M0.
+    undefined : {"error", "fold"}
+        Whether elements whose result ONNX leaves undefined are an error, or become the values that ``fold`` gives them.
+    contested : {"error", "text", "runtime"}
+        Whether elements on whose result ONNX's text and its node tests disagree are an error, or become what the text
+        states, or what the node tests expect and runtimes compute.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array of the shape of ``array``. Types that numpy lacks are those of ml_dtypes; their elements of 2, 4 and
+        6 bits take a byte each. Strings are ``str`` objects.
+
+    Raises
+    ------
+    CastError
+        ``index`` is the first element that cannot be cast, ``kind`` the reason.
+    ValueError
+        A type or an option is not known.
+    ModuleNotFoundError
+        The type of the result needs ml_dtypes, which is not installed.
+
+    Notes
+    -----
+    The rules are those of the text of ``Cast`` and of ONNX's technical notes on float8; docs/cast.md lists them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx_recast
+    >>> onnx_recast.cast(np.array([0.1, 448, 1e9], np.float32), "FLOAT8E4M3FN").tolist()
+    [0.1015625, 448.0, 448.0]
+    >>> onnx_recast.cast(["1.5", "-inf"], "FLOAT")
+    array([ 1.5, -inf], dtype=float32)
+    """
+    import numpy as np
+
+    target = _onnx_name(to)
+    given = np.asarray(array)
+    casting: _recast._Casting = {
+        "to": target,
+        "shape": list(given.shape),
+        "opset": opset,
+        "saturate": saturate,
+        "round_mode": round_mode,
+        "undefined": one_of("undefined", undefined, ("error", "fold")) == "fold",
+        "contested": None if one_of("contested", contested, ("error", "text", "runtime")) == "error" else contested,
+    }
+    is_string = target == "STRING" or target.startswith("COMPLEX")
+    result = np.empty(given.shape, dtype=object if is_string else _numpy_type(target))
+    out = None if is_string else result.reshape(-1).view(np.uint8)
+    source = _onnx_type(given)
+    if source == "STRING":
+        strings = _recast.cast_strings(_utf8(given), casting, out)
+    else:
+        strings = _recast.cast_numbers(_little_endian(given), source, casting, out)
+    if strings is not None:
+        result.reshape(-1)[:] = strings
+    return result
+
+
+def cast_like(
+    array: npt.ArrayLike,
+    like: npt.ArrayLike,
+    *,
+    opset: int = _recast.LATEST_OPSET,
+    saturate: bool = True,
+    round_mode: Literal["up", "down", "nearest"] = "up",
+    undefined: Literal["error", "fold"] = "error",
+    contested: Literal["error", "text", "runtime"] = "error",
+) -> Array:
+    """Cast an array to the type of another one, as ONNX's ``CastLike`` does.
+
+    Parameters
+    ----------
+    array : array_like
+        See :func:`cast`.
+    like : array_like
+        The array whose type is that of the result.
+    opset, saturate, round_mode, undefined, contested
+        See :func:`cast`.
+
+    Returns
+    -------
+    numpy.ndarray
+        See :func:`cast`.
+
+    Raises
+    ------
+    CastError
+        See :func:`cast`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx_recast
+    >>> onnx_recast.cast_like([1.5, 2.5], np.zeros(1, np.float16))
+    array([1.5, 2.5], dtype=float16)
+    """
+    import numpy as np
+
+    to = _onnx_type(np.asarray(like))
+    return cast(
+        array, to, opset=opset, saturate=saturate, round_mode=round_mode, undefined=undefined, contested=contested
+    )
+
+
+def _onnx_name(to: Type) -> str:
+    """Return the ONNX name of a type; a string is checked by the native module."""
+    import numpy as np
+
+    if isinstance(to, str):
+        return to.upper()
+    if isinstance(to, int) and not isinstance(to, bool):
+        if 1 <= to <= len(_NUMBERS):
+            return _NUMBERS[to - 1]
+        raise ValueError(f"{to} is not an element type of ONNX")
+    dtype: Any = to
+    return _onnx_type(np.empty(0, dtype=dtype))
+
+
+def _onnx_type(array: Array) -> str:
+    dtype = array.dtype
+    if dtype.kind in "OSUT":
+        return "STRING"
+    try:
+        return _ONNX[dtype.name]
+    except KeyError:
+        raise ValueError(f"ONNX has no element type for {dtype}") from None
+
+
+def _numpy_type(name: str) -> np.dtype[Any]:
+    import numpy as np
+
+    if name in _NUMPY:
+        return np.dtype(_NUMPY[name])
+    if name not in _ML_DTYPES:
+        return np.dtype(np.uint8)  # The native module states the error.
+    try:
+        import ml_dtypes
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{name} needs the package ml_dtypes: pip install ml_dtypes", name="ml_dtypes"
+        ) from error
+    try:
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+    except AttributeError:
+        raise ValueError(f"{name} needs a newer ml_dtypes than {ml_dtypes.__version__}") from None
+    return dtype
+
+
+def _little_endian(array: Array) -> Array:
+    """Return the elements as contiguous bytes; copied only if they are not."""
+    import numpy as np
+
+    ordered = array.astype(array.dtype.newbyteorder("<"), copy=False) if array.dtype.isnative is False else array
+    return np.ascontiguousarray(ordered).reshape(-1).view(np.uint8)
+
+
+def _utf8(array: Array) -> list[bytes]:
+    strings: list[bytes] = []
+    for index, item in enumerate(array.reshape(-1).tolist()):
+        if isinstance(item, str):
+            strings.append(item.encode())
+        elif isinstance(item, bytes):
+            strings.append(item)
+        else:
+            raise TypeError(f"element {index} is a {type(item).__name__}, not a string")
+    return strings

@@ -1,0 +1,513 @@
+"""The functions on models."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, overload
+
+from onnx_recast import _recast
+from onnx_recast._models import Opened
+from onnx_recast._results import (
+    Change,
+    ConvertResult,
+    Diagnostic,
+    Difference,
+    Expansion,
+    FixResult,
+    Folded,
+    FoldResult,
+    Inspection,
+    Kept,
+    Saved,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from onnx_recast._models import Encoded, StrPath
+
+
+class _Message(Protocol):
+    def SerializeToString(self) -> bytes: ...
+
+
+_Model = TypeVar("_Model")
+# Without type stubs of protobuf, a ModelProto seems to be of every other type too.
+_Proto = TypeVar("_Proto", bound=_Message)
+
+
+class _WriteOptions(TypedDict, total=False):
+    external_data: str
+    prune_data: bool
+    base_dir: StrPath | None
+
+
+class _FoldOptions(_WriteOptions, total=False):
+    passes: Sequence[str] | None
+    undefined: Literal["skip", "fold"]
+    contested: Literal["skip", "text", "runtime"]
+    max_growth: int | None
+    freeze_initializers: bool
+    drop_metadata: bool | Sequence[str]
+
+
+class _ConvertOptions(_WriteOptions, total=False):
+    from_version: int | None
+    ir_version: int | Literal["auto", "keep"]
+    explicit: Literal["all", "relevant", "none"]
+    expand: Literal["all", "exact", "none"]
+    strict: bool
+    freeze_initializers: bool
+    drop_metadata: bool | Sequence[str]
+
+
+class _LintOptions(TypedDict, total=False):
+    select: Sequence[str]
+    ignore: Sequence[str]
+    config: StrPath | None
+
+
+class _FixOptions(_WriteOptions, _LintOptions, total=False):
+    unsafe: bool
+
+
+@overload
+def fold(model: object, output: StrPath, **options: Unpack[_FoldOptions]) -> FoldResult[Path]: ...
+@overload
+def fold(model: _Proto, output: None = None, **options: Unpack[_FoldOptions]) -> FoldResult[_Proto]: ...
+@overload
+def fold(model: Encoded, output: None = None, **options: Unpack[_FoldOptions]) -> FoldResult[bytes]: ...
+@overload
+def fold(model: _Model, output: None = None, **options: Unpack[_FoldOptions]) -> FoldResult[_Model]: ...
+def fold(
+    model: object,
+    output: StrPath | None = None,
+    *,
+    passes: Sequence[str] | None = None,
+    undefined: Literal["skip", "fold"] = "skip",
+    contested: Literal["skip", "text", "runtime"] = "skip",
+    max_growth: int | None = None,
+    freeze_initializers: bool = False,
+    drop_metadata: bool | Sequence[str] = False,
+    external_data: str = "keep",
+    prune_data: bool = False,
+    base_dir: StrPath | None = None,
+) -> FoldResult[Any]:
+    """Replace casts of constants by their results.
+
+    A folded value equals, bit for bit, what ONNX defines for the opset of the model. Everything else is preserved.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model. It is not changed. A buffer other than ``bytes`` is copied first.
+    output : path, optional
+        Write the model to this file, atomically. Weights do not pass through Python.
+    passes : sequence of str, optional
+        Names of the passes to run; all of them by default.
+    undefined : {"skip", "fold"}
+        Whether to fold casts whose results ONNX leaves undefined.
+    contested : {"skip", "text", "runtime"}
+        Whether to fold casts on whose results ONNX's text and its node tests disagree, and to which of the two.
+    max_growth : int, optional
+        Maximum number of bytes by which folded tensors may exceed the tensors that they replace.
+    freeze_initializers : bool
+        Treat initializers that are also graph inputs as constants, and remove these inputs.
+    drop_metadata : bool or sequence of str
+        Remove ``metadata_props`` at every level: all of them, or those with these keys (``pkg.torch.*`` is a prefix).
+    external_data : str
+        ``"keep"``: tensors stay where they are; ``"inline"``: all go into the model; otherwise the name of a data file
+        in the folder of ``output``, for large initializers.
+    prune_data : bool
+        Remove data files that the replaced model alone used.
+    base_dir : path, optional
+        Folder of the data files of a model that is not a path. For a path, another folder that may contain data files.
+
+    Returns
+    -------
+    FoldResult
+        ``model`` is a ``ModelProto`` or ``onnx_ir.Model`` if the argument is one, otherwise ``bytes``; with ``output``,
+        its path.
+
+    Raises
+    ------
+    InvalidModelError
+        The model cannot be read, or contradicts ONNX.
+    RecastError
+        The output cannot be written as the options demand.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> result = onnx_recast.fold("models/fp8_qdq.onnx")
+    >>> len(result.folded), result.folded[0].to_type
+    (3, 'FLOAT8E4M3FN')
+    """
+    options: _recast._Folding = {
+        "passes": None if passes is None else list(passes),
+        "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
+        "contested": None if contested == "skip" else contested,
+        "max_growth": max_growth,
+        "prepare": _preparation(freeze_initializers, drop_metadata),
+    }
+    opened = Opened(model, base_dir)
+    report, encoded = _recast.fold(opened.input, _output(output, external_data, prune_data), options)
+    facts = json.loads(report)
+    return FoldResult(
+        model=_result_model(opened, output, encoded),
+        folded=tuple(map(Folded.from_dict, facts["folded"])),
+        kept=tuple(map(Kept.from_dict, facts["kept"])),
+        removed=tuple(facts["removed"]),
+        saved=_saved(facts),
+    )
+
+
+@overload
+def convert_version(
+    model: object, target_version: int | None, output: StrPath, **options: Unpack[_ConvertOptions]
+) -> ConvertResult[Path]: ...
+@overload
+def convert_version(
+    model: object, target_version: int | None = None, *, output: StrPath, **options: Unpack[_ConvertOptions]
+) -> ConvertResult[Path]: ...
+@overload
+def convert_version(
+    model: _Proto, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+) -> ConvertResult[_Proto]: ...
+@overload
+def convert_version(
+    model: Encoded, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+) -> ConvertResult[bytes]: ...
+@overload
+def convert_version(
+    model: _Model, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+) -> ConvertResult[_Model]: ...
+def convert_version(
+    model: object,
+    target_version: int | None = None,
+    output: StrPath | None = None,
+    *,
+    from_version: int | None = None,
+    ir_version: int | Literal["auto", "keep"] = "auto",
+    explicit: Literal["all", "relevant", "none"] = "relevant",
+    expand: Literal["all", "exact", "none"] = "all",
+    strict: bool = False,
+    freeze_initializers: bool = False,
+    drop_metadata: bool | Sequence[str] = False,
+    external_data: str = "keep",
+    prune_data: bool = False,
+    base_dir: StrPath | None = None,
+) -> ConvertResult[Any]:
+    """Convert a model to another opset of ai.onnx: to an equivalent model, or not at all.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model. It is not changed. A buffer other than ``bytes`` is copied first.
+    target_version : int, optional
+        Opset to convert to, older or newer; the newest supported opset by default.
+    output : path, optional
+        Write the model to this file, atomically. Weights do not pass through Python.
+    from_version : int, optional
+        Override the opset that the model imports, for mislabelled models.
+    ir_version : int, "auto" or "keep"
+        IR version of the result; ``"auto"`` is the lowest that supports it on downgrades, and never lower than that of
+        the model on upgrades.
+    explicit : {"all", "relevant", "none"}
+        Default attributes of casts to make explicit on upgrades: all, those that affect the types of the node, or none.
+    expand : {"all", "exact", "none"}
+        Operators that may be replaced by several nodes: all, those whose results are equal to the bit, or none.
+    strict : bool
+        Treat warnings as blockers.
+    freeze_initializers, drop_metadata, external_data, prune_data, base_dir
+        See :func:`fold`.
+
+    Returns
+    -------
+    ConvertResult
+        ``model`` is a ``ModelProto`` or ``onnx_ir.Model`` if the argument is one, otherwise ``bytes``; with ``output``,
+        its path.
+
+    Raises
+    ------
+    ConversionError
+        Nodes cannot be converted: ``blockers`` lists all of them, ``nearest`` is the closest opset that works. Nothing
+        is written.
+    InvalidModelError
+        The model cannot be read, or contradicts ONNX.
+    RecastError
+        The output cannot be written as the options demand.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> result = onnx_recast.convert_version("models/transformer_fp16.onnx", 15)
+    >>> result.from_version, result.to_version, [expansion.op for expansion in result.expansions]
+    (19, 15, ['LayerNormalization', 'LayerNormalization'])
+    """
+    target = _recast.LATEST_OPSET if target_version is None else target_version
+    for name, opset in (("target_version", target), ("from_version", from_version)):
+        if opset is not None and not 1 <= opset <= _recast.LATEST_OPSET:
+            raise ValueError(f"{name}: expected an opset between 1 and {_recast.LATEST_OPSET}, not {opset}")
+    options: _recast._Converting = {
+        "target_version": target,
+        "from_version": from_version,
+        "ir_version": ir_version,
+        "explicit": explicit,
+        "expand": expand,
+        "strict": strict,
+        "prepare": _preparation(freeze_initializers, drop_metadata),
+    }
+    opened = Opened(model, base_dir)
+    report, encoded = _recast.convert(opened.input, _output(output, external_data, prune_data), options)
+    facts = json.loads(report)
+    return ConvertResult(
+        model=_result_model(opened, output, encoded),
+        from_version=facts["from_version"],
+        to_version=facts["to_version"],
+        from_ir_version=facts["from_ir_version"],
+        to_ir_version=facts["to_ir_version"],
+        changes=tuple(map(Change.from_dict, facts["changes"])),
+        expansions=tuple(map(Expansion.from_dict, facts["expansions"])),
+        warnings=tuple(map(Change.from_dict, facts["warnings"])),
+        saved=_saved(facts),
+    )
+
+
+def lint(
+    model: object,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    config: StrPath | None = None,
+    base_dir: StrPath | None = None,
+) -> list[Diagnostic]:
+    """Find unsafe, invalid and redundant casts.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model.
+    select : sequence of str
+        Codes, prefixes of codes, names of rules, or ``"ALL"``; the rules that are enabled by default if it is empty.
+    ignore : sequence of str
+        Rules to disable; if a rule is both selected and ignored, the longer code takes precedence.
+    config : path, optional
+        A ``recast.toml``, which ``select`` and ``ignore`` override. Files are not searched for.
+    base_dir : path, optional
+        Folder of the data files of a model that is not a path.
+
+    Returns
+    -------
+    list of Diagnostic
+        In document order. ``recast explain CODE`` explains a rule.
+
+    Raises
+    ------
+    InvalidModelError
+        The model cannot be read.
+    ValueError
+        A rule is not known.
+    OSError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> [finding.code for finding in onnx_recast.lint("models/fp8_qdq.onnx", select=["RC101", "RC104"])]
+    ['RC101', 'RC104']
+    """
+    found = _recast.lint(Opened(model, base_dir).input, _linting(select, ignore, config))
+    return [Diagnostic.from_dict(one) for one in json.loads(found)]
+
+
+@overload
+def fix(model: object, output: StrPath, **options: Unpack[_FixOptions]) -> FixResult[Path]: ...
+@overload
+def fix(model: _Proto, output: None = None, **options: Unpack[_FixOptions]) -> FixResult[_Proto]: ...
+@overload
+def fix(model: Encoded, output: None = None, **options: Unpack[_FixOptions]) -> FixResult[bytes]: ...
+@overload
+def fix(model: _Model, output: None = None, **options: Unpack[_FixOptions]) -> FixResult[_Model]: ...
+def fix(
+    model: object,
+    output: StrPath | None = None,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    config: StrPath | None = None,
+    unsafe: bool = False,
+    external_data: str = "keep",
+    prune_data: bool = False,
+    base_dir: StrPath | None = None,
+) -> FixResult[Any]:
+    """Apply the safe fixes of findings.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model. It is not changed.
+    output : path, optional
+        Write the model to this file, atomically.
+    select, ignore, config
+        See :func:`lint`.
+    unsafe : bool
+        Also apply fixes that change the structure of the graph or guess the author's intent.
+    external_data, prune_data, base_dir
+        See :func:`fold`.
+
+    Returns
+    -------
+    FixResult
+        The model, the findings that were fixed, and those that remain.
+
+    Raises
+    ------
+    InvalidModelError
+        The model cannot be read.
+    RecastError
+        The output cannot be written as the options demand.
+    ValueError
+        A rule is not known.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> [finding.fix.what for finding in onnx_recast.fix("models/fp8_qdq.onnx", select=["RC101"]).fixed]
+    ['add `saturate = 1`']
+    """
+    opened = Opened(model, base_dir)
+    written = _output(output, external_data, prune_data)
+    report, encoded = _recast.fix(opened.input, written, _linting(select, ignore, config), unsafe)
+    facts = json.loads(report)
+    return FixResult(
+        model=_result_model(opened, output, encoded),
+        fixed=tuple(map(Diagnostic.from_dict, facts["fixed"])),
+        remaining=tuple(map(Diagnostic.from_dict, facts["remaining"])),
+        saved=_saved(facts),
+    )
+
+
+def inspect(model: object, *, base_dir: StrPath | None = None) -> Inspection:
+    """Summarise a model: opsets, operators, casts, initializers, functions. Weights are not read.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model.
+    base_dir : path, optional
+        Folder of the data files of a model that is not a path.
+
+    Returns
+    -------
+    Inspection
+        ``errors`` lists what is invalid in the model.
+
+    Raises
+    ------
+    InvalidModelError
+        The model cannot be read.
+    OSError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> onnx_recast.inspect("models/fp8_qdq.onnx").ops["Cast"]
+    3
+    """
+    return Inspection.from_dict(json.loads(_recast.inspect(Opened(model, base_dir).input)))
+
+
+def diff(
+    left: object, right: object, *, base_dir: StrPath | None = None, right_base_dir: StrPath | None = None
+) -> list[Difference]:
+    """List every field in which two models differ; tensors by value, regardless of their storage.
+
+    Parameters
+    ----------
+    left, right : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The models.
+    base_dir : path, optional
+        Folder of the data files of models that are not paths.
+    right_base_dir : path, optional
+        That of ``right``, if it is another one.
+
+    Returns
+    -------
+    list of Difference
+        Empty if the models are equal.
+
+    Raises
+    ------
+    InvalidModelError
+        A model cannot be read, or a tensor cannot be compared.
+    OSError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> folded = onnx_recast.fold("models/fp8_qdq.onnx").model
+    >>> onnx_recast.diff("models/fp8_qdq.onnx", folded)[0].kind
+    'removed'
+    """
+    right_folder = base_dir if right_base_dir is None else right_base_dir
+    found = _recast.diff(Opened(left, base_dir).input, Opened(right, right_folder).input)
+    return [Difference.from_dict(one) for one in json.loads(found)]
+
+
+def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
+    """Return an option, or raise a ValueError that names the values it can have."""
+    if value not in values:
+        raise ValueError(f"{name}: expected {' or '.join(map(repr, values))}, not {value!r}")
+    return value
+
+
+def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str]) -> _recast._Preparation:
+    if isinstance(drop_metadata, bool):
+        keys = ["*"] if drop_metadata else []
+    elif isinstance(drop_metadata, str):
+        keys = [drop_metadata]
+    else:
+        keys = list(drop_metadata)
+    return {"freeze_initializers": freeze_initializers, "drop_metadata": keys}
+
+
+def _linting(select: Sequence[str], ignore: Sequence[str], config: StrPath | None) -> _recast._Linting:
+    return {
+        "select": _codes(select) or None,
+        "ignore": _codes(ignore),
+        "config": None if config is None else os.fspath(config),
+    }
+
+
+def _codes(codes: Sequence[str]) -> list[str]:
+    return [codes] if isinstance(codes, str) else list(codes)
+
+
+def _output(output: StrPath | None, external_data: str, prune_data: bool) -> _recast._Output:
+    if output is None and external_data not in ("keep", "inline"):
+        raise ValueError(f"external_data={external_data!r}: a data file needs a model file; pass output=PATH")
+    path = None if output is None else os.fspath(output)
+    return {"path": path, "external_data": external_data, "prune_data": prune_data}
+
+
+def _result_model(opened: Opened, output: StrPath | None, encoded: bytes | None) -> Any:
+    if output is not None:
+        return Path(output)
+    assert encoded is not None
+    return opened.restore(encoded)
+
+
+def _saved(facts: dict[str, Any]) -> Saved | None:
+    return Saved.from_dict(facts["saved"]) if "saved" in facts else None

@@ -1,0 +1,81 @@
+"""The native half of the package. It takes and returns plain values; reports are JSON."""
+
+from collections.abc import Sequence
+from typing import TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Buffer
+
+__all__ = [
+    "LATEST_OPSET",
+    "VERSION",
+    "cast_numbers",
+    "cast_strings",
+    "convert",
+    "diff",
+    "fix",
+    "fold",
+    "inspect",
+    "lint",
+    "run_command",
+]
+
+LATEST_OPSET: int
+VERSION: str
+
+# Before Python 3.12, arrays do not declare that they are buffers.
+_Bytes: TypeAlias = Buffer | npt.NDArray[np.uint8]
+
+class _Input(TypedDict):
+    source: bytes | str
+    base_dir: str | None
+
+class _Output(TypedDict):
+    path: str | None
+    external_data: str
+    prune_data: bool
+
+class _Preparation(TypedDict):
+    freeze_initializers: bool
+    drop_metadata: list[str]
+
+class _Folding(TypedDict):
+    passes: list[str] | None
+    undefined: bool
+    contested: str | None
+    max_growth: int | None
+    prepare: _Preparation
+
+class _Converting(TypedDict):
+    target_version: int
+    from_version: int | None
+    ir_version: int | str
+    explicit: str
+    expand: str
+    strict: bool
+    prepare: _Preparation
+
+class _Linting(TypedDict):
+    select: list[str] | None
+    ignore: list[str]
+    config: str | None
+
+class _Casting(TypedDict):
+    to: str
+    shape: list[int]
+    opset: int
+    saturate: bool
+    round_mode: str
+    undefined: bool
+    contested: str | None
+
+def run_command(arguments: Sequence[str]) -> int: ...
+def fold(input: _Input, output: _Output, options: _Folding) -> tuple[str, bytes | None]: ...
+def convert(input: _Input, output: _Output, options: _Converting) -> tuple[str, bytes | None]: ...
+def lint(input: _Input, options: _Linting) -> str: ...
+def fix(input: _Input, output: _Output, options: _Linting, unsafe_fixes: bool) -> tuple[str, bytes | None]: ...
+def inspect(input: _Input) -> str: ...
+def diff(left: _Input, right: _Input) -> str: ...
+def cast_numbers(source: _Bytes, from_type: str, casting: _Casting, out: _Bytes | None) -> list[str] | None: ...
+def cast_strings(source: list[bytes], casting: _Casting, out: _Bytes | None) -> list[str] | None: ...

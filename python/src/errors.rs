@@ -1,0 +1,47 @@
+//! Errors as exceptions.
+
+use std::io;
+
+use onnx_recast::{CannotCast, Error, Place};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// The exception for an error; `onnx_recast._errors` chooses its class.
+pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    let exception = || py.import("onnx_recast._errors")?.call_method1("exception_of", (facts(error).to_string(),));
+    exception().map_or_else(|error| error, PyErr::from_value)
+}
+
+fn facts(error: &Error) -> Value {
+    let (node, offset, field) = match error.place() {
+        Some(Place::Path(path)) => (Some(path), None, None),
+        Some(Place::Byte { offset, field }) => (None, Some(offset), Some(field)),
+        _ => (None, None, None),
+    };
+    let cannot_cast = error.cause::<CannotCast>();
+    json!({
+        "kind": error.kind().code(),
+        "text": error.to_string(),
+        "message": error.place_and_message(),
+        "path": error.path(),
+        "node": node,
+        "offset": offset,
+        "field": field,
+        "errno": error.cause::<io::Error>().and_then(io::Error::raw_os_error),
+        "blockers": error.blockers(),
+        "nearest": error.nearest_opset(),
+        "cast": cannot_cast.map(kind),
+        "index": cannot_cast.and_then(CannotCast::element),
+    })
+}
+
+fn kind(error: &CannotCast) -> &'static str {
+    match error {
+        CannotCast::Unsupported(_) => "type-unsupported",
+        CannotCast::Literal(_) => "bad-literal",
+        CannotCast::TooLarge(_) => "too-large",
+        CannotCast::Undefined(_) => "undefined",
+        CannotCast::Contested(_) => "contested",
+        _ => "other",
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a model comes from and goes to.
+
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use onnx_recast::{Error, MemoryFiles, Model, OldFiles, OpenOptions, Placement, SaveOptions, Target};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+use crate::run::run;
+
+/// A model that a caller gives.
+pub enum Source {
+    File(PathBuf),
+    /// The bytes of an object.
+    Memory(Bytes, Py<PyBytes>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Source {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Source> {
+        match object.cast::<PyBytes>() {
+            Ok(object) => {
+                let bytes = Bytes::from_owner(PyBackedBytes::from(object.to_owned()));
+                Ok(Source::Memory(bytes, object.to_owned().unbind()))
+            }
+            Err(_) => object.extract().map(Source::File),
+        }
+    }
+}
+
+/// A model, with the folder of its data files.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Input {
+    source: Source,
+    base_dir: Option<PathBuf>,
+}
+
+/// Where a model goes, and its tensors: `keep`, `inline`, or the name of a data file.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Output {
+    path: Option<PathBuf>,
+    external_data: String,
+    prune_data: bool,
+}
+
+impl Input {
+    /// Opens the model. Bytes are not copied.
+    pub fn open(&self) -> Result<Model, Error> {
+        let options = OpenOptions::new();
+        match (&self.source, &self.base_dir) {
+            (Source::File(path), None) => options.open(path),
+            (Source::File(path), Some(folder)) => options.allow_data_in(folder).open(path),
+            (Source::Memory(bytes, _), None) => options.from_bytes(bytes.clone()),
+            (Source::Memory(bytes, _), Some(folder)) => options.folder(folder).from_bytes(bytes.clone()),
+        }
+    }
+
+    /// The object that the caller gave, if these are its bytes.
+    fn object<'py>(&self, py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        match &self.source {
+            Source::Memory(given, object) if std::ptr::eq(&raw const **given, bytes) => Some(object.bind(py).clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not written to a file.
+pub fn rewrite<'py>(
+    py: Python<'py>,
+    input: &Input,
+    output: &Output,
+    change: impl FnOnce(&mut Model) -> Result<Value, Error> + Send,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    let (report, model) = run(py, || {
+        let mut model = input.open()?;
+        let mut report = change(&mut model)?;
+        match &output.path {
+            Some(path) => {
+                report["saved"] = save(model, path.clone(), &output.options())?;
+                Ok((report, None))
+            }
+            None => Ok((report, Some(model))),
+        }
+    })?;
+    let model = model.map(|model| to_bytes(py, input, output, model)).transpose()?;
+    Ok((report.to_string(), model))
+}
+
+fn save(model: Model, path: PathBuf, options: &SaveOptions) -> Result<Value, Error> {
+    let plan = model.into_plan(&Target::File(path), options)?;
+    let (bytes, data_file, copied_files, notes) =
+        (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
+    let OldFiles { removed, unused } = plan.carry_out()?;
+    Ok(json!({
+        "bytes": bytes,
+        "data_file": data_file,
+        "copied_files": copied_files,
+        "removed_files": removed,
+        "unused_files": unused,
+        "notes": notes,
+    }))
+}
+
+/// The largest protobuf message.
+const LARGEST: u64 = i32::MAX as u64;
+
+/// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written
+/// without another copy.
+fn to_bytes<'py>(py: Python<'py>, input: &Input, output: &Output, model: Model) -> PyResult<Bound<'py, PyBytes>> {
+    if output.options().placement == Placement::Inline {
+        let bytes = run(py, || {
+            let files = MemoryFiles::new();
+            model.into_plan(&Target::File(files.path("model.onnx")), &output.options())?.carry_out()?;
+            files.bytes("model.onnx")
+        })?;
+        return Ok(PyBytes::new(py, &bytes));
+    }
+    if let Some(bytes) = model.proto().source() {
+        return Ok(input.object(py, &bytes).unwrap_or_else(|| PyBytes::new(py, &bytes)));
+    }
+    let length = model.bytes();
+    if length > LARGEST {
+        let bytes = run(py, || model.to_bytes())?; // An error that states the limit.
+        return Ok(PyBytes::new(py, &bytes));
+    }
+    PyBytes::new_with(py, length as usize, |out| run(py, || model.write_to(out)))
+}
+
+impl Output {
+    fn options(&self) -> SaveOptions {
+        let placement = match self.external_data.as_str() {
+            "keep" => Placement::Keep,
+            "inline" => Placement::Inline,
+            file => Placement::File(file.to_owned()),
+        };
+        SaveOptions { placement, prune_data: self.prune_data, ..SaveOptions::default() }
+    }
+}

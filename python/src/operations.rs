@@ -1,0 +1,266 @@
+//! The operations on models.
+
+use std::path::{Path, PathBuf};
+
+use onnx_recast::convert::{Expand, Explicit, IrVersion};
+use onnx_recast::graph::MetadataKeys;
+use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
+use onnx_recast::passes::{Event, PASSES, Pass};
+use onnx_recast::{Contested, ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+use crate::files::{Input, Output, rewrite};
+use crate::run::run;
+
+/// What is done to a model first.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Preparation {
+    freeze_initializers: bool,
+    /// Keys; `*` is all of them.
+    drop_metadata: Vec<String>,
+}
+
+impl Preparation {
+    fn apply(&self, model: &mut Model) -> Result<(), Error> {
+        if self.freeze_initializers {
+            model.freeze_initializers()?;
+        }
+        match self.drop_metadata.as_slice() {
+            [] => {}
+            [all] if all == "*" => drop(model.drop_metadata(&MetadataKeys::All)?),
+            keys => drop(model.drop_metadata(&MetadataKeys::These(keys.to_vec()))?),
+        }
+        Ok(())
+    }
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Folding {
+    /// Names; none for all.
+    passes: Option<Vec<String>>,
+    undefined: bool,
+    /// `text`, `runtime`, or none.
+    contested: Option<String>,
+    max_growth: Option<u64>,
+    prepare: Preparation,
+}
+
+/// The value of contested results.
+pub fn contested(name: Option<&str>) -> PyResult<Option<Contested>> {
+    match name {
+        None => Ok(None),
+        Some("text") => Ok(Some(Contested::Text)),
+        Some("runtime") => Ok(Some(Contested::Runtime)),
+        Some(other) => Err(PyValueError::new_err(format!("contested: expected 'skip', 'text' or 'runtime', not '{other}'"))),
+    }
+}
+
+fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
+    let Some(names) = names else { return Ok(PASSES.to_vec()) };
+    let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        let found = PASSES.iter().find(|pass| pass.name == name).copied();
+        found.ok_or_else(|| PyValueError::new_err(format!("unknown pass '{name}'; the passes are {}", known())))
+    };
+    names.iter().map(find).collect()
+}
+
+/// Runs passes.
+#[pyfunction]
+pub fn fold<'py>(
+    py: Python<'py>,
+    input: Input,
+    output: Output,
+    options: Folding,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    let fold = FoldOptions {
+        fold_undefined: options.undefined,
+        contested: contested(options.contested.as_deref())?,
+        max_growth: options.max_growth,
+    };
+    let passes = passes(options.passes.as_deref())?;
+    rewrite(py, &input, &output, |model| {
+        options.prepare.apply(model)?;
+        model.run_passes(&passes, &fold).map(|report| fold_report(&report))
+    })
+}
+
+fn fold_report(report: &FoldReport) -> Value {
+    let (mut folded, mut kept, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    for event in report.events() {
+        match event {
+            Event::Folded(one) => folded.push(json!({
+                "node": one.node,
+                "input": one.input,
+                "from_type": one.from.name(),
+                "to_type": one.to.name(),
+                "elements": one.elements,
+            })),
+            Event::Kept(one) => {
+                kept.push(json!({"node": one.node, "code": one.reason.code(), "reason": one.reason.to_string()}));
+            }
+            Event::RemovedConstant(one) => removed.push(one.path()),
+            Event::RemovedNode { node } => removed.push(node.clone()),
+            _ => {}
+        }
+    }
+    json!({"folded": folded, "kept": kept, "removed": removed})
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Converting {
+    target_version: i64,
+    from_version: Option<i64>,
+    /// `auto`, `keep` or a number.
+    ir_version: IrVersionName,
+    explicit: String,
+    expand: String,
+    strict: bool,
+    prepare: Preparation,
+}
+
+#[derive(FromPyObject)]
+enum IrVersionName {
+    Number(i64),
+    Name(String),
+}
+
+impl Converting {
+    fn options(&self) -> PyResult<ConvertOptions> {
+        let unknown = |what: &str, name: &str| PyValueError::new_err(format!("{what}: '{name}' is not an option"));
+        Ok(ConvertOptions {
+            from_opset: self.from_version,
+            ir_version: match &self.ir_version {
+                IrVersionName::Number(number) => IrVersion::Number(*number),
+                IrVersionName::Name(name) if name == "auto" => IrVersion::Auto,
+                IrVersionName::Name(name) if name == "keep" => IrVersion::Keep,
+                IrVersionName::Name(name) => return Err(unknown("ir_version", name)),
+            },
+            explicit: match self.explicit.as_str() {
+                "all" => Explicit::All,
+                "relevant" => Explicit::Relevant,
+                "none" => Explicit::None,
+                name => return Err(unknown("explicit", name)),
+            },
+            expand: match self.expand.as_str() {
+                "all" => Expand::All,
+                "exact" => Expand::Exact,
+                "none" => Expand::None,
+                name => return Err(unknown("expand", name)),
+            },
+            strict: self.strict,
+            ..ConvertOptions::to(self.target_version)
+        })
+    }
+}
+
+/// Converts to another opset.
+#[pyfunction]
+pub fn convert<'py>(
+    py: Python<'py>,
+    input: Input,
+    output: Output,
+    options: Converting,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    let convert = options.options()?;
+    rewrite(py, &input, &output, |model| {
+        options.prepare.apply(model)?;
+        let report = model.convert(&convert)?;
+        Ok(json!({
+            "from_version": report.from,
+            "to_version": report.to,
+            "from_ir_version": report.ir_from,
+            "to_ir_version": report.ir_to,
+            "changes": report.changes,
+            "expansions": report.expansions,
+            "warnings": report.warnings,
+        }))
+    })
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Linting {
+    /// None for those that are enabled by default.
+    select: Option<Vec<String>>,
+    ignore: Vec<String>,
+    config: Option<PathBuf>,
+}
+
+impl Linting {
+    /// The rules for a file, which a pattern of the configuration may match.
+    fn options(&self, path: Option<&Path>) -> Result<LintOptions, Error> {
+        let selectors = |names: &[String]| {
+            let parse = |name: &String| name.parse::<Selector>().map_err(|error| Error::new(ErrorKind::Usage, error));
+            names.iter().map(parse).collect::<Result<Vec<_>, _>>()
+        };
+        let config = self.config.as_deref().map(Config::read).transpose().map_err(Error::caused_by)?.unwrap_or_default();
+        let own = Layer {
+            select: self.select.as_deref().map(selectors).transpose()?,
+            ignore: selectors(&self.ignore)?,
+            ..Layer::default()
+        };
+        let ignores = config.per_file_ignores.iter().filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)));
+        let ignored: Vec<Selector> = ignores.flat_map(|(_, selectors)| selectors.clone()).collect();
+        let selection = Selection::of([&config.layer, &own]).without(&ignored);
+        Ok(LintOptions { selection, ..LintOptions::default() })
+    }
+}
+
+/// The findings, as a JSON list.
+#[pyfunction]
+pub fn lint(py: Python<'_>, input: Input, options: Linting) -> PyResult<String> {
+    run(py, || {
+        let model = input.open()?;
+        let found = model.lint(&options.options(model.path())?)?;
+        Ok(json!(found).to_string())
+    })
+}
+
+/// Applies fixes.
+#[pyfunction]
+pub fn fix<'py>(
+    py: Python<'py>,
+    input: Input,
+    output: Output,
+    options: Linting,
+    unsafe_fixes: bool,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    rewrite(py, &input, &output, |model| {
+        let rules = options.options(model.path())?;
+        let allowed = if unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+        let fixed = model.fix(&rules, allowed, &Baseline::default())?;
+        let left = model.lint(&rules)?;
+        Ok(json!({"fixed": fixed, "remaining": left}))
+    })
+}
+
+/// The summary of a model, in JSON.
+#[pyfunction]
+pub fn inspect(py: Python<'_>, input: Input) -> PyResult<String> {
+    run(py, || {
+        let model = input.open()?;
+        let (summary, errors) = model.inspect();
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Ok(json!({"inspection": summary, "errors": errors}).to_string())
+    })
+}
+
+/// The differences of two models, as a JSON list.
+#[pyfunction]
+pub fn diff(py: Python<'_>, left: Input, right: Input) -> PyResult<String> {
+    run(py, || {
+        let (left, right) = (left.open()?, right.open()?);
+        let compared = onnx_recast::diff(&left, &right)?;
+        match compared.errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(json!(compared.differences).to_string()),
+        }
+    })
+}

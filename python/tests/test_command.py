@@ -1,0 +1,131 @@
+"""The command `recast` of the wheel, and runs in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from conftest import cast_model
+from onnx import TensorProto
+
+RECAST = Path(sysconfig.get_path("scripts")) / "recast"
+
+
+def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([RECAST, *arguments], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def script(code: str, *arguments: str | Path, cwd: Path) -> str:
+    """Run Python code in a new process, and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=cwd, check=True)
+    return done.stdout
+
+
+def test_version_and_exit_codes(fp8: Path, tmp_path: Path) -> None:
+    assert run("--version").stdout.startswith("recast ")
+    assert run("fold", fp8, "-o", tmp_path / "out.onnx").returncode == 0
+    assert run("lint", fp8, "--select", "RC101").returncode == 1
+    assert run("diff", fp8, tmp_path / "out.onnx").returncode == 1
+    missing = run("fold", tmp_path / "none.onnx", "-o", tmp_path / "out.onnx")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr == f"recast: {tmp_path}/none.onnx: does not exist\n"
+    usage = run("fold", "--unknown")
+    assert usage.returncode == 2
+    assert "Usage: recast fold" in usage.stderr
+    module = subprocess.run(
+        [sys.executable, "-m", "onnx_recast", "--version"], capture_output=True, cwd=tmp_path, check=True
+    )
+    assert module.stdout == run("--version").stdout.encode()
+
+
+def test_a_broken_pipe_is_silent(fp8: Path) -> None:
+    command = f"'{RECAST}' lint '{fp8}' --select ALL --format json | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_models_are_read_from_and_written_to_pipes(fp8: Path) -> None:
+    done = subprocess.run([RECAST, "fold", "-", "-o", "-"], input=fp8.read_bytes(), capture_output=True, check=True)
+    assert len(onnx.load_from_string(done.stdout).graph.node) == 9
+
+
+def test_a_memory_limit_ends_the_command(tmp_path: Path) -> None:
+    nodes = [onnx.helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(50_000)]
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], [])), tmp_path / "m.onnx")
+    done = run("inspect", tmp_path / "m.onnx", "--max-memory", "5M")
+    assert done.returncode == 2
+    assert "needs more memory than the limit of 5 MiB" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no signals")
+def test_an_interrupt_ends_the_command_and_leaves_no_file(tmp_path: Path) -> None:
+    """The command waits for the end of its input, so that the signal arrives while it runs."""
+    command: list[str | Path] = [RECAST, "fold", "-", "-o", tmp_path / "out.onnx"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        handled = 1 << (signal.SIGINT - 1)
+        wait_for(lambda: caught(process.pid) & handled and is_reading(process.pid))
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        assert process.stderr is not None
+        assert process.returncode == -signal.SIGINT
+        assert process.stderr.read() == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def caught(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("SigCgt")), 16)
+
+
+def is_reading(pid: int) -> bool:
+    return "_recast" in Path(f"/proc/{pid}/maps").read_text() and "pipe" in Path(f"/proc/{pid}/wchan").read_text()
+
+
+def wait_for(condition: object, seconds: float = 30) -> None:
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_importing_the_package_imports_no_other(tmp_path: Path) -> None:
+    code = "import sys, onnx_recast; print({'numpy', 'ml_dtypes', 'onnx', 'onnx_ir'} & sys.modules.keys())"
+    assert script(code, cwd=tmp_path) == "set()\n"
+
+
+def test_four_gibibytes_of_weights_do_not_pass_through_memory(tmp_path: Path) -> None:
+    elements = 1 << 30
+    model = cast_model(np.zeros(1, np.float32), TensorProto.FLOAT16)
+    weights = model.graph.initializer[0]
+    weights.dims[:] = [elements]
+    weights.ClearField("raw_data")
+    weights.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": "w.data", "offset": "0", "length": str(4 * elements)}.items():
+        weights.external_data.add(key=key, value=value)
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = elements
+    onnx.save_model(model, tmp_path / "m.onnx")
+    with (tmp_path / "w.data").open("wb") as data:
+        os.truncate(data.fileno(), 4 * elements)
+    code = """
+import resource, sys, onnx_recast
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+onnx_recast.convert_version(sys.argv[1], 23, sys.argv[2])
+result = onnx_recast.fold(sys.argv[2], sys.argv[3])
+print(peak() - before, result.saved.data_file.bytes, len(result.folded))
+"""
+    paths = (tmp_path / name for name in ("m.onnx", "m23.onnx", "folded.onnx"))
+    kibibytes, written, folded = map(int, script(code, *paths, cwd=tmp_path).split())
+    for path in tmp_path.iterdir():
+        path.unlink()
+    assert (written, folded) == (2 * elements, 1)
+    assert kibibytes < 100_000
