@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 
 use super::manual::manual;
+use super::options::EXIT_CODES;
 use super::streams::print;
-use super::{Cli, EXIT_CODES};
+
 use crate::shown::Document;
 
 /// Print a shell completion script or the manual page
@@ -33,7 +34,8 @@ enum Page {
 }
 
 impl Completions {
-    pub fn run(&self) -> anyhow::Result<ExitCode> {
+    /// Prints the script or the page of a command line.
+    pub fn run(&self, mut command: Command) -> anyhow::Result<ExitCode> {
         let shell = match self.shell {
             Page::Bash => Shell::Bash,
             Page::Elvish => Shell::Elvish,
@@ -41,13 +43,13 @@ impl Completions {
             Page::Powershell => Shell::PowerShell,
             Page::Zsh => Shell::Zsh,
             Page::Man => {
-                print(Document::script(manual()?)?)?;
+                print(Document::script(manual(command)?)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
         };
         // Generated in memory first: the generator panics on a broken pipe.
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
+        clap_complete::generate(shell, &mut command, "recast", &mut script);
         print(Document::script(String::from_utf8(script)?)?)?;
         Ok(ExitCode::SUCCESS)
     }

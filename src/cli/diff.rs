@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
+use super::files;
+use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, Format, Messages, files};
 use crate::api::Comparison;
 use crate::diff::{Difference, DifferenceKind};
 use crate::report::{self, ComparedModels};

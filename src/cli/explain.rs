@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
+use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
-use super::{EXIT_CODES, Format, Messages};
 use crate::lint::RULES;
 use crate::report;
 

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::options::{EXIT_CODES, Messages};
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, Messages, files, paths, progress};
+use super::{files, paths, progress};
 use crate::report::{self, InspectedModel};
 use crate::shown::Shown;
 

@@ -15,6 +15,7 @@ mod memory;
 mod models;
 mod open_results;
 mod opset;
+mod options;
 mod output;
 mod paths;
 mod prepare;
@@ -23,11 +24,12 @@ mod streams;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::shown::Shown;
 pub use crate::wire::{Limited, install_signal_handlers};
 use failures::OnError;
+use options::{EXIT_CODES, Format, Messages};
 use streams::{message, print, say};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
@@ -67,8 +69,8 @@ impl Command {
     /// Where an error that ends the run is reported.
     fn on_error(&self) -> OnError {
         match self {
-            Command::Fold(fold) => OnError::of_models(fold.format, &fold.output),
-            Command::Convert(convert) => OnError::of_models(convert.format, &convert.output),
+            Command::Fold(fold) => OnError::of_models(fold.format, fold.output.is_stdout()),
+            Command::Convert(convert) => OnError::of_models(convert.format, convert.output.is_stdout()),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
@@ -77,31 +79,6 @@ impl Command {
         }
     }
 }
-
-/// The verbosity of a run.
-#[derive(Args, Clone, Copy)]
-struct Messages {
-    /// Print only errors and machine-readable output; no progress bar, no text report
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
-    quiet: bool,
-    /// List every node instead of totals
-    #[arg(long, short, global = true)]
-    verbose: bool,
-}
-
-/// The output format of a result.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Human-readable text
-    Text,
-    /// One versioned JSON document per run
-    Json,
-}
-
-const EXIT_CODES: &str = "Exit codes:
-  0  done or clean
-  1  findings, differences or an unsupported conversion
-  2  error: usage, unreadable or malformed input, I/O";
 
 /// Parses and runs the command line of this process; prints its errors and its help.
 #[must_use]
@@ -125,7 +102,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),
         Command::Cast(cast) => cast.run(messages),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => completions.run(Cli::command()),
     };
     result.unwrap_or_else(|error| {
         let failure = failures::of(error);

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::options::{Format, Messages};
 use super::output::Output;
-use super::{Format, Messages, paths, progress, streams};
+use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::report;
