@@ -1,10 +1,11 @@
 //! Selects the kernels of a cast: an optional decoding kernel and an optional converting kernel.
 
+use super::pair::Cast;
 use super::reference::integer_limit;
 use super::round::{Rounding, Scaling};
+use super::rules::Contested;
 use super::stage::{Machine, Stage};
 use super::table::Table;
-use super::{Cast, Contested};
 use crate::dtype::{Class, DType};
 
 /// The kernels of a cast, in order: one or two.

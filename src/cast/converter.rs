@@ -1,8 +1,8 @@
 //! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
 
-use super::Cast;
 use super::chain::chain;
 use super::level::Level;
+use super::pair::Cast;
 use super::sink::{Spare, Target};
 use super::stage::Stage;
 use super::stream::{self, LINE};

@@ -2,7 +2,9 @@
 //!
 //! Decode once, encode once: the exact value of any source element is a NaN, an infinity, or `magnitude * 2^exponent`.
 
-use super::{Cast, Contested, RoundMode, Rules, Verdict};
+use super::pair::Cast;
+use super::rules::{Contested, RoundMode, Rules};
+use super::summary::Verdict;
 use crate::dtype::{Class, DType};
 use crate::minifloat::{Format, Specials};
 use crate::packed::mask;

@@ -1,7 +1,8 @@
 //! Roundings from `f32` as tables of parameters: the vectorizable counterpart of the exact rounding of the reference path.
 
+use super::pair::Cast;
 use super::reference::convert_element;
-use super::{Cast, RoundMode, Rules};
+use super::rules::{RoundMode, Rules};
 use crate::dtype::DType;
 use crate::minifloat::{Format, Specials};
 

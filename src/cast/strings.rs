@@ -1,8 +1,9 @@
 //! Casts from and to `STRING`, whose elements are UTF-8 bytes of any length.
 
 use super::decimal::{Decimal, every_digit, shortest};
+use super::pair::Cast;
 use super::reference::{Value, decode, encode, integer_limit};
-use super::{Cast, Summary, Verdict};
+use super::summary::{Summary, Verdict};
 use crate::dtype::{Class, DType};
 use crate::minifloat::{Format, Specials};
 use crate::packed;

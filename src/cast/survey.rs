@@ -6,11 +6,12 @@
 use super::chain::{decode, to_single};
 use super::level::{Features, Kernel, Level};
 use super::number::lanes;
+use super::pair::Cast;
 use super::reference::convert_element;
 use super::sink::Target;
 use super::stage::{Machine, Stage};
+use super::summary::{Summary, Tally, Verdict};
 use super::table::Table;
-use super::{Cast, Summary, Tally, Verdict};
 use crate::dtype::{Class, DType};
 use crate::minifloat::Format;
 use crate::packed::{self, part};

@@ -5,8 +5,9 @@ use super::level::Features;
 #[cfg(target_arch = "x86_64")]
 use super::level::Level;
 use super::number::map;
+use super::pair::Cast;
+use super::reference::convert_element;
 use super::sink::Sink;
-use super::{Cast, convert_element};
 use crate::packed::mask;
 
 /// The results for all 256 codes, of 1, 2, 4 or 8 bytes each.

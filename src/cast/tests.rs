@@ -1,4 +1,8 @@
+use super::survey::Survey;
 use super::*;
+use crate::dtype::{Class, DType};
+use crate::minifloat::Format;
+use crate::packed;
 
 /// Casts one `f32`; returns the code and the verdict.
 fn from_f32(to: DType, rules: Rules, number: f32) -> (u64, Verdict) {

@@ -7,10 +7,12 @@ use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
 use clap::{ArgAction, Args, ValueEnum};
 
+use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
+use super::options::{EXIT_CODES, Messages};
 use super::streams::{message, print, say};
-use super::{EXIT_CODES, ExitCode, Messages, files, output, progress};
+use super::{files, output, progress};
 use crate::api::not_written;
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::cast_file::{self, Failure, Form, Remedy};

@@ -1,11 +1,13 @@
 //! `recast completions`
 
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 
+use super::exit_code::ExitCode;
 use super::manual::manual;
+use super::options::EXIT_CODES;
 use super::streams::print;
-use super::{Cli, EXIT_CODES, ExitCode};
+
 use crate::shown::Document;
 
 /// Print a shell completion script or the manual page
@@ -31,7 +33,8 @@ enum Page {
 }
 
 impl Completions {
-    pub fn run(&self) -> anyhow::Result<ExitCode> {
+    /// Prints the script or the page of a command line.
+    pub fn run(&self, mut command: Command) -> anyhow::Result<ExitCode> {
         let shell = match self.shell {
             Page::Bash => Shell::Bash,
             Page::Elvish => Shell::Elvish,
@@ -39,13 +42,13 @@ impl Completions {
             Page::Powershell => Shell::PowerShell,
             Page::Zsh => Shell::Zsh,
             Page::Man => {
-                print(Document::script(manual()?)?)?;
+                print(Document::script(manual(command)?)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
         };
         // Generated in memory first: the generator panics on a broken pipe.
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "recast", &mut script);
+        clap_complete::generate(shell, &mut command, "recast", &mut script);
         print(Document::script(String::from_utf8(script)?)?)?;
         Ok(ExitCode::SUCCESS)
     }

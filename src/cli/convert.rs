@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
 use super::models::{ModelReport, Run};
 use super::opset::parse_opset;
+use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};

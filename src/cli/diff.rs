@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
+use super::exit_code::ExitCode;
+use super::files;
+use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, ExitCode, Format, Messages, files};
 use crate::api::Comparison;
 use crate::diff::{Difference, DifferenceKind};
 use crate::report::{self, ComparedModels};

@@ -3,8 +3,9 @@
 use anyhow::bail;
 use clap::Args;
 
+use super::exit_code::ExitCode;
+use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
-use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::lint::RULES;
 use crate::report;
 

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use super::Format;
-use super::output::Output;
+use super::options::Format;
 use super::streams::{message, print, say};
 use crate::error::{Classified, Error, ErrorKind};
 use crate::lint::BadConfig;
@@ -25,11 +24,11 @@ pub enum OnError {
 }
 
 impl OnError {
-    /// For a command that writes models.
-    pub fn of_models(format: Format, output: &Output) -> OnError {
+    /// For a command that writes models, to standard output or to files.
+    pub fn of_models(format: Format, to_stdout: bool) -> OnError {
         match format {
             Format::Text => OnError::Text,
-            Format::Json if output.is_stdout() => OnError::ModelsOnStderr,
+            Format::Json if to_stdout => OnError::ModelsOnStderr,
             Format::Json => OnError::Models,
         }
     }

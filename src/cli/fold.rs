@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
 use super::models::{ModelReport, Run};
 use super::open_results::{OnContested, Undefined};
+use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::external::OldFiles;
 use crate::passes::{PASSES, Pass};
 use crate::report::{self, FoldedModel};

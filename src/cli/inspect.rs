@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::exit_code::ExitCode;
+use super::options::{EXIT_CODES, Messages};
 use super::streams::{print, say_errors};
-use super::{EXIT_CODES, ExitCode, Messages, files, paths, progress};
+use super::{files, paths, progress};
 use crate::report::{self, InspectedModel};
 use crate::shown::Shown;
 

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
-use super::{Cli, EXIT_CODES};
+use super::options::EXIT_CODES;
 
-/// The page in roff.
-pub(super) fn manual() -> io::Result<String> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+/// The page of a command line in roff.
+pub(super) fn manual(command: Command) -> io::Result<String> {
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let man = Man::new(command.clone());
     let mut page = Vec::new();

@@ -4,6 +4,7 @@ mod cast;
 mod completions;
 mod convert;
 mod diff;
+mod exit_code;
 mod explain;
 mod failures;
 mod files;
@@ -15,6 +16,7 @@ mod memory;
 mod models;
 mod open_results;
 mod opset;
+mod options;
 mod output;
 mod paths;
 mod prepare;
@@ -23,13 +25,14 @@ mod streams;
 mod targets;
 
 use std::ffi::OsString;
-use std::process::{self, Termination};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::shown::Shown;
 pub use crate::wire::{Limited, install_signal_handlers};
+pub use exit_code::ExitCode;
 use failures::OnError;
+use options::{EXIT_CODES, Format, Messages};
 use streams::{message, print, say};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
@@ -70,8 +73,8 @@ impl Command {
     /// Where an error that ends the run is reported.
     fn on_error(&self) -> OnError {
         match self {
-            Command::Fold(fold) => OnError::of_models(fold.format, &fold.output),
-            Command::Convert(convert) => OnError::of_models(convert.format, &convert.output),
+            Command::Fold(fold) => OnError::of_models(fold.format, fold.output.is_stdout()),
+            Command::Convert(convert) => OnError::of_models(convert.format, convert.output.is_stdout()),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
             Command::Targets(targets) if targets.format == Format::Json => OnError::Document,
@@ -79,57 +82,6 @@ impl Command {
             Command::Lint(lint) => lint.on_error(),
             _ => OnError::Text,
         }
-    }
-}
-
-/// The verbosity of a run.
-#[derive(Args, Clone, Copy)]
-struct Messages {
-    /// Print only errors and machine-readable output; no progress bar, no text report
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
-    quiet: bool,
-    /// List every node instead of totals
-    #[arg(long, short, global = true)]
-    verbose: bool,
-}
-
-/// The output format of a result.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Human-readable text
-    Text,
-    /// One versioned JSON document per run
-    Json,
-}
-
-const EXIT_CODES: &str = "Exit codes:
-  0  done or clean
-  1  findings, differences or an unsupported conversion
-  2  error: usage, unreadable or malformed input, I/O";
-
-/// The exit code of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExitCode(u8);
-
-impl ExitCode {
-    const SUCCESS: ExitCode = ExitCode(0);
-}
-
-impl From<u8> for ExitCode {
-    fn from(code: u8) -> ExitCode {
-        ExitCode(code)
-    }
-}
-
-impl From<ExitCode> for u8 {
-    fn from(code: ExitCode) -> u8 {
-        code.0
-    }
-}
-
-impl Termination for ExitCode {
-    fn report(self) -> process::ExitCode {
-        self.0.into()
     }
 }
 
@@ -162,7 +114,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),
         Command::Cast(cast) => cast.run(messages),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => completions.run(Cli::command()),
     };
     result.unwrap_or_else(|error| {
         let failure = failures::of(error);

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
+use super::options::{Format, Messages};
 use super::output::Output;
-use super::{ExitCode, Format, Messages, paths, progress, streams};
+use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::report;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Messages;
+use super::options::Messages;
 use crate::wire::Progress;
 
 const OF_FILES: &str = "{bar:30} {bytes} of {total_bytes}, {elapsed}";

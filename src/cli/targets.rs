@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use super::exit_code::ExitCode;
+use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::print;
-use super::{EXIT_CODES, ExitCode, Format, Messages};
 use crate::report;
 
 /// List the runtimes that `recast convert --target` knows

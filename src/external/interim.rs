@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Unplaceable;
-use super::name::{name_of, own_files, own_names};
+use super::names::{name_of, own_files, own_names};
+use super::unplaceable::Unplaceable;
 use crate::files;
 use crate::graph::{Edit, Model};
 use crate::tensor::{Reference, is_external, moved_to_file};

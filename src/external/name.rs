@@ -1,12 +1,14 @@
 //! What a new data file is called.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use super::names::{name_of, normal, own_files, own_names};
 use super::neighbours::{self, Neighbours};
+use super::options::{Options, Placement};
 use super::place::Place;
-use super::{Options, Placement, Unplaceable};
+use super::unplaceable::Unplaceable;
 use crate::files::{self, Kind};
-use crate::wire::{Before, DataFolder, Layout, folder_of, identity};
+use crate::wire::{Before, DataFolder, Layout, identity};
 
 /// A path for a new data file.
 pub(super) struct Chosen {
@@ -71,40 +73,6 @@ pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
 pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
     let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
     location.ok_or_else(|| Unplaceable::BadName(name.to_owned()))
-}
-
-/// The names that this program gives to the data file of an output, in order.
-pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
-    let with = |ending: String| {
-        let mut name = output.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    std::iter::once(with(".data".to_owned())).chain((1_u32..).map(move |number| with(format!(".{number}.data"))))
-}
-
-/// The files beside an output that have such a name.
-pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
-    let Some(name) = name_of(output) else {
-        return Vec::new();
-    };
-    let is_own = |path: &PathBuf| {
-        let ending = name_of(path).and_then(|found| found.strip_prefix(name)?.strip_suffix(".data"));
-        ending.is_some_and(|number| number.strip_prefix('.').map_or(number.is_empty(), |digits| digits.parse::<u32>().is_ok()))
-    };
-    let entries = files::list(&folder_of(output)).unwrap_or_default();
-    entries.into_iter().filter(|path| is_own(path) && files::is_file(path)).collect()
-}
-
-pub(super) fn name_of(path: &Path) -> Option<&str> {
-    path.file_name().and_then(|name| name.to_str())
-}
-
-/// A location as a path that goes down from the model's folder only; none if it does not.
-pub(super) fn normal(location: &str) -> Option<PathBuf> {
-    let parts = Path::new(location).components().filter(|part| *part != Component::CurDir);
-    let path = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect::<Option<PathBuf>>()?;
-    (path != Path::new("")).then_some(path)
 }
 
 /// Whether the folders on the way to a path, as far as they exist, stay inside a folder.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::unplaceable::Unplaceable;
 use super::unused::Unused;
-use super::{Unplaceable, data_name, name, neighbours};
+use super::{data_name, names, neighbours};
 use crate::error::shortened;
 use crate::files::{self, FileId, Folder, Kind};
 use crate::graph::Model;
@@ -79,7 +80,7 @@ impl Place {
                 Ok(reference.location)
             };
             let location = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
-            let Some(below) = name::normal(&location) else {
+            let Some(below) = names::normal(&location) else {
                 return Ok(None);
             };
             locations.insert(below, location);
@@ -128,7 +129,7 @@ impl Place {
         };
         let made = made.and_then(|made| files::resolve(made).ok());
         let is_used = |path: &Path| kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path);
-        let own: Vec<PathBuf> = name::own_files(output).iter().filter_map(|path| files::resolve(path).ok()).collect();
+        let own: Vec<PathBuf> = names::own_files(output).iter().filter_map(|path| files::resolve(path).ok()).collect();
         let left: Vec<&PathBuf> = own.iter().filter(|path| !is_used(path)).collect();
         let unused = if self.is_in_place {
             Unused::of(model.original_data_ranges(), &self.data, output, is_used)

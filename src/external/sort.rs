@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use prost::Message;
 
+use super::options::{Options, Placement};
 use super::place::Place;
-use super::{LARGEST_MESSAGE, Options, Placement, Unplaceable};
+use super::unplaceable::Unplaceable;
 use crate::graph::{Model, TensorPlace};
 use crate::tensor::{Reference, Tensor, Values, is_external};
 use crate::wire::schema::TensorProto;
-use crate::wire::{BadLocation, Piece};
+use crate::wire::{BadLocation, LARGEST_MESSAGE, Piece};
 
 /// The tensors of a model that do not stay where they are.
 #[derive(Default)]

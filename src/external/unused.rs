@@ -132,7 +132,7 @@ impl Unused {
         let Some(below) = file.at.beneath(&folder) else {
             return Err("is outside the output's folder".to_owned());
         };
-        if super::name::normal(&file.location).as_ref() != Some(&below) {
+        if super::names::normal(&file.location).as_ref() != Some(&below) {
             return Err("is reached through a link".to_owned());
         }
         if let Some(problem) = data_name::problem(&below) {

@@ -229,7 +229,7 @@ impl Folder {
         let (entries, path) = (self.entries(), self.at(name));
         match entries.files.get(&path) {
             Some(inode) => Ok(Arc::clone(inode)),
-            None if entries.is_folder(&path) => Err(super::not_regular()),
+            None if entries.is_folder(&path) => Err(super::names::not_regular()),
             None => Err(not_found()),
         }
     }
@@ -246,7 +246,7 @@ impl Folder {
     }
 
     pub(super) fn insert(&self, path: &Path, bytes: Bytes) -> io::Result<()> {
-        let below = normal(path).filter(|below| below != Path::new("")).ok_or_else(super::not_beneath)?;
+        let below = normal(path).filter(|below| below != Path::new("")).ok_or_else(super::names::not_beneath)?;
         let mut entries = self.entries();
         let path = self.below.join(below);
         if entries.is_folder(&path) || path.ancestors().skip(1).any(|folder| entries.files.contains_key(folder)) {

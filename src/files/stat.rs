@@ -61,12 +61,6 @@ pub(super) type Time = (i64, i64);
 pub(super) type Time = Option<SystemTime>;
 
 impl Stat {
-    /// Whether a file that takes the place of this one can belong to the same user.
-    #[must_use]
-    pub fn can_keep_owner(&self) -> bool {
-        super::system::can_keep_owner(self)
-    }
-
     /// What the system says of an open file.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Decisions;
+use super::decisions::Decisions;
 use crate::graph::{Edit, ValueId};
 use crate::tensor::Content;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};

@@ -1,62 +1,43 @@
-//! Tracks which tensors folding stores and which it frees.
-//!
-//! Results of equal casts of one constant are stored once: 1. an output of the graph that contains the constant replaces the
-//! others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
-//! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to
-//! later nodes, so that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in
-//! another scope is also stored there.
+//! The tensors that folding stores and frees, as far as folds are decided.
 
 use std::collections::HashMap;
 
-use super::{Chain, Decisions, Fold};
-use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
-use crate::tensor::Tensor;
+use crate::graph::{ScopeId, ValueId};
+
+/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
+pub(super) type Chain = usize;
 
 /// Equal results that may be shared, and the scope in which they are shared.
 pub(super) type Place = (Chain, ScopeId);
 
 /// The number of results at a place.
 #[derive(Debug, Clone, Copy, Default)]
-struct Copies {
+pub(super) struct Copies {
     /// Results that keep their names, and may replace others.
-    fixed: i64,
+    pub(super) fixed: i64,
     /// Results that others may replace.
-    free: i64,
+    pub(super) free: i64,
 }
 
 impl Copies {
-    fn stored(self) -> i64 {
+    pub(super) fn stored(self) -> i64 {
         self.fixed.max(i64::from(self.free > 0))
     }
 }
-
-/// How a result is stored.
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    /// Any equal result may replace it.
-    Free,
-    /// Under its own name; it may replace others.
-    Fixed,
-    /// Under its own name; it does not replace others.
-    Apart,
-}
-
-/// The longest name that may replace a shorter one: the model grows by the length of the name for each use.
-const LONGEST_SHARED_NAME: usize = 200;
 
 /// The storage after the folds so far.
 #[derive(Debug, Default)]
 pub(super) struct Storage {
     /// Remaining uses of values that have lost a use.
-    uses_left: HashMap<ValueId, usize>,
-    copies: HashMap<Place, Copies>,
+    pub(super) uses_left: HashMap<ValueId, usize>,
+    pub(super) copies: HashMap<Place, Copies>,
     /// The bytes of all results minus those of the removed constants.
-    growth: i64,
+    pub(super) growth: i64,
 }
 
 /// The storage after one more fold.
 pub(super) struct Change {
-    after: Storage,
+    pub(super) after: Storage,
     /// Whether the result is stored itself instead of an equal one.
     pub stores: bool,
 }
@@ -65,144 +46,5 @@ impl Change {
     /// The number of bytes by which the folded tensors exceed the tensors they replace.
     pub fn growth(&self) -> i64 {
         self.after.growth
-    }
-}
-
-impl Decisions<'_> {
-    /// Removes the cast's uses of its inputs, and adds its result. The returned change holds the modified entries only.
-    pub(super) fn change(&self, cast: &CastNode, fold: &Fold) -> Change {
-        let mut after = Storage { growth: self.storage.growth, ..Storage::default() };
-        let like = match cast.to {
-            TypeSource::Like(like) => Some(like),
-            TypeSource::Attribute(_) => None,
-        };
-        for input in [Some(cast.input), like].into_iter().flatten() {
-            let uses = after.uses_left.entry(input).or_insert_with(|| self.uses_left(input));
-            *uses -= 1;
-            if *uses == 0 && self.is_free(input) {
-                match self.by_output.get(&input) {
-                    Some(&unneeded) => self.count(&mut after, &self.folds[unneeded], input, -1),
-                    None => after.growth -= self.constant_bytes(input),
-                }
-            }
-        }
-        let before = after.growth;
-        if let Some(output) = cast.output.filter(|&output| self.is_needed(output)) {
-            self.count(&mut after, fold, output, 1);
-        }
-        Change { stores: after.growth > before, after }
-    }
-
-    pub(super) fn commit(&mut self, change: Change) {
-        self.storage.uses_left.extend(change.after.uses_left);
-        self.storage.copies.extend(change.after.copies);
-        self.storage.growth = change.after.growth;
-    }
-
-    /// Adds or removes a result.
-    fn count(&self, after: &mut Storage, fold: &Fold, value: ValueId, by: i64) {
-        let bytes = fold.content.bytes() as i64;
-        let role = self.role(fold, value);
-        if role == Role::Apart {
-            after.growth += by * bytes;
-            return;
-        }
-        let copies =
-            after.copies.entry(fold.place).or_insert_with(|| self.storage.copies.get(&fold.place).copied().unwrap_or_default());
-        let stored = copies.stored();
-        match role {
-            Role::Free => copies.free += by,
-            _ => copies.fixed += by,
-        }
-        after.growth += (copies.stored() - stored) * bytes;
-    }
-
-    /// The name is not shadowed by an inner scope: such casts are not folded.
-    fn role(&self, fold: &Fold, value: ValueId) -> Role {
-        let (_, shared_in) = fold.place;
-        match self.model.name(value).chars().nth(LONGEST_SHARED_NAME) {
-            None if self.is_free(value) => Role::Free,
-            None if fold.node.scope == shared_in && !self.becomes_node(shared_in) => Role::Fixed,
-            _ => Role::Apart,
-        }
-    }
-
-    /// The scope in which equal results of casts of a constant are shared.
-    pub(super) fn shared_in(&self, constant: ValueId, cast: NodeId) -> ScopeId {
-        let scope = self.model.scope_of(constant);
-        if self.becomes_node(scope) { cast.scope } else { scope }
-    }
-
-    /// Whether anything other than folded casts uses the value.
-    pub(super) fn is_needed(&self, value: ValueId) -> bool {
-        self.uses_left(value) > 0 || !self.is_free(value)
-    }
-
-    /// Values that were used by folded casts and are no longer used.
-    pub(super) fn unneeded(&self) -> Vec<ValueId> {
-        let mut unneeded: Vec<ValueId> = self.storage.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
-        unneeded.sort_unstable();
-        unneeded
-    }
-
-    fn uses_left(&self, value: ValueId) -> usize {
-        self.storage.uses_left.get(&value).copied().unwrap_or_else(|| self.model.uses(value).count())
-    }
-
-    /// Whether a value may be removed when no node uses it. If it shadows another value, removing it would change what its name
-    /// refers to.
-    fn is_free(&self, value: ValueId) -> bool {
-        self.model.output_of(value).is_empty() && self.model.pin(value).is_none() && !self.model.shadows(value)
-    }
-
-    fn constant_bytes(&self, value: ValueId) -> i64 {
-        let constant = self.model.constant(value).ok();
-        constant.and_then(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes() as i64)).unwrap_or(0)
-    }
-
-    /// Rewires the consumers of equal results to one of them, and returns the results that are not stored.
-    pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
-        let mut free: Vec<(&Fold, ValueId)> = Vec::new();
-        let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::new();
-        for (&value, fold) in self.by_output.iter().map(|(value, &fold)| (value, &self.folds[fold])) {
-            match self.role(fold, value) {
-                Role::Free if self.is_needed(value) => free.push((fold, value)),
-                Role::Fixed => {
-                    let first = fixed.entry(fold.place).or_insert((fold.node, value));
-                    *first = (*first).min((fold.node, value));
-                }
-                _ => {}
-            }
-        }
-        free.sort_unstable_by_key(|(fold, _)| (fold.place, fold.node));
-        let mut names = Names::new(self.model);
-        let mut replaced = Vec::new();
-        for equal in free.chunk_by(|(one, _), (other, _)| one.place == other.place) {
-            let (first_fold, first) = equal[0];
-            let values = equal.iter().map(|&(_, value)| value);
-            let first_scope = first_fold.node.scope;
-            // An initializer is defined before all nodes, a `Constant` only before the later nodes of its scope.
-            let sees = |fold: &Fold| {
-                fold.node.scope == first_scope || !self.becomes_node(first_scope) && self.model.is_visible(first, fold.node.scope)
-            };
-            let (_, shared_in) = first_fold.place;
-            match fixed.get(&first_fold.place).map(|&(_, value)| value) {
-                Some(fixed) => {
-                    edits.extend(values.clone().map(|from| Edit::Rewire { from, to: fixed }));
-                    replaced.extend(values);
-                }
-                None if equal.iter().all(|(fold, _)| sees(fold)) => {
-                    edits.extend(values.clone().skip(1).map(|from| Edit::Rewire { from, to: first }));
-                    replaced.extend(values.skip(1));
-                }
-                None => {
-                    let name = names.fresh(&format!("{}_shared", self.model.name(first)));
-                    let tensor = Box::new(first_fold.content.clone().into_tensor(&name));
-                    edits.push(Edit::ShareInitializer { scope: shared_in, tensor, with: values.clone().collect() });
-                    replaced.extend(values);
-                }
-            }
-        }
-        replaced
     }
 }

@@ -4,6 +4,7 @@ use petgraph::graph::NodeIndex;
 
 use super::calls;
 use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
+use super::model::{Model, Source};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::error::{Invalid, shortened};
@@ -12,8 +13,29 @@ use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
 use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 
+impl Model {
+    /// Indexes a model.
+    ///
+    /// # Errors
+    /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor is inconsistent.
+    pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
+        let model = Model::for_reading(proto)?;
+        model.bad_tensors().first().map_or(Ok(()), |fault| Err(fault.clone()))?;
+        Ok(model)
+    }
+
+    /// Indexes a model that is read and not changed: it may have inconsistent tensors.
+    ///
+    /// # Errors
+    /// If the model has no graph, a name is defined twice, or a value depends on itself.
+    pub fn for_reading(proto: ModelProto) -> Result<Model, Invalid> {
+        let (index, bad_tensors) = index(&proto)?;
+        Ok(Model { proto, index, source: Source { bad_tensors: bad_tensors.into(), ..Source::default() } })
+    }
+}
+
 /// Indexes a model. Inconsistent initializers are returned as a list.
-pub(super) fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
+fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     let Some(main) = &model.graph else {
         return Err(Invalid::at("model", "has no graph: the file is not an ONNX model"));
     };

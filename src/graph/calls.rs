@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Model;
 use super::index::{Argument, Index};
+use super::model::Model;
 use super::query::is_onnx_domain;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind};
 use crate::wire::raw;

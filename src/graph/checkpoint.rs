@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::index::Index;
-use super::{Model, Source};
+use super::model::{Model, Source};
 use crate::wire::schema::ModelProto;
 
 /// The state of a model.

@@ -3,9 +3,9 @@
 use petgraph::Direction;
 use petgraph::visit::EdgeRef;
 
-use super::Model;
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
-use super::scope::{Body, NodeId, ScopeId};
+use super::model::Model;
+use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, scope_path};
 use crate::dtype::DType;
 use crate::ir_version::OPSET_IMPORT;
 use crate::wire::raw::type_proto;
@@ -24,6 +24,44 @@ pub fn domain_name(domain: &str) -> &str {
 }
 
 impl Model {
+    /// All scopes; an inner scope comes after the enclosing one.
+    pub fn scopes(&self) -> impl DoubleEndedIterator<Item = ScopeId> + use<> {
+        (0..self.index.kinds.len() as u32).map(ScopeId)
+    }
+
+    /// Which body a scope is.
+    #[must_use]
+    pub fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+        self.index.kinds[scope.0 as usize]
+    }
+
+    /// The enclosing scope, whose names are visible inside this one.
+    #[must_use]
+    pub fn enclosing(&self, scope: ScopeId) -> Option<ScopeId> {
+        enclosing(&self.index.kinds, scope)
+    }
+
+    /// The protobuf message of a scope.
+    ///
+    /// # Panics
+    /// If the scope belongs to another model.
+    #[must_use]
+    pub fn body(&self, scope: ScopeId) -> Body<'_> {
+        body(&self.proto, &self.index.kinds, scope).expect("a scope of this model has a body")
+    }
+
+    /// The path of a scope in errors and reports: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
+    #[must_use]
+    pub fn scope_path(&self, scope: ScopeId) -> String {
+        scope_path(&self.proto, &self.index.kinds, scope)
+    }
+
+    /// The path of a node in errors and reports: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if the node has no name.
+    #[must_use]
+    pub fn node_path(&self, node: NodeId) -> String {
+        node_path(&self.proto, &self.index.kinds, node)
+    }
+
     /// The ids of a scope's nodes in order.
     pub fn nodes(&self, scope: ScopeId) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.index.nodes[scope.0 as usize].len() as u32).map(move |position| NodeId { scope, position })

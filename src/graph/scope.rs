@@ -1,6 +1,5 @@
 //! Scopes: bodies with their own names, and the paths of scopes and nodes.
 
-use super::Model;
 use crate::error::shortened;
 use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
@@ -137,46 +136,6 @@ pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeI
                 None => attribute.g.as_ref().map(Body::Graph),
             }
         }
-    }
-}
-
-impl Model {
-    /// All scopes; an inner scope comes after the enclosing one.
-    pub fn scopes(&self) -> impl DoubleEndedIterator<Item = ScopeId> + use<> {
-        (0..self.index.kinds.len() as u32).map(ScopeId)
-    }
-
-    /// Which body a scope is.
-    #[must_use]
-    pub fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
-        self.index.kinds[scope.0 as usize]
-    }
-
-    /// The enclosing scope, whose names are visible inside this one.
-    #[must_use]
-    pub fn enclosing(&self, scope: ScopeId) -> Option<ScopeId> {
-        enclosing(&self.index.kinds, scope)
-    }
-
-    /// The protobuf message of a scope.
-    ///
-    /// # Panics
-    /// If the scope belongs to another model.
-    #[must_use]
-    pub fn body(&self, scope: ScopeId) -> Body<'_> {
-        body(&self.proto, &self.index.kinds, scope).expect("a scope of this model has a body")
-    }
-
-    /// The path of a scope in errors and reports: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
-    #[must_use]
-    pub fn scope_path(&self, scope: ScopeId) -> String {
-        scope_path(&self.proto, &self.index.kinds, scope)
-    }
-
-    /// The path of a node in errors and reports: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if the node has no name.
-    #[must_use]
-    pub fn node_path(&self, node: NodeId) -> String {
-        node_path(&self.proto, &self.index.kinds, node)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Replaces a `Cast` or `CastLike` of a constant by its result. [`crate::folding`] decides which casts fold, and to which
 //! values.
 
-use super::{Event, Folded, Kept, Options, Pass, Plan, Reason, Removed};
+use super::event::{Event, Folded, Kept, Reason, Removed};
+use super::pass::{Pass, Plan};
 use crate::error::Invalid;
-use crate::folding;
+use crate::folding::{self, Options};
 use crate::graph::{Model, ScopeId};
 
 pub(super) const FOLD_CASTS: Pass = Pass {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
-use super::view::{RAW_DATA, element_count};
+use super::typed::RAW_DATA;
 use crate::cast::{self, BadLiteral, Cast, Summary};
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::typed;
-use super::view::{BadTensor, RAW_DATA};
+use super::bad_tensor::BadTensor;
+use super::typed::{self, RAW_DATA};
 use crate::wire::raw::{self, tensor_proto::DataLocation};
 use crate::wire::schema::{StringStringEntryProto, TensorProto};
 use crate::wire::{DataFolder, Field, Value};

@@ -1,14 +1,19 @@
 //! The values of a tensor, in any storage that a `TensorProto` allows, and tensors computed from them.
 
 mod allowance;
+mod bad_tensor;
 mod content;
+mod elements;
 mod external;
 mod recipe;
 mod typed;
 mod view;
 
 pub use allowance::{Allowance, CASTS_OF_EACH};
+pub use bad_tensor::BadTensor;
 pub use content::{Content, Data, Failure, raw_data};
+pub use elements::element_count;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
 pub use recipe::Spread;
-pub use view::{BadTensor, RAW_DATA, Tensor, Values, element_count};
+pub use typed::RAW_DATA;
+pub use view::{Tensor, Values};

@@ -5,10 +5,13 @@
 use bytes::{Buf, Bytes};
 use prost::encoding::decode_varint;
 
-use super::view::BadTensor;
+use super::bad_tensor::BadTensor;
 use crate::dtype::{Class, DType};
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Value};
+
+/// The field number of `raw_data`.
+pub const RAW_DATA: u32 = 9;
 
 /// The number and name of the field that stores values of this type, by the comments on the fields of `TensorProto`.
 pub(super) fn field(dtype: DType) -> (u32, &'static str) {

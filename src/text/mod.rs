@@ -21,6 +21,9 @@
 
 mod lexer;
 mod parse;
+mod parse_attribute;
+mod parse_tensor;
+mod parser;
 mod print;
 mod values;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::lexer::{Lexer, Token};
-use super::parse::TypeName;
+use super::parse_tensor::TypeName;
 use super::values;
 use crate::dtype::DType;
 use crate::tensor::{Tensor, Values, is_external};

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::open::mapped;
-use super::together::at;
+use super::mapped::mapped;
+use super::paths::{at, folder_of};
 use crate::error::{Classified, ErrorKind, shortened};
 use crate::files::{self, Folder, Kind, OpenFile, Stat, id_of};
 
@@ -283,23 +283,4 @@ impl Classified for BadLocation {
 /// A location for a message: the model chose it, of any length.
 fn told(location: &str) -> String {
     shortened(location).into_owned()
-}
-
-/// The folder that a file is in.
-#[must_use]
-pub fn folder_of(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// A path by which a file is known however it was spelled: the part of it that exists, with links resolved, and the rest.
-#[must_use]
-pub fn identity(path: &Path) -> PathBuf {
-    let resolved = path.ancestors().find_map(|ancestor| {
-        let here = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
-        Some(files::resolve(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
-    });
-    resolved.unwrap_or_else(|| path.to_owned())
 }

@@ -6,7 +6,7 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::DecodeError;
 use prost::encoding::{self, DecodeContext, WireType};
 
-use super::layout;
+use super::piece::{Piece, put};
 use super::recipe::Recipe;
 
 /// A field that is not decoded any further: its number and its value.
@@ -78,11 +78,11 @@ impl Field {
             Value::Fixed32(value) => buf.put_u32_le(*value),
             Value::Len(bytes) => {
                 encoding::encode_varint(bytes.len() as u64, buf);
-                layout::put(layout::Piece::Bytes(bytes.clone()), buf);
+                put(Piece::Bytes(bytes.clone()), buf);
             }
             Value::Made(recipe) => {
                 encoding::encode_varint(recipe.bytes() as u64, buf);
-                layout::put(layout::Piece::Made(Arc::clone(recipe)), buf);
+                put(Piece::Made(Arc::clone(recipe)), buf);
             }
             Value::Group(fields) => {
                 buf.put_slice(fields);

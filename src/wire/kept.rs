@@ -10,9 +10,10 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode
 use prost::{DecodeError, Message};
 
 use super::field::{Field, Value};
-use super::layout::{self, Piece};
+
 use super::locate::field_at;
 use super::outline;
+use super::piece::{Piece, put};
 use crate::error::{Classified, ErrorKind, Place};
 
 /// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
@@ -301,7 +302,7 @@ impl<M: fmt::Debug> fmt::Debug for Kept<M> {
 impl<M: Known> Message for Kept<M> {
     fn encode_raw(&self, buf: &mut impl BufMut) {
         if let Some(source) = self.source() {
-            return layout::put(Piece::Bytes(source), buf);
+            return put(Piece::Bytes(source), buf);
         }
         self.0.known.encode_raw(buf);
         for field in self.0.rest() {

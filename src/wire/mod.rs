@@ -3,14 +3,20 @@
 //! [`raw`] holds the structs that prost-build makes of `proto/onnx.proto`; [`schema`] holds the same names, each wrapped in
 //! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
 
+mod before;
+mod chunks;
 mod data_folder;
 mod field;
 mod kept;
 mod layout;
 mod limit;
 mod locate;
+mod mapped;
+mod new_file;
 mod open;
 pub mod outline;
+mod paths;
+mod piece;
 mod progress;
 mod rare;
 mod recipe;
@@ -29,20 +35,24 @@ mod together;
 /// protobuf counts the bytes of a message in 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
-pub use data_folder::{BadLocation, DataFolder, Located, folder_of, identity};
+pub use before::Before;
+pub use data_folder::{BadLocation, DataFolder, Located};
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
-pub use layout::{Layout, Piece};
+pub use layout::Layout;
 pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limit};
+pub use new_file::NewFile;
 pub use open::{Input, open, open_with_data, read_all};
+pub use paths::{at, folder_of, identity, is_stream};
+pub use piece::Piece;
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
 pub use replaceable::{check_replaceable, lost_owner};
-pub use save::{Target, is_stream, save};
+pub use save::{Target, save};
 pub use spans::Spans;
 pub use system::{install_signal_handlers, is_standard_output};
 pub use temporary::{is_temporary, tidy};
-pub use together::{Before, Interim, NewFile, at, save_together};
+pub use together::{Interim, save_together};
 
 /// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

@@ -6,8 +6,9 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::data_folder::DataFolder;
+use super::mapped::mapped;
 use super::system::map;
-use crate::files::{self, Kind, OpenFile, Reading};
+use crate::files::{self, Kind, Reading};
 
 /// Bytes that are read at most of what has no length: of a pipe or a device.
 const LARGEST_STREAM: u64 = 8 << 30;
@@ -58,15 +59,6 @@ pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
 /// Those of the operating system; also if there are more than 8 GiB.
 pub fn read_all(from: &mut impl Read) -> io::Result<Bytes> {
     read_up_to(LARGEST_STREAM, from)
-}
-
-/// The bytes of a regular file. `path` is its name in messages.
-pub(super) fn mapped(file: &OpenFile, path: &Path) -> io::Result<Bytes> {
-    match file.system() {
-        None => Ok(file.in_memory().unwrap_or_default()),
-        Some(_) if file.stat().bytes == 0 => Ok(Bytes::new()),
-        Some(file) => map(file, path),
-    }
 }
 
 fn read_up_to(limit: u64, from: &mut impl Read) -> io::Result<Bytes> {

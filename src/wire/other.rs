@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 
+use super::chunks::write_in_order;
 use super::layout::Layout;
-use super::save::write_in_order;
 
 /// Maps all of a file that is not empty.
 ///

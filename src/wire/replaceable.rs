@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::data_folder::folder_of;
+use super::paths::{folder_of, is_stream};
 use crate::files::{Folder, Kind, Stat};
 
 /// Hexadecimal digits of the shortest hash that names a file in a cache: MD5, of which two digits may be the name of the folder.
@@ -43,7 +43,7 @@ pub enum NotReplaceable {
 /// # Errors
 /// [`NotReplaceable`], as the source of the error; else those of the operating system.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
-    if super::is_stream(path) {
+    if is_stream(path) {
         return Ok(());
     }
     match Place::of(path, None, 1) {
@@ -56,7 +56,7 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
 /// The number of the user to whom the file at a path belongs, if a file that takes its place will belong to another user.
 #[must_use]
 pub fn lost_owner(path: &Path) -> Option<u32> {
-    if super::is_stream(path) {
+    if is_stream(path) {
         return None;
     }
     let old = Place::of(path, None, u64::MAX).ok()?.old?;

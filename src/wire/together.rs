@@ -11,45 +11,15 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::layout::Layout;
+use super::new_file::{NewFile, Written};
+use super::paths::at;
 use super::replaceable::Place;
-use super::save::Written;
 use super::system;
 use super::temporary::{Hidden, Temporary};
-use crate::files::{self, Folder, Lock, Stat};
-
-/// A file to be written.
-#[derive(Debug)]
-pub struct NewFile {
-    /// Where it will be.
-    pub path: PathBuf,
-    /// What it will consist of.
-    pub layout: Layout,
-    /// The open folder that it is created in; none for the one that the path leads to.
-    pub folder: Option<Folder>,
-    /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
-    pub mode: Option<u32>,
-    /// Whether the name must be free: to find a file there is then an error.
-    pub is_new: bool,
-    /// How many names the old file may have: 1, and the names that are known.
-    pub names: u64,
-}
-
-impl NewFile {
-    /// A file whose name must be free.
-    #[must_use]
-    pub fn new(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
-    }
-
-    /// A file that takes the place of what is there, and its permissions.
-    #[must_use]
-    pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { is_new: false, ..NewFile::new(path, layout) }
-    }
-}
+use crate::files::{Folder, Lock};
 
 /// The old model, changed to use its data file by a second name, while that file is replaced.
 #[derive(Debug)]
@@ -58,57 +28,6 @@ pub struct Interim {
     pub second: PathBuf,
     /// The old model.
     pub model: Layout,
-}
-
-/// What was at a path at some time.
-#[derive(Clone, Debug)]
-pub struct Before {
-    path: PathBuf,
-    stat: Option<Stat>,
-}
-
-impl Before {
-    /// What is at a path now.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    pub fn of(path: &Path) -> io::Result<Before> {
-        Ok(Before { path: path.to_owned(), stat: stat(path)? })
-    }
-
-    /// Whether there was something.
-    #[must_use]
-    pub fn exists(&self) -> bool {
-        self.stat.is_some()
-    }
-
-    /// Whether both were one file, under whatever names.
-    #[must_use]
-    pub fn is_same_file(&self, other: &Before) -> bool {
-        let id = |before: &Before| before.stat.as_ref().and_then(|stat| stat.id.clone());
-        id(self).is_some() && id(self) == id(other)
-    }
-
-    /// Checks that there is still the same.
-    ///
-    /// # Errors
-    /// If not; else those of the operating system.
-    pub fn expect_unchanged(&self) -> io::Result<()> {
-        let is_same = match (&stat(&self.path)?, &self.stat) {
-            (Some(now), Some(before)) => now.has_content_of(before),
-            (now, before) => now.is_none() && before.is_none(),
-        };
-        if is_same { Ok(()) } else { Err(at(&self.path, io::Error::other("was changed by another program; run again"))) }
-    }
-}
-
-fn stat(path: &Path) -> io::Result<Option<Stat>> {
-    let path = files::resolve(path).unwrap_or_else(|_| path.to_owned());
-    match (Folder::open(&super::folder_of(&path)), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.stat(name.as_ref()),
-        (Err(error), _) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(None),
-    }
 }
 
 /// Writes files that belong together, the last of which uses the others. `check` is called when all bytes are written and no name is
@@ -173,11 +92,6 @@ fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
         locks.extend(folder.lock().map_err(|error| at(folder.path(), error))?);
     }
     Ok(locks)
-}
-
-/// An error that says where it happened.
-pub fn at(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// What was done to names, so that it can be undone.

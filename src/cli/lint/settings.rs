@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Lint;
 use super::judge::Task;
+use super::options::Lint;
+use super::values::PerFileIgnore;
 use crate::cli::paths::Found;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
 
@@ -27,10 +28,6 @@ enum Source {
     /// One configuration for all models: a file, or the defaults.
     Fixed(Rc<Config>),
 }
-
-/// A pattern of files and rules: `legacy/*.onnx:RC1`.
-#[derive(Clone)]
-pub(super) struct PerFileIgnore(pub FilePattern, pub Selector);
 
 impl Settings {
     /// The settings of the command line.
@@ -103,20 +100,4 @@ impl Settings {
 /// The folder of a file; for standard input, the current folder.
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
-}
-
-/// `PATTERN:CODE`.
-pub(super) fn parse_per_file_ignore(text: &str) -> Result<PerFileIgnore, String> {
-    let (pattern, code) = text.rsplit_once(':').ok_or("expected a glob pattern and a rule, such as 'legacy/*.onnx:RC1'")?;
-    Ok(PerFileIgnore(parse_pattern(pattern)?, code.parse().map_err(|error| format!("{error}"))?))
-}
-
-pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
-    FilePattern::new(Path::new(""), text).map_err(|error| error.to_string())
-}
-
-/// `CODE=SEVERITY`.
-pub(super) fn parse_severity(text: &str) -> Result<(Selector, Severity), String> {
-    let (code, severity) = text.split_once('=').ok_or("expected a rule and a severity, such as 'RC103=info'")?;
-    Ok((code.parse().map_err(|error| format!("{error}"))?, severity.parse()?))
 }

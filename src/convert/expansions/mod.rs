@@ -9,6 +9,7 @@ mod attention;
 mod bitwise;
 mod comparison;
 mod crop;
+mod expansion;
 mod gather;
 mod layout;
 mod loss;
@@ -20,30 +21,10 @@ mod scatter;
 mod trilu;
 mod window;
 
-use super::context::Context;
-use super::expand::Exactness;
-use super::reason::Reason;
+pub(super) use expansion::Expansion;
+use expansion::{axes_from, by_definition, exact, fill, number, type_of};
+
 use crate::facts::Schema;
-
-/// An operator in terms of others.
-pub(super) struct Expansion {
-    /// The operator.
-    pub op: &'static str,
-    /// The version that it expands; the opset before that has all operators of the body.
-    pub version: i64,
-    /// How the results compare with those of the operator.
-    pub class: Exactness,
-    /// The nodes for a node with these attributes, types and shapes.
-    pub body: fn(&Context) -> Result<String, Reason>,
-}
-
-const fn exact(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::Exact, body }
-}
-
-const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::ByDefinition, body }
-}
 
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] = &[
@@ -69,27 +50,4 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {
     let mut all = FAMILIES.iter().copied().flatten();
     all.find(|expansion| expansion.op == schema.name && expansion.version == schema.since_version)
-}
-
-/// A body with its parameters filled in.
-fn fill(body: &str, parameters: &[(&str, &str)]) -> String {
-    let mut longest_first = parameters.to_vec();
-    longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    longest_first.iter().fold(body.to_owned(), |body, (name, value)| body.replace(&format!("${name}"), value))
-}
-
-/// The element type of an input as the text writes it.
-fn type_of(cx: &Context, input: usize) -> Result<String, Reason> {
-    Ok(cx.dtype(input)?.name().to_lowercase())
-}
-
-/// A float as the text writes it.
-fn number(value: f32) -> String {
-    if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
-}
-
-/// The axes from `axis` to the last one.
-fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
-    let end = if axis < 0 { 0 } else { cx.rank(0)? as i64 };
-    Ok((axis..end).map(|axis| axis.to_string()).collect::<Vec<_>>().join(", "))
 }

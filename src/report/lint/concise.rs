@@ -1,6 +1,7 @@
 //! One line per finding: `model.onnx: graph/cast_3: RC101 warning: the cast … [*]`; the mark says that there is a fix.
 
-use super::{LintRun, fix_mark, severity_style};
+use super::parts::{fix_mark, severity_style};
+use super::run::LintRun;
 use crate::lint::Diagnostic;
 use crate::shown::{ADDED, PLAIN, Parts, STRONG, Shown};
 

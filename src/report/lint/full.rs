@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{LintRun, severity_style};
+use super::parts::severity_style;
+use super::run::LintRun;
 use crate::lint::{Diagnostic, Safety};
 use crate::report::words::wrapped;
 use crate::shown::{FAINT, PLAIN, Parts, STRONG, Shown};

@@ -1,6 +1,7 @@
 //! Workflow commands of GitHub Actions, which become annotations of the file.
 
-use super::{LintRun, slashes};
+use super::parts::slashes;
+use super::run::LintRun;
 use crate::error::Error;
 use crate::lint::{Diagnostic, Severity};
 use crate::shown::{Parts, Shown};

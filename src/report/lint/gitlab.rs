@@ -2,7 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{LintRun, slashes};
+use super::parts::slashes;
+use super::run::LintRun;
 use crate::error::Error;
 use crate::lint::Severity;
 use crate::shown::Document;

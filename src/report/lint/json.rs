@@ -1,6 +1,6 @@
 //! One JSON document.
 
-use super::LintRun;
+use super::run::LintRun;
 use crate::shown::Document;
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::LintRun;
+use super::run::LintRun;
 use crate::error::Error;
 use crate::lint::Diagnostic;
 use crate::shown::Document;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-use super::LintRun;
+use super::run::LintRun;
 use crate::lint::Diagnostic;
 use crate::shown::{Document, PutXml};
 

@@ -4,7 +4,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
-use super::{LintRun, slashes};
+use super::parts::slashes;
+use super::run::LintRun;
 use crate::error::Error;
 use crate::lint::{Diagnostic, Rule, Safety, Severity};
 use crate::shown::Document;

@@ -7,8 +7,9 @@ use std::os::unix::fs::FileExt;
 use super::direct::{self, Direct};
 use super::{explained, memory};
 use crate::parallel;
-use crate::wire::layout::{Layout, Piece};
-use crate::wire::save::{CHUNK, Chunk, chunks};
+use crate::wire::chunks::{CHUNK, Chunk, chunks};
+use crate::wire::layout::Layout;
+use crate::wire::piece::Piece;
 
 /// Writes each chunk at its offset.
 pub(in crate::wire) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {

@@ -1,0 +1,139 @@
+//! The options of `recast lint`.
+
+use std::path::PathBuf;
+
+use anstream::ColorChoice;
+use clap::{Args, ValueEnum};
+
+use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
+use crate::cli::files;
+use crate::cli::prepare::Freeze;
+use crate::lint::{FilePattern, Selector, Severity};
+use crate::report::LintFormat;
+
+/// Find unsafe, invalid and redundant casts
+///
+/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
+/// RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The closest `recast.toml` in the folder of a
+/// model or its parents overrides the defaults. Weights are read only for rules that inspect constants.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  recast lint models
+  recast lint model.onnx --select ALL --ignore RC4
+  recast lint 'exports/**/*.onnx' --format github
+  recast lint model.onnx --fix
+  recast lint model.onnx --diff --unsafe-fixes
+  recast lint models --baseline known.json --write-baseline
+
+A recast.toml:
+  [lint]
+  extend-select = [\"RC304\"]
+  ignore = [\"RC103\"]
+  exclude = [\"third_party\"]
+  fail-on = \"error\"
+  [lint.severity]
+  RC101 = \"error\"
+  [lint.per-file-ignores]
+  \"legacy/*.onnx\" = [\"RC1\"]
+
+A recast.noqa entry in the metadata_props of a model, graph, function, node or initializer suppresses findings.
+
+Exit codes:
+  0  no findings of severity --fail-on or higher
+    1  findings, or fixes available with --diff
+    2  error: usage, unreadable or malformed input, I/O; all other models were checked")]
+pub struct Lint {
+    /// Models, folders or glob patterns to check; `-` reads a model from standard input. Default: the current folder
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Read paths to check from a file, one per line; `-` reads them from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) file_list: Option<PathBuf>,
+    /// Exclude files and folders that match these glob patterns; explicitly named files are always checked
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
+    pub(super) exclude: Vec<FilePattern>,
+    /// Check files in folders even if git or a `.ignore` file ignores them
+    #[arg(long)]
+    pub(super) no_ignore: bool,
+    /// Enable only these rules: codes, code prefixes or ALL
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(super) select: Option<Vec<Selector>>,
+    /// Enable these rules in addition to the selected ones
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(super) extend_select: Vec<Selector>,
+    /// Disable these rules; if a rule is both selected and ignored, the longer code takes precedence
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(super) ignore: Vec<Selector>,
+    /// Disable rules for matching files, such as `legacy/*.onnx:RC1`
+    #[arg(long, value_name = "PATTERN:CODE", value_delimiter = ',', value_parser = parse_per_file_ignore)]
+    pub(super) per_file_ignores: Vec<PerFileIgnore>,
+    /// Override the severity of a rule, such as `RC103=info`
+    #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
+    pub(super) severity: Vec<(Selector, Severity)>,
+    /// Ignore `recast.noqa` entries in models
+    #[arg(long)]
+    pub(super) ignore_noqa: bool,
+    /// Report findings even if a more specific rule reports the same node
+    #[arg(long)]
+    pub(super) show_overlapping: bool,
+    /// Use this configuration file instead of the closest `recast.toml`
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
+    pub(super) config: Option<PathBuf>,
+    /// Ignore all `recast.toml` files
+    #[arg(long)]
+    pub(super) isolated: bool,
+    /// Suppress the findings listed in this file; they are neither reported nor fixed
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write all findings to the --baseline file
+    #[arg(long, requires = "baseline", conflicts_with_all = ["fix", "diff"])]
+    pub(super) write_baseline: bool,
+    /// Apply safe fixes and write the models in place
+    #[arg(long, conflicts_with = "diff")]
+    pub(super) fix: bool,
+    /// Show the changes of --fix as a diff without writing any files
+    #[arg(long, conflicts_with = "format")]
+    pub(super) diff: bool,
+    /// Include fixes that change the structure of the graph or guess the author's intent
+    #[arg(long)]
+    pub(super) unsafe_fixes: bool,
+    #[command(flatten)]
+    pub(super) prune: files::PruneData,
+    #[command(flatten)]
+    pub(super) folders: files::DataFolders,
+    #[command(flatten)]
+    pub(super) freeze: Freeze,
+    /// The output format of findings
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(super) format: LintFormat,
+    /// When to colour the output
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) color: Color,
+    /// The lowest severity that sets exit code 1: info, warning (default) or error
+    #[arg(long, value_name = "SEVERITY")]
+    pub(super) fail_on: Option<Severity>,
+    /// Exit with 0 even if there are findings
+    #[arg(long)]
+    pub(super) exit_zero: bool,
+    /// Accept paths without models, which are an error (exit code 2) by default
+    #[arg(long)]
+    pub(super) allow_empty: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// Colour terminals only, unless NO_COLOR is set or TERM is `dumb`
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(super) fn choice(self) -> ColorChoice {
+        match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The run: all files are judged, then everything is printed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::judge::{Action, Judged, Mode, Task, judge};
+use super::options::Lint;
+use super::settings::Settings;
+use crate::api::is_text_model;
+use crate::cli::exit_code::ExitCode;
+use crate::cli::failures::OnError;
+use crate::cli::options::Messages;
+use crate::cli::paths::Ignored;
+use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
+use crate::cli::{failures, files, output, paths, progress};
+use crate::error::{Error, ErrorKind};
+use crate::external::OldFiles;
+use crate::lint::{Baseline, Noqa, Overlapping, Safety};
+use crate::parallel;
+use crate::report::{LintFormat, LintRun, lint_summary, old_files_lines, plural};
+use crate::shown::{Printed, Shown};
+use crate::wire::{Layout, Piece, Target, save};
+
+impl Lint {
+    /// Where an error goes that ends the run without a report.
+    pub fn on_error(&self) -> OnError {
+        if self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full) {
+            OnError::Text
+        } else {
+            OnError::Lint(self.format)
+        }
+    }
+
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let mut run = LintRun::default();
+        let mut diff = Shown::default();
+        if let Err(error) = self.judge_all(&mut run, &mut diff, messages) {
+            run.errors.push(failures::of(error));
+        }
+        self.print(&run, diff, messages)?;
+        Ok(self.exit_code(&run))
+    }
+
+    fn judge_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
+        let known = self.known()?;
+        let tasks = self.tasks(run)?;
+        if self.fix {
+            output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
+        }
+        let mode = self.mode(&known);
+        let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
+            parallel::map(&tasks, |task| {
+                let judged = judge(task, mode, &self.folders, self.freeze);
+                done.count();
+                judged
+            })
+        });
+        for (task, one) in tasks.iter().zip(judged) {
+            match one {
+                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
+                    if !messages.quiet {
+                        notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
+                    }
+                    self.report_old_files(&path, &old_files, messages);
+                    run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
+                    run.fail_on.insert(path.clone(), task.fail_on);
+                    run.models.push(path);
+                    match run.findings.is_empty() {
+                        true => run.findings = findings,
+                        false => run.findings.extend(findings),
+                    }
+                    run.fixed.extend(fixed);
+                    diff.append(&change);
+                }
+                Err(failure) => run.errors.push(failure),
+            }
+        }
+        self.apply_baseline(&known, run, messages)
+    }
+
+    /// Lists on standard error the data files that a fixed model no longer uses.
+    fn report_old_files(&self, path: &str, old: &OldFiles, messages: Messages) {
+        if !messages.quiet {
+            old_files_lines(false, &old.removed, &old.unused).for_each(|line| say(message(format_args!("{path}: {line}"))));
+        }
+    }
+
+    /// The files to check; the others are added to the errors of the run.
+    fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
+        let mut settings = Settings::of(self)?;
+        let mut tasks = Vec::new();
+        let named = self.named_paths()?;
+        for found in paths::expand(&named, self.ignored()) {
+            let found = match found {
+                Ok(found) if files::is_stdin(&found.path) && self.fix => {
+                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
+                }
+                Ok(found) if is_text_model(&found.path) && self.fix => {
+                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
+                }
+                Ok(found) => found,
+                Err(failure) => {
+                    run.errors.push(failure);
+                    continue;
+                }
+            };
+            let path = found.path.display().to_string();
+            match settings.task(found) {
+                Ok(task) => tasks.extend(task),
+                Err(error) => run.errors.push(Error::of(&error).in_file(path)),
+            }
+        }
+        if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
+            let has_ignored = !paths::expand(&named, Ignored::Nothing).is_empty() && self.ignored() != Ignored::Nothing;
+            let message = match has_ignored {
+                true => {
+                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended"
+                }
+                false => "no .onnx files found; use --allow-empty if this is intended",
+            };
+            let no_model = |path: &PathBuf| Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string());
+            run.errors.extend(self.sources().iter().map(no_model));
+        }
+        Ok(tasks)
+    }
+
+    fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
+    }
+
+    /// The paths as given; by default the current folder.
+    fn named_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut paths = self.paths.clone();
+        match &self.file_list {
+            Some(list) => paths.extend(paths::read_list(list)?),
+            None if paths.is_empty() => paths.push(PathBuf::from(".")),
+            None => {}
+        }
+        Ok(paths)
+    }
+
+    /// All paths of the command line, for an error that concerns all of them.
+    fn sources(&self) -> Vec<PathBuf> {
+        let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
+        if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
+    }
+
+    fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {
+        Mode {
+            known,
+            noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
+            overlapping: if self.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
+            action: match (self.fix, self.diff) {
+                (true, _) => Action::Fix { prune_data: self.prune.prune_data },
+                (_, true) => Action::Diff,
+                _ => Action::Report,
+            },
+            allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
+        }
+    }
+
+    /// The findings that are neither reported nor fixed.
+    fn known(&self) -> anyhow::Result<Baseline> {
+        match &self.baseline {
+            Some(path) if !self.write_baseline => {
+                let name = || path.display().to_string();
+                let text = fs::read_to_string(path).with_context(name)?;
+                Baseline::read(&text, path.parent().unwrap_or(Path::new(""))).with_context(name)
+            }
+            _ => Ok(Baseline::default()),
+        }
+    }
+
+    fn apply_baseline(&self, known: &Baseline, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+        let Some(path) = &self.baseline else {
+            return Ok(());
+        };
+        let name = || path.display().to_string();
+        if self.write_baseline {
+            if let Some(error) = run.errors.first() {
+                bail!("{}: not written because of an error: {error}", name());
+            }
+            let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
+            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
+            if !messages.quiet {
+                say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
+            }
+            run.findings.clear();
+            return Ok(());
+        }
+        let (new, gone) = known.filter(std::mem::take(&mut run.findings));
+        run.findings = new;
+        if gone > 0 && !self.diff && !messages.quiet {
+            let gone = plural(gone, "obsolete finding");
+            say(Shown::line(format_args!("{} contains {gone}; use --write-baseline to update it", name())));
+        }
+        Ok(())
+    }
+
+    /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format prints nothing.
+    fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
+        let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
+        let document: Printed = match self.diff {
+            _ if for_people && messages.quiet => Shown::default().into(),
+            true => diff.into(),
+            false => self.format.render(run, text_width()),
+        };
+        print_coloured(document, self.color.choice())?;
+        say_errors(&run.errors);
+        let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
+        let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
+        if for_people && !messages.quiet && frozen > 0 {
+            say(Shown::line(format_args!("froze {}", plural(frozen, "initializer"))));
+        }
+        if for_people && !messages.quiet && !self.write_baseline && says_something {
+            let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
+            say(Shown::line(format_args!("{summary}")));
+        }
+        Ok(())
+    }
+
+    fn exit_code(&self, run: &LintRun) -> ExitCode {
+        let failing = match self.diff {
+            true => !run.fixed.is_empty(),
+            false => run.findings.iter().any(|found| run.fails(found)),
+        };
+        match (run.errors.is_empty(), failing && !self.exit_zero) {
+            (false, _) => ExitCode::from(2),
+            (true, true) => ExitCode::from(1),
+            (true, false) => ExitCode::SUCCESS,
+        }
+    }
+}

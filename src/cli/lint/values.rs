@@ -1,0 +1,25 @@
+//! Values of options.
+
+use std::path::Path;
+
+use crate::lint::{FilePattern, Selector, Severity};
+
+/// A pattern of files and rules: `legacy/*.onnx:RC1`.
+#[derive(Clone)]
+pub(super) struct PerFileIgnore(pub FilePattern, pub Selector);
+
+/// `PATTERN:CODE`.
+pub(super) fn parse_per_file_ignore(text: &str) -> Result<PerFileIgnore, String> {
+    let (pattern, code) = text.rsplit_once(':').ok_or("expected a glob pattern and a rule, such as 'legacy/*.onnx:RC1'")?;
+    Ok(PerFileIgnore(parse_pattern(pattern)?, code.parse().map_err(|error| format!("{error}"))?))
+}
+
+pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
+    FilePattern::new(Path::new(""), text).map_err(|error| error.to_string())
+}
+
+/// `CODE=SEVERITY`.
+pub(super) fn parse_severity(text: &str) -> Result<(Selector, Severity), String> {
+    let (code, severity) = text.split_once('=').ok_or("expected a rule and a severity, such as 'RC103=info'")?;
+    Ok((code.parse().map_err(|error| format!("{error}"))?, severity.parse()?))
+}

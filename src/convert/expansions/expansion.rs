@@ -1,0 +1,48 @@
+//! An expansion, and parts of the text of its body.
+
+use crate::convert::context::Context;
+use crate::convert::expand::Exactness;
+use crate::convert::reason::Reason;
+
+/// An operator in terms of others.
+pub(in crate::convert) struct Expansion {
+    /// The operator.
+    pub op: &'static str,
+    /// The version that it expands; the opset before that has all operators of the body.
+    pub version: i64,
+    /// How the results compare with those of the operator.
+    pub class: Exactness,
+    /// The nodes for a node with these attributes, types and shapes.
+    pub body: fn(&Context) -> Result<String, Reason>,
+}
+
+pub(super) const fn exact(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
+    Expansion { op, version, class: Exactness::Exact, body }
+}
+
+pub(super) const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
+    Expansion { op, version, class: Exactness::ByDefinition, body }
+}
+
+/// A body with its parameters filled in.
+pub(super) fn fill(body: &str, parameters: &[(&str, &str)]) -> String {
+    let mut longest_first = parameters.to_vec();
+    longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    longest_first.iter().fold(body.to_owned(), |body, (name, value)| body.replace(&format!("${name}"), value))
+}
+
+/// The element type of an input as the text writes it.
+pub(super) fn type_of(cx: &Context, input: usize) -> Result<String, Reason> {
+    Ok(cx.dtype(input)?.name().to_lowercase())
+}
+
+/// A float as the text writes it.
+pub(super) fn number(value: f32) -> String {
+    if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
+}
+
+/// The axes from `axis` to the last one.
+pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
+    let end = if axis < 0 { 0 } else { cx.rank(0)? as i64 };
+    Ok((axis..end).map(|axis| axis.to_string()).collect::<Vec<_>>().join(", "))
+}

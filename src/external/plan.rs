@@ -1,0 +1,239 @@
+//! The plan for the files of a model.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::arrange::arrange;
+use super::options::{Options, Placement};
+use super::place::Place;
+use super::unplaceable::Unplaceable;
+use super::unused::Unused;
+use super::{interim, name, sort};
+use crate::control::Control;
+use crate::files::{self, FileId, id_of};
+use crate::graph::{Edit, Model, TensorPlace};
+use crate::parallel;
+use crate::tensor::{Reference, is_external, moved_to_file, moved_to_model};
+use crate::wire::schema::TensorProto;
+use crate::wire::{
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, lost_owner,
+};
+
+/// The files that a model will consist of; nothing is written yet.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) target: Target,
+    pub(super) folder: PathBuf,
+    /// The files that the model was read from.
+    pub(super) sources: Arc<DataFolder>,
+    pub(super) model: Layout,
+    /// Data files to be written.
+    pub(super) data: Vec<NewFile>,
+    /// How many of them are copies.
+    pub(super) copies: usize,
+    /// The data file that the output's new values are in, whether it has to be written or is there already.
+    pub(super) data_file: Option<DataFile>,
+    /// The files that the input keeps tensors in.
+    pub(super) data_ids: BTreeSet<FileId>,
+    /// Data files that the model in the target's place refers to, and the new one does not.
+    pub(super) unused: Unused,
+    pub(super) prunes: bool,
+    pub(super) is_there: bool,
+    pub(super) is_in_place: bool,
+    /// What was there when the plan was made, and must be there still when it is carried out.
+    pub(super) before: Vec<Before>,
+    /// The data file of a name that the user chose, if there is a file of this name.
+    pub(super) replaced: Option<PathBuf>,
+    /// The old model while its data file is replaced.
+    pub(super) interim: Option<Interim>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    pub(super) control: Control,
+}
+
+/// A data file that was made for an output.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DataFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Plan {
+    /// Decides where every tensor of `model`, which was read from `input`, goes. `input` is `-` for standard input.
+    ///
+    /// # Errors
+    /// Where a data file cannot be read or may not be written, or the model would be too large for the file it should be in.
+    pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
+        let place = Place::of(&model, input, target);
+        if let Placement::File(name) = &options.placement {
+            name::check(name, &place)?;
+        }
+        let data_ids = place.data_ids(&model);
+        check_output(&place, &data_ids)?;
+        let lost_owner = place.output.as_deref().and_then(lost_owner_note);
+        let is_unchanged = model.proto().source().is_some();
+        let mut plan = Plan {
+            target: target.clone(),
+            folder: place.folder.clone(),
+            sources: Arc::clone(&place.data),
+            model: Layout::default(),
+            data: Vec::new(),
+            copies: 0,
+            data_file: None,
+            data_ids,
+            unused: Unused::default(),
+            prunes: options.prune_data,
+            is_there: false,
+            is_in_place: place.is_in_place,
+            before: Vec::new(),
+            replaced: None,
+            interim: None,
+            notes: Vec::new(),
+            control: model.control().clone(),
+        };
+        if let Some(output) = place.output.as_ref().filter(|_| place.is_in_place) {
+            plan.before.push(before(output)?);
+        }
+        if let (Some(output), Placement::File(name)) = (&place.output, &options.placement) {
+            let data = before(&place.folder.join(name::location(name)?))?;
+            if data.exists() && !place.is_in_place {
+                plan.before.push(before(output)?);
+            }
+            plan.before.push(data);
+        }
+        let sorted = sort::sort(&model, &place, options)?;
+        // The same tensors at the same places: their files are copied, and the model stays as it is.
+        if options.placement == Placement::Keep
+            && !sorted.to_file.is_empty()
+            && sorted.note.is_none()
+            && sorted.to_file.iter().all(|(_, tensor, _)| is_external(tensor))
+            && (is_unchanged || model.data_ranges() == **model.original_data_ranges())
+            && let Some(copies) = place.copies(&model)?
+        {
+            plan.before.extend(copies.there);
+            (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
+            plan.notes.extend(lost_owner);
+            return Ok(plan);
+        }
+        plan.is_there = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
+        plan.notes.extend(lost_owner.filter(|_| !plan.is_there));
+        let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
+        let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
+        if !sorted.to_file.is_empty() {
+            let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
+            let (layout, ranges) = arrange(&pieces, &place.data);
+            let chosen = name::choose(&layout, &place, options)?;
+            let to_file = sorted.to_file.iter().zip(ranges).map(|((at, tensor, _), range)| {
+                let reference =
+                    Reference { location: chosen.location.clone(), offset: range.start, length: Some(range.end - range.start) };
+                (*at, moved_to_file(tensor, &reference))
+            });
+            tensors.extend(to_file);
+            plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
+            plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
+            let is_there = chosen.there.is_some();
+            plan.before.extend(chosen.there);
+            if !is_there {
+                if let (Some(output), Placement::File(name), true) =
+                    (&place.output, &options.placement, files::stat_target(&chosen.path).is_ok())
+                {
+                    plan.interim = interim::of(output, &chosen.path, name)?;
+                    let left = plan.interim.as_ref().filter(|interim| files::stat_target(&interim.second).is_ok());
+                    let note =
+                        |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
+                    plan.notes.extend(left.map(note));
+                    plan.notes.extend(lost_owner_note(&chosen.path));
+                    plan.replaced = Some(chosen.path.clone());
+                    plan.data.push(NewFile::replacing(chosen.path, layout));
+                } else {
+                    plan.data.push(NewFile::new(chosen.path, layout));
+                }
+            }
+        }
+        plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
+        let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
+        // The index is freed before the model is laid out.
+        let proto = model.apply(edits)?.into_proto();
+        plan.model = Layout::of(&proto);
+        parallel::drop_later(proto);
+        if plan.bytes() > LARGEST_MESSAGE {
+            return Err(Unplaceable::TooLarge(plan.bytes()));
+        }
+        Ok(plan)
+    }
+
+    /// The paths of all files that are written.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let model = match &self.target {
+            Target::File(path) => Some(path.as_path()),
+            Target::Stdout => None,
+        };
+        self.data.iter().map(|file| file.path.as_path()).chain(model)
+    }
+
+    /// The length of the model file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.model.bytes()
+    }
+
+    /// How much of each file is written, from now on.
+    pub fn progress(&self) -> impl Iterator<Item = Progress> {
+        let layouts = self.data.iter().map(|file| &file.layout).chain([&self.model]);
+        layouts.filter(|_| !self.is_there).map(Layout::progress)
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Where the model goes.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The data file that was made for the model.
+    #[must_use]
+    pub fn data_file(&self) -> Option<&DataFile> {
+        self.data_file.as_ref()
+    }
+
+    /// The data files that are copied along with the model.
+    #[must_use]
+    pub fn copied_files(&self) -> Vec<DataFile> {
+        self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
+    }
+
+    /// Whether another model keeps tensors in the file that this plan replaces.
+    #[must_use]
+    pub fn is_over_data_of(&self, other: &Plan) -> bool {
+        let Target::File(path) = &self.target else { return false };
+        id_of(path).is_some_and(|id| other.data_ids.contains(&id))
+    }
+}
+
+/// Says that a file that is replaced belongs to another user, if the new file will not.
+fn lost_owner_note(path: &Path) -> Option<String> {
+    let owner = lost_owner(path)?;
+    Some(format!("{}: belongs to user {owner}; the new file belongs to the user who runs recast", path.display()))
+}
+
+/// What is at a path now.
+fn before(path: &Path) -> Result<Before, Unplaceable> {
+    Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
+}
+
+/// Checks that the output is not a file that must not be replaced.
+fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplaceable> {
+    let Some(output) = &place.output else {
+        return Ok(());
+    };
+    if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
+        return Err(Unplaceable::OverData(output.clone()));
+    }
+    check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
+}

@@ -1,0 +1,183 @@
+//! Open files.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::names::not_regular;
+use super::stat::{Kind, Stat};
+use super::{memory, system};
+
+/// A regular file that is open for reading.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub(super) content: Content,
+    /// What it was when it was opened.
+    pub(super) stat: Stat,
+}
+
+/// A new file that is open for writing.
+#[derive(Debug)]
+pub struct NewFile(pub(super) Content);
+
+#[derive(Debug)]
+pub(super) enum Content {
+    System(File),
+    Memory(Arc<memory::Inode>),
+}
+
+/// A file that is read from its first byte.
+#[derive(Debug)]
+pub enum Reading {
+    /// A file of the operating system.
+    System(File),
+    /// The bytes of a file in memory.
+    Memory(Bytes),
+}
+
+impl OpenFile {
+    /// Takes a file that is open.
+    ///
+    /// # Errors
+    /// Those of the operating system; also if it is not a regular file.
+    pub fn new(file: File) -> io::Result<OpenFile> {
+        let stat = Stat::of_file(&file)?;
+        match stat.kind {
+            Kind::File => Ok(OpenFile { content: Content::System(file), stat }),
+            _ => Err(not_regular()),
+        }
+    }
+
+    /// The open file of the system, to be mapped. A file in memory is none.
+    #[must_use]
+    pub fn system(&self) -> Option<&File> {
+        match &self.content {
+            Content::System(file) => Some(file),
+            Content::Memory(_) => None,
+        }
+    }
+
+    /// The bytes of a file in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<Bytes> {
+        match &self.content {
+            Content::System(_) => None,
+            Content::Memory(inode) => Some(inode.bytes()),
+        }
+    }
+
+    /// What it was when it was opened.
+    #[must_use]
+    pub fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// Whether it is certain that no running process has marked it, see [`NewFile::claim`].
+    #[must_use]
+    pub fn is_unclaimed(&self) -> bool {
+        match &self.content {
+            Content::System(file) => system::is_unclaimed(file),
+            Content::Memory(_) => true,
+        }
+    }
+}
+
+impl NewFile {
+    /// The open file of the system, for writes that need more than this module offers. A file in memory is none.
+    #[must_use]
+    pub fn system(&self) -> Option<&File> {
+        match &self.0 {
+            Content::System(file) => Some(file),
+            Content::Memory(_) => None,
+        }
+    }
+
+    /// What it is now.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn stat(&self) -> io::Result<Stat> {
+        match &self.0 {
+            Content::System(file) => Stat::of_file(file),
+            Content::Memory(inode) => Ok(inode.stat()),
+        }
+    }
+
+    /// Gives it the owner, the group and the permissions of an older file, as far as this user may. Where the group cannot be kept, the
+    /// new group may do no more than everybody.
+    ///
+    /// # Errors
+    /// Those of the operating system when the permissions are set.
+    pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
+        self.system().map_or(Ok(()), |file| system::take_permissions(file, old))
+    }
+
+    /// Gives it the attributes that users and access control lists attached to an older file, as far as the system allows.
+    pub fn take_attributes_of(&self, old: &OpenFile) {
+        if let (Content::System(file), Content::System(old)) = (&self.0, &old.content) {
+            system::take_attributes(file, old);
+        }
+    }
+
+    /// Gives it permissions, as in Unix; elsewhere it has those that its folder gives.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.system().map_or(Ok(()), |file| system::set_mode(file, mode))
+    }
+
+    /// Marks it as in use by this process, which ends with the process. False if another process has marked it.
+    #[must_use]
+    pub fn claim(&self) -> bool {
+        self.system().is_none_or(system::claim)
+    }
+
+    /// Brings its bytes to the disk.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn sync(&self) -> io::Result<()> {
+        self.system().map_or(Ok(()), File::sync_all)
+    }
+}
+
+/// Writes from the first byte to the last.
+impl Write for &NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.0 {
+            Content::System(file) => (&*file).write(bytes),
+            Content::Memory(inode) => {
+                inode.append(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Read for Reading {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Reading::System(file) => file.read(out),
+            Reading::Memory(bytes) => {
+                let part = bytes.split_to(out.len().min(bytes.len()));
+                out[..part.len()].copy_from_slice(&part);
+                Ok(part.len())
+            }
+        }
+    }
+}
+
+impl Stat {
+    /// Whether a file that takes the place of this one can belong to the same user.
+    #[must_use]
+    pub fn can_keep_owner(&self) -> bool {
+        system::can_keep_owner(self)
+    }
+}

@@ -1,0 +1,100 @@
+//! Access to files by their paths, with links followed: before a [`Folder`] is opened.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file::Reading;
+use super::folder::Folder;
+use super::stat::{FileId, Kind, Stat};
+use super::{memory, system};
+
+/// Which file a path leads to, with links followed; none if there is nothing.
+#[must_use]
+pub fn id_of(path: &Path) -> Option<FileId> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()).ok()?.id,
+        None => system::id_of(path),
+    }
+}
+
+/// The path of what is at a path, without links, `.` and `..`.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.resolve(&below),
+        None => fs::canonicalize(path),
+    }
+}
+
+/// What is at a path; a link is not followed.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn stat(path: &Path) -> io::Result<Stat> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()),
+        None => Ok(Stat::of(&fs::symlink_metadata(path)?)),
+    }
+}
+
+/// What a path leads to, with links followed.
+///
+/// # Errors
+/// Those of the operating system; also if there is nothing.
+pub fn stat_target(path: &Path) -> io::Result<Stat> {
+    match memory::root_of(path) {
+        Some((root, below)) => root.stat(below.as_os_str()),
+        None => Ok(Stat::of(&fs::metadata(path)?)),
+    }
+}
+
+/// Whether a path leads to a regular file, with links followed.
+#[must_use]
+pub fn is_file(path: &Path) -> bool {
+    stat_target(path).is_ok_and(|found| found.kind == Kind::File)
+}
+
+/// The paths of everything in the folder at a path, in order.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
+        Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
+        // Entries that cannot be read are left out.
+        None => fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect(),
+    };
+    paths.sort();
+    Ok(paths)
+}
+
+/// Opens whatever is at a path; links are followed.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn read(path: &Path) -> io::Result<Reading> {
+    match memory::root_of(path) {
+        Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes())),
+        None => Ok(Reading::System(File::open(path)?)),
+    }
+}
+
+/// Creates a folder at a path, and those around it, as far as they do not exist.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn create_folders(path: &Path) -> io::Result<()> {
+    match memory::root_of(path) {
+        Some((root, below)) => Folder::in_memory(root).create_folders_to(&below.join("file")).map(drop),
+        None => fs::create_dir_all(path),
+    }
+}
+
+/// The number of this process; 0 where the system has no processes.
+#[must_use]
+pub fn process_id() -> u32 {
+    if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
+}

@@ -1,0 +1,81 @@
+//! A layout in chunks: how it is written to a stream, and compared with a file.
+
+use std::io::{self, Write};
+
+use super::layout::Layout;
+use super::piece::Piece;
+use super::recipe::GRAIN;
+use super::system::explained;
+use crate::parallel;
+
+/// Bytes that one thread computes or copies, and writes, at a time.
+pub(super) const CHUNK: usize = 2730 * GRAIN;
+
+/// A part of a piece.
+pub(super) struct Chunk<'p> {
+    pub piece: &'p Piece,
+    /// Where it begins in the piece.
+    pub start: usize,
+    pub bytes: usize,
+    /// Where it begins in the file.
+    pub place: u64,
+}
+
+/// All parts of the pieces; `step` is the length of the parts of a piece at a place in the file.
+pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> Vec<Chunk<'_>> {
+    let mut chunks = Vec::new();
+    let mut place = 0;
+    for piece in pieces {
+        let step = step(piece, place);
+        for start in (0..piece.bytes()).step_by(step) {
+            let bytes = step.min(piece.bytes() - start);
+            chunks.push(Chunk { piece, start, bytes, place });
+            place += bytes as u64;
+        }
+    }
+    chunks
+}
+
+/// Writes from the first byte to the last: for pipes.
+pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK];
+    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _| CHUNK) {
+        match piece {
+            Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
+            Piece::Made(recipe) => {
+                recipe.fill(start, &mut buffer[..bytes]);
+                out.write_all(&buffer[..bytes])?;
+            }
+        }
+        layout.count_written(bytes)?;
+    }
+    out.flush()
+}
+
+impl Layout {
+    /// Writes the file from the first byte to the last.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        write_in_order(self, out)
+    }
+
+    /// Whether these are the bytes that a file has already. Stops at the first difference.
+    #[must_use]
+    pub fn is_content_of(&self, found: &[u8]) -> bool {
+        let pieces = self.pieces();
+        self.bytes() == found.len() as u64
+            && parallel::all(chunks(&pieces, |_, _| CHUNK), |Chunk { piece, start, bytes, place }| {
+                let found = &found[place as usize..];
+                match piece {
+                    Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),
+                    Piece::Made(recipe) => {
+                        let mut buffer = vec![0; bytes];
+                        recipe.fill(start, &mut buffer);
+                        found.starts_with(&buffer)
+                    }
+                }
+            })
+    }
+}

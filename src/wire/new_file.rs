@@ -1,0 +1,92 @@
+//! A new file, until it gets its name.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::chunks::write_in_order;
+use super::layout::Layout;
+use super::paths::at;
+use super::replaceable::Place;
+use super::system::write_anywhere;
+use super::temporary::Temporary;
+use crate::files::Folder;
+
+/// A file to be written.
+#[derive(Debug)]
+pub struct NewFile {
+    /// Where it will be.
+    pub path: PathBuf,
+    /// What it will consist of.
+    pub layout: Layout,
+    /// The open folder that it is created in; none for the one that the path leads to.
+    pub folder: Option<Folder>,
+    /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
+    pub mode: Option<u32>,
+    /// Whether the name must be free: to find a file there is then an error.
+    pub is_new: bool,
+    /// How many names the old file may have: 1, and the names that are known.
+    pub names: u64,
+}
+
+impl NewFile {
+    /// A file whose name must be free.
+    #[must_use]
+    pub fn new(path: PathBuf, layout: Layout) -> NewFile {
+        NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
+    }
+
+    /// A file that takes the place of what is there, and its permissions.
+    #[must_use]
+    pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
+        NewFile { is_new: false, ..NewFile::new(path, layout) }
+    }
+}
+
+/// A file that is complete and flushed, but does not have its name yet. Without a name nothing is left of it.
+#[derive(Debug)]
+pub(super) struct Written {
+    file: Temporary,
+    pub(super) place: Place,
+    /// Whether it must not replace a file.
+    pub(super) is_new: bool,
+}
+
+impl Written {
+    /// Writes a file in the folder in which it gets its name.
+    ///
+    /// # Errors
+    /// Those of the operating system, with the path.
+    pub(super) fn new(file: NewFile) -> io::Result<Written> {
+        let NewFile { path, layout, folder, mode, is_new, names } = file;
+        let write = || {
+            let place = Place::of(&path, folder, names)?;
+            let file = Temporary::new(&place.folder)?;
+            match file.file().system() {
+                Some(file) => write_anywhere(&layout, file)?,
+                None => write_in_order(&layout, &mut file.file())?,
+            }
+            if let Some(old) = &place.old {
+                if let Ok(old) = place.folder.read(place.name.as_ref()) {
+                    file.file().take_attributes_of(&old);
+                }
+                file.file().take_permissions_of(old)?;
+            }
+            if let Some(mode) = mode {
+                file.file().set_mode(mode)?;
+            }
+            file.file().sync()?;
+            Ok(Written { file, place, is_new })
+        };
+        write().map_err(|error| at(&path, error))
+    }
+
+    /// Gives the file its name, in one step. A file of this name is replaced.
+    pub(super) fn name(self) -> io::Result<()> {
+        self.file.name(&self.place.folder, &self.place.name)
+    }
+
+    /// Gives the file its name, in one step. Nothing is replaced.
+    pub(super) fn name_new(self) -> io::Result<()> {
+        self.file.name_new(&self.place.folder, &self.place.name)
+    }
+}
