@@ -1,23 +1,10 @@
 //! The IR version of the result.
 
-use super::{NotConverted, Options, Remedy};
+use super::{IrVersion, NotConverted, Options, Remedy};
 use crate::error::Invalid;
 use crate::facts::{self, Need};
 use crate::graph::Model;
 use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
-
-/// The IR version of the result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IrVersion {
-    /// The lowest that the opset and the model's contents need when downgrading; when upgrading, never lowered.
-    #[default]
-    Auto,
-    /// That of the model.
-    Keep,
-    /// This version.
-    Number(i64),
-}
 
 /// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
 ///

@@ -32,7 +32,6 @@ use crate::error::Invalid;
 
 pub(crate) use engine::{convert, lowest};
 pub use expand::{Exactness, Expand, Expanded};
-pub use ir::IrVersion;
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 
@@ -53,6 +52,19 @@ pub struct Options {
     pub expand: Expand,
     /// Adapters of other crates.
     pub adapters: &'static [OperatorAdapter],
+}
+
+/// The IR version of the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IrVersion {
+    /// The lowest that the opset and the model's contents need when downgrading; when upgrading, never lowered.
+    #[default]
+    Auto,
+    /// That of the model.
+    Keep,
+    /// This version.
+    Number(i64),
 }
 
 /// Which defaults of new attributes are written out when upgrading.

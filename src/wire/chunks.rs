@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use super::explained::explained;
 use super::layout::Layout;
 use super::piece::Piece;
 use super::recipe::GRAIN;
-use super::system::explained;
 use crate::parallel;
 
 /// Bytes that one thread computes or copies, and writes, at a time.

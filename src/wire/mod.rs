@@ -6,6 +6,7 @@
 mod before;
 mod chunks;
 mod data_folder;
+mod explained;
 mod field;
 mod kept;
 mod layout;

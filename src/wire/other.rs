@@ -36,11 +36,6 @@ pub(super) fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()>
     write_in_order(layout, &mut file)
 }
 
-/// Errors have no better explanation here.
-pub(super) fn explained(error: io::Error) -> io::Error {
-    error
-}
-
 /// Whether a path leads to standard output. Such paths do not exist on this system.
 #[must_use]
 pub fn is_standard_output(_path: &Path) -> bool {

@@ -27,7 +27,8 @@ fn layers() -> BTreeMap<&'static str, usize> {
     LAYERS.iter().enumerate().flat_map(|(layer, modules)| modules.iter().map(move |&module| (module, layer))).collect()
 }
 
-fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
+/// All files of Rust in a folder.
+pub fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -89,6 +90,25 @@ fn only_cast_and_wire_contain_unsafe_code() {
         let reasons = text.matches("// SAFETY:").count();
         if blocks > reasons {
             failures.push(format!("{}: {blocks} unsafe blocks, {reasons} reasons", file.display()));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// The longest file that needs no reason to be so long.
+const LONGEST: usize = 400;
+
+#[test]
+fn a_long_file_says_why_it_is_long() {
+    let mut files = Vec::new();
+    source_files(Path::new("src"), &mut files);
+    let mut failures = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = text.lines().count();
+        let says_why = text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! Long because "));
+        if lines > LONGEST && !says_why {
+            failures.push(format!("{}: {lines} lines; split it, or say in its head `Long because ..`", file.display()));
         }
     }
     expect_no_failures(failures);

@@ -19,6 +19,7 @@ mod fuzz;
 #[cfg(unix)]
 mod hostile_files;
 mod ignored;
+mod import_cycles;
 mod in_memory;
 mod inference;
 mod inputs;

@@ -7,7 +7,6 @@ mod signals;
 mod write;
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 pub use signals::install_signal_handlers;
@@ -30,12 +29,4 @@ pub fn is_standard_output(path: &Path) -> bool {
     #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
     let stdout = (stdout.st_dev as u64, stdout.st_ino as u64);
     id(&path) == stdout && !is_null
-}
-
-/// A bad address in a write means a mapped file that became shorter.
-pub(super) fn explained(error: io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(libc::EFAULT) => io::Error::other("a file that it is made from became shorter while it was read"),
-        _ => error,
-    }
 }

@@ -5,9 +5,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::direct::{self, Direct};
-use super::{explained, memory};
+use super::memory;
 use crate::parallel;
 use crate::wire::chunks::{CHUNK, Chunk, chunks};
+use crate::wire::explained::explained;
 use crate::wire::layout::Layout;
 use crate::wire::piece::Piece;
 
