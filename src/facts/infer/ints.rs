@@ -3,16 +3,13 @@
 //! Only scalars and lists are followed. Truth values count as zero and one. Nothing passes in or out of functions, whose calls share
 //! what is inferred.
 
-use super::known::{Dim, is_kept};
+use super::known::{Dim, Ints, is_kept};
 use super::shape::{range_length, shape_range, slice_length};
 use super::view::View;
 use crate::dtype::{Class, DType};
 use crate::graph::ConstantValue;
 use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
-
-/// The elements of a scalar or a list; `None` for an element that is not known.
-pub type Ints = Vec<Dim>;
 
 /// The integers of a node's outputs; shorter than the outputs if the rest is unknown.
 pub(super) fn output_ints(view: &View) -> Vec<Option<Ints>> {

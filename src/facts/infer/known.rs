@@ -12,6 +12,9 @@ pub type Dim = Option<i64>;
 /// The dimensions of a tensor whose rank is known.
 pub type Shape = Vec<Dim>;
 
+/// The integers of a scalar or a list; `None` for one that is not known.
+pub type Ints = Vec<Dim>;
+
 /// The maximum rank of an inferred shape: numpy and PyTorch have no tensors of higher rank. A model that declares more could
 /// otherwise make every value that depends on it as large as its file.
 pub const MOST_DIMENSIONS: usize = 64;

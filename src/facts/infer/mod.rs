@@ -12,6 +12,5 @@ mod shape;
 mod view;
 mod walk;
 
-pub use ints::Ints;
-pub use known::{Known, MOST_DIMENSIONS, NOTHING, Shape};
+pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub use walk::{Inferred, infer};

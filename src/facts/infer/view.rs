@@ -1,7 +1,6 @@
 //! A node with the known facts of its inputs.
 
-use super::ints::Ints;
-use super::known::{Known, NOTHING, Shape, is_kept};
+use super::known::{Ints, Known, NOTHING, Shape, is_kept};
 use crate::facts::Schema;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::wire::schema::{AttributeProto, NodeProto};

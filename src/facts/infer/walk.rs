@@ -1,8 +1,10 @@
 //! Walks a model's scopes and infers the types of their values.
+//!
+//! Long because nodes, subgraphs, loops and calls of functions are one recursive walk over shared state.
 
 use super::element;
-use super::ints::{self, Ints};
-use super::known::{Known, NOTHING, Shape, is_kept};
+use super::ints;
+use super::known::{Ints, Known, NOTHING, Shape, is_kept};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;

@@ -2,7 +2,7 @@
 
 use super::super::known::{Dim, Known, Shape};
 use super::super::view::View;
-use super::{Shapes, of_rank, size};
+use super::dims::{Shapes, of_rank, size};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {

@@ -2,7 +2,7 @@
 
 use super::super::known::Shape;
 use super::super::view::View;
-use super::{Shapes, broadcast};
+use super::dims::{Shapes, broadcast};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {

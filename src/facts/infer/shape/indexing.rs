@@ -2,7 +2,7 @@
 
 use super::super::known::Shape;
 use super::super::view::View;
-use super::{Shapes, from_front, of_rank};
+use super::dims::{Shapes, from_front, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -11,7 +11,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "GatherElements" => view.shape(1).cloned(),
         "GatherND" => gathered_tuples(view),
         "NonMaxSuppression" => Some(vec![None, Some(3)]),
-        "NonZero" => Some(vec![view.input(0).rank().filter(|&rank| rank > 0).and_then(super::size), None]),
+        "NonZero" => Some(vec![view.input(0).rank().filter(|&rank| rank > 0).and_then(super::dims::size), None]),
         "OneHot" => one_hot(view),
         "TopK" => return Some(vec![top(view); 2]),
         "Unique" => return Some(unique(view)),

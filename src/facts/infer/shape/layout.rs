@@ -2,7 +2,7 @@
 
 use super::super::known::{Dim, Shape, is_kept};
 use super::super::view::View;
-use super::{Shapes, from_front, of_rank, product};
+use super::dims::{Shapes, from_front, of_rank, product};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {

@@ -2,7 +2,7 @@
 
 use super::super::known::{Dim, Shape};
 use super::super::view::View;
-use super::{Shapes, broadcast, of_rank};
+use super::dims::{Shapes, broadcast, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {

@@ -2,7 +2,7 @@
 
 use super::super::known::{Dim, Shape};
 use super::super::view::View;
-use super::{Shapes, of_rank};
+use super::dims::{Shapes, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();

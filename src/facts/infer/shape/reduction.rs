@@ -2,7 +2,7 @@
 
 use super::super::known::Shape;
 use super::super::view::View;
-use super::{Shapes, from_front, of_rank};
+use super::dims::{Shapes, from_front, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {

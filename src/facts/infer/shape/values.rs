@@ -1,8 +1,8 @@
 //! Operators that create tensors, and those on strings and sequences.
 
-use super::super::known::{Shape, is_kept};
+use super::super::known::{Dim, Shape, is_kept};
 use super::super::view::View;
-use super::{Shapes, of_rank, size};
+use super::dims::{Shapes, of_rank, size};
 use crate::graph::ConstantValue;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
@@ -27,7 +27,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     Some(vec![shape])
 }
 
-fn scalar(view: &View, input: usize) -> super::Dim {
+fn scalar(view: &View, input: usize) -> Dim {
     view.values(input).and_then(|values| values.first().copied().flatten()).filter(|&length| length >= 0)
 }
 
@@ -36,7 +36,7 @@ fn constant(view: &View) -> Option<Shape> {
     is_kept(dims.len()).then(|| dims.into_iter().map(Some).collect())
 }
 
-fn dims(view: &View) -> super::Dim {
+fn dims(view: &View) -> Dim {
     let rank = view.input(0).rank()?;
     let (start, end) = shape_range(view, rank)?;
     size(end - start)
@@ -51,17 +51,17 @@ pub(in super::super) fn shape_range(view: &View, rank: usize) -> Option<(usize, 
     Some((start, end.max(start)))
 }
 
-fn range(view: &View) -> super::Dim {
+fn range(view: &View) -> Dim {
     let (start, limit, delta) = (scalar_any(view, 0)?, scalar_any(view, 1)?, scalar_any(view, 2)?);
     range_length(start, limit, delta)
 }
 
-fn scalar_any(view: &View, input: usize) -> super::Dim {
+fn scalar_any(view: &View, input: usize) -> Dim {
     view.values(input).and_then(|values| values.first().copied().flatten())
 }
 
 /// The number of elements of a `Range` of integers.
-pub(in super::super) fn range_length(start: i64, limit: i64, delta: i64) -> super::Dim {
+pub(in super::super) fn range_length(start: i64, limit: i64, delta: i64) -> Dim {
     let (span, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
     let (span, delta) = if delta < 0 { (-span, -delta) } else { (span, delta) };
     if delta == 0 {
