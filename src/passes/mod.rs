@@ -1,4 +1,5 @@
-//! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`] applies the edits.
+//! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`](crate::Model::apply)
+//! applies the edits.
 //!
 //! A new pass of this crate is one file and one line in [`PASSES`]. A pass of another crate is a [`Pass`] too:
 //!
