@@ -11,7 +11,7 @@ use crate::control::{Unit, cancelled};
 use crate::error::Invalid;
 use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Edit, Model, Names, NewNodes, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ struct Planner<'m> {
     /// By node: the graphs in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
     /// The nodes that replace a changed node.
-    nodes: BTreeMap<NodeId, Vec<NodeProto>>,
+    nodes: BTreeMap<NodeId, NewNodes>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: HashSet<Arc<str>>,
     /// By operator and opset: whether it is the same in the target.
@@ -163,7 +163,7 @@ impl<'m> Planner<'m> {
             };
             let Some(graph) = graph else { continue };
             let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(&inside) {
-                Some(nodes) => nodes.clone(),
+                Some(nodes) => nodes.get().into_owned(),
                 None => vec![self.with_planned_bodies(inside).into_owned()],
             });
             graph.node = nodes.collect();
@@ -216,7 +216,7 @@ impl<'m> Planner<'m> {
         let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
         self.edits.extend(initializers.into_iter().map(add));
         self.forget_bodies(id);
-        self.nodes.insert(id, nodes);
+        self.nodes.insert(id, nodes.into());
     }
 
     fn change(&mut self, id: NodeId, what: &str) -> Change {
@@ -269,7 +269,7 @@ impl<'m> Planner<'m> {
             let name = model.name(value);
             let is_used = |planner: &Self| {
                 model.uses(value).any(|(user, _)| match planner.nodes.get(&user) {
-                    Some(nodes) => nodes.iter().any(|node| node.input.iter().any(|input| input == name)),
+                    Some(nodes) => nodes.get().iter().any(|node| node.input.iter().any(|input| input == name)),
                     None => true,
                 })
             };
@@ -279,7 +279,7 @@ impl<'m> Planner<'m> {
             match model.origin(value) {
                 Origin::Initializer { input: None, .. } => edits.push(Edit::RemoveInitializer(value)),
                 Origin::Node { node, .. } => {
-                    self.nodes.insert(node, Vec::new());
+                    self.nodes.insert(node, Vec::new().into());
                 }
                 _ => {}
             }

@@ -24,7 +24,7 @@ mod targets;
 mod tests;
 mod types;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use crate::graph::is_onnx_domain;
 use crate::hash::HashMap;
@@ -49,11 +49,22 @@ pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
 /// Every version of an operator, oldest first; empty if ONNX does not define the operator.
 #[must_use]
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
-    static OPERATORS: OnceLock<HashMap<(&str, &str), &[Schema]>> = OnceLock::new();
-    let same_operator = |left: &Schema, right: &Schema| (left.domain, left.name) == (right.domain, right.name);
-    let by_name = |versions: &'static [Schema]| ((versions[0].domain, versions[0].name), versions);
-    let operators = OPERATORS.get_or_init(|| table::SCHEMAS.chunk_by(same_operator).map(by_name).collect());
-    operators.get(&(canonical_domain(domain), name)).copied().unwrap_or_default()
+    type Versions = &'static [Schema];
+    // The operators of ai.onnx are found by their names alone: on some processors, glibc takes a hundred times as long to compare two
+    // empty strings as two short ones, because Rust's empty strings point to no memory.
+    static ONNX: LazyLock<HashMap<&str, Versions>> =
+        LazyLock::new(|| operators().filter(|all| is_onnx_domain(all[0].domain)).map(|all| (all[0].name, all)).collect());
+    static OTHERS: LazyLock<HashMap<(&str, &str), Versions>> =
+        LazyLock::new(|| operators().map(|all| ((all[0].name, all[0].domain), all)).collect());
+    match is_onnx_domain(domain) {
+        true => ONNX.get(name).copied().unwrap_or_default(),
+        false => OTHERS.get(&(name, domain)).copied().unwrap_or_default(),
+    }
+}
+
+/// The versions of each operator.
+fn operators() -> impl Iterator<Item = &'static [Schema]> {
+    table::SCHEMAS.chunk_by(|left, right| (left.domain, left.name) == (right.domain, right.name))
 }
 
 /// Every schema, sorted by domain, name, version.

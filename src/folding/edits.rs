@@ -36,14 +36,14 @@ impl Decisions<'_> {
                 }
                 None => {}
             }
-            edits.push(Edit::ReplaceNode { node: fold.node, with });
+            edits.push(Edit::replace_node(fold.node, with));
         }
         edits
     }
 
     fn removals(&self) -> Vec<Edit> {
         let edit = |value: ValueId| match self.model.producer(value) {
-            Some(node) => Edit::ReplaceNode { node, with: Vec::new() },
+            Some(node) => Edit::remove_node(node),
             None => Edit::RemoveInitializer(value),
         };
         self.removed_constants().into_iter().map(edit).collect()

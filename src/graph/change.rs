@@ -1,6 +1,7 @@
 //! Applies a batch of edits to the messages, scope by scope.
 
 use super::index::Declared;
+use super::new_nodes::NewNodes;
 use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
@@ -17,7 +18,7 @@ use crate::wire::schema::{
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The position of a node, and the nodes that replace it; of several entries for a node, the last counts.
-    pub nodes: Vec<(u32, Vec<NodeProto>)>,
+    pub nodes: Vec<(u32, NewNodes)>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
     /// Tensors that replace a tensor.
@@ -175,11 +176,13 @@ impl Changes {
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
         gone.extend(self.nodes.iter().flat_map(|&(position, _)| nodes[position as usize].output.iter().cloned()));
-        let new_nodes = self.nodes.iter().flat_map(|(_, nodes)| nodes);
-        for name in
-            self.added.iter().map(|tensor| tensor.name()).chain(new_nodes.flat_map(|node| node.output.iter().map(String::as_str)))
-        {
-            gone.remove(name);
+        for tensor in &self.added {
+            gone.remove(tensor.name());
+        }
+        for (_, new) in &self.nodes {
+            new.get().iter().flat_map(|node| &node.output).for_each(|name| {
+                gone.remove(name);
+            });
         }
         gone
     }
@@ -218,7 +221,7 @@ impl Changes {
                 new = Some(replacement);
             }
             match new {
-                Some(new) => nodes.extend(new),
+                Some(new) => nodes.extend(new.into_messages()),
                 None => nodes.push(node),
             }
         }

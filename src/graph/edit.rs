@@ -1,9 +1,12 @@
 //! The only mutation API of a model.
 
+use std::borrow::Cow;
+
 use super::Model;
 use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
 use super::metadata::{MetadataKeys, drop_entries};
+use super::new_nodes::NewNodes;
 use super::query::domain_name;
 use super::scope::{NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
@@ -11,7 +14,7 @@ use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::hash::{HashMap, HashSet};
 use crate::ir_version;
-use crate::wire::schema::{NodeProto, TensorProto};
+use crate::wire::schema::TensorProto;
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.
@@ -24,7 +27,7 @@ pub enum Edit {
         /// The node that is removed.
         node: NodeId,
         /// The nodes that are inserted.
-        with: Vec<NodeProto>,
+        with: NewNodes,
     },
     /// Adds an initializer to a graph; up to IR 3 it is also listed as an input.
     AddInitializer {
@@ -78,6 +81,20 @@ pub enum Edit {
     FreezeInitializers,
     /// Removes entries of `metadata_props` at every level.
     DropMetadata(MetadataKeys),
+}
+
+impl Edit {
+    /// Replaces a node by another, or by others.
+    #[must_use]
+    pub fn replace_node(node: NodeId, with: impl Into<NewNodes>) -> Edit {
+        Edit::ReplaceNode { node, with: with.into() }
+    }
+
+    /// Removes a node.
+    #[must_use]
+    pub fn remove_node(node: NodeId) -> Edit {
+        Edit::replace_node(node, Vec::new())
+    }
 }
 
 /// A batch of edits that would break the model.
@@ -186,7 +203,8 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     // Most nodes are replaced by nodes that define the same names.
-                    let is_kept = |name: &str| with.iter().any(|new| new.output.iter().any(|output| output == name));
+                    let new = with.get();
+                    let is_kept = |name: &str| new.iter().any(|new| new.output.iter().any(|output| output == name));
                     removed_values.extend(self.outputs(*node).map(|(_, value)| value).filter(|&value| !is_kept(self.name(value))));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
@@ -203,10 +221,11 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
-                    defined.extend(with.iter().flat_map(|new| &new.output).map(|name| (node.scope, name.as_str())));
+                    let outputs = with.get().iter().flat_map(|new| new.output.clone()).collect::<Vec<String>>();
+                    defined.extend(outputs.into_iter().map(|name| (node.scope, Cow::Owned(name))));
                 }
                 Edit::AddInitializer { scope, tensor } => {
-                    defined.insert((*scope, tensor.name()));
+                    defined.insert((*scope, Cow::Borrowed(tensor.name())));
                 }
                 Edit::RemoveInitializer(_) => {}
                 Edit::Rewire { from, .. } => {
@@ -218,7 +237,7 @@ impl Model {
             }
         }
         for value in removed_values {
-            if defined.contains(&(self.scope_of(value), self.name(value))) {
+            if defined.contains(&(self.scope_of(value), Cow::Borrowed(self.name(value)))) {
                 continue;
             }
             let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));

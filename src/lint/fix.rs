@@ -121,6 +121,7 @@ impl Claims {
                         claims.removed.insert(*node);
                     }
                     let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
+                    let with = with.get();
                     let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
                     claims.needed.extend(new.filter_map(|name| model.producer(model.lookup(node.scope, name)?)));
                 }

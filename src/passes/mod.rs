@@ -19,7 +19,7 @@
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });
-//!                 plan.edits.push(Edit::ReplaceNode { node, with: Vec::new() });
+//!                 plan.edits.push(Edit::remove_node(node));
 //!             }
 //!         }
 //!         Ok(plan)

@@ -68,6 +68,15 @@ impl<M> Inner<M> {
     }
 }
 
+impl<M: Message> Inner<M> {
+    fn encode_fields(&self, buf: &mut impl BufMut) {
+        self.known.encode_raw(buf);
+        for field in self.rest() {
+            field.encode_raw(buf);
+        }
+    }
+}
+
 /// The bytes that a message came from: one run, whose keys an encoder would write the same way.
 #[derive(Clone, Default)]
 struct Source {
@@ -226,6 +235,18 @@ impl<M> Kept<M> {
         input.as_ref().map(|input| input.slice(*start..*end))
     }
 
+    /// Whether the message is written with the bytes that its fields encode to, or was changed. Messages inside it are not checked.
+    pub(crate) fn is_canonical(&self) -> bool
+    where
+        M: Known,
+    {
+        self.source().is_none_or(|source| {
+            let mut encoded = Vec::with_capacity(source.len());
+            self.0.encode_fields(&mut encoded);
+            encoded == source
+        })
+    }
+
     /// Fields that are not decoded, in the order of the file: unknown ones, and the values of a tensor.
     #[must_use]
     pub fn rest(&self) -> &[Field] {
@@ -304,10 +325,7 @@ impl<M: Known> Message for Kept<M> {
         if let Some(source) = self.source() {
             return put(Piece::Bytes(source), buf);
         }
-        self.0.known.encode_raw(buf);
-        for field in self.0.rest() {
-            field.encode_raw(buf);
-        }
+        self.0.encode_fields(buf);
     }
 
     fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {

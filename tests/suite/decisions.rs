@@ -408,7 +408,7 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
         plan: |model, _| {
             let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();
             let events = vec![Event::RemovedNode { node: "graph/first".to_owned() }];
-            Ok(Plan { edits: vec![Edit::ReplaceNode { node, with: vec![model.node(node).clone()] }], events })
+            Ok(Plan { edits: vec![Edit::replace_node(node, model.node(node).clone())], events })
         },
         ensures: |model, events| {
             let paths: Vec<String> =

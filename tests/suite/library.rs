@@ -79,7 +79,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
         plan: |model, _| {
             let node = model.topological_order()[0];
             let with = vec![model.node(node).clone(), model.node(node).clone()];
-            Ok(Plan { edits: vec![Edit::ReplaceNode { node, with }], events: Vec::new() })
+            Ok(Plan { edits: vec![Edit::replace_node(node, with)], events: Vec::new() })
         },
         ensures: |_, _| Ok(()),
     };
@@ -95,7 +95,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
         }),
         ("edits", CAST_OF_WEIGHT, ErrorKind::InvalidModel, |model| {
             let node = model.topological_order()[0];
-            model.apply_edits(vec![Edit::ReplaceNode { node, with: Vec::new() }])
+            model.apply_edits(vec![Edit::remove_node(node)])
         }),
     ];
     let mut failures = Vec::new();

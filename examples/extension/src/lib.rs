@@ -18,7 +18,7 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
             let (Some(input), Some((_, output))) = (model.input(node, 0), model.outputs(node).next()) else { continue };
             if model.output_of(output).is_empty() && model.pin(output).is_none() {
                 plan.edits.push(Edit::Rewire { from: output, to: input });
-                plan.edits.push(Edit::ReplaceNode { node, with: Vec::new() });
+                plan.edits.push(Edit::remove_node(node));
                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });
             }
         }

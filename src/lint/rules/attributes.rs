@@ -54,7 +54,7 @@ pub(super) fn add_string(model: &Model, node: NodeId, name: &str, value: &str) -
 pub(super) fn remove_attribute(model: &Model, node: NodeId, name: &str) -> Edit {
     let mut changed = model.node(node).clone();
     changed.attribute.retain(|attribute| attribute.name() != name);
-    Edit::ReplaceNode { node, with: vec![changed] }
+    Edit::replace_node(node, changed)
 }
 
 fn named(name: &str) -> AttributeProto {
@@ -64,5 +64,5 @@ fn named(name: &str) -> AttributeProto {
 fn add(model: &Model, node: NodeId, attribute: AttributeProto) -> Edit {
     let mut changed = model.node(node).clone();
     changed.attribute.push(attribute.into());
-    Edit::ReplaceNode { node, with: vec![changed] }
+    Edit::replace_node(node, changed)
 }

@@ -94,10 +94,10 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
         }
         let mut changed = second.proto.clone();
         *changed.input.first_mut()? = model.name(first.input).to_owned();
-        vec![Edit::ReplaceNode { node: second.node, with: vec![changed] }]
+        vec![Edit::replace_node(second.node, changed)]
     };
     if is_only_used_by(model, second.input, second.node) {
-        edits.push(Edit::ReplaceNode { node: first.node, with: Vec::new() });
+        edits.push(Edit::remove_node(first.node));
     }
     Some(edits)
 }

@@ -8,7 +8,7 @@ const LONGEST_NAME: usize = 4096;
 /// Removes a node and rewires the consumers of its only result to another value; `None` if the result's name must be kept, or
 /// the other value is not visible everywhere or has an extremely long name.
 pub(super) fn bypass(model: &Model, node: NodeId, output: Option<ValueId>, other: ValueId) -> Option<Vec<Edit>> {
-    let removal = Edit::ReplaceNode { node, with: Vec::new() };
+    let removal = Edit::remove_node(node);
     let Some(output) = output else {
         return Some(vec![removal]);
     };

@@ -72,7 +72,7 @@ fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
     };
     let what =
         if wanted == AttributeType::Int { format!("set `to = {}`", dtype.number()) } else { format!("set `to = \"{dtype}\"`") };
-    Some(finding.with_safe_fix(what, vec![Edit::ReplaceNode { node, with: vec![changed] }]))
+    Some(finding.with_safe_fix(what, vec![Edit::replace_node(node, changed)]))
 }
 
 /// The stated attribute type; in IR 1 it is optional. `None` if the attribute refers to an attribute of the function.

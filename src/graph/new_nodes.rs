@@ -1,0 +1,139 @@
+//! The nodes that an edit inserts.
+
+use std::borrow::Cow;
+
+use prost::Message;
+
+use crate::wire::raw;
+use crate::wire::schema::{AttributeProto, NodeProto};
+
+/// The nodes that replace a node. A batch of edits may have some for each node of the model, so they are kept encoded, which takes about a
+/// tenth of the memory of the messages, unless they contain tensors or graphs.
+#[derive(Clone, Debug)]
+pub struct NewNodes(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// A graph with these nodes and nothing else.
+    Encoded(Box<[u8]>),
+    Messages(Vec<NodeProto>),
+}
+
+impl NewNodes {
+    /// The nodes, in order.
+    #[must_use]
+    pub fn get(&self) -> Cow<'_, [NodeProto]> {
+        match &self.0 {
+            Form::Encoded(bytes) => Cow::Owned(decode(bytes)),
+            Form::Messages(nodes) => Cow::Borrowed(nodes),
+        }
+    }
+
+    /// Whether the node is removed without a replacement.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Form::Encoded(bytes) => bytes.is_empty(),
+            Form::Messages(nodes) => nodes.is_empty(),
+        }
+    }
+
+    pub(super) fn into_messages(self) -> Vec<NodeProto> {
+        match self.0 {
+            Form::Encoded(bytes) => decode(&bytes),
+            Form::Messages(nodes) => nodes,
+        }
+    }
+}
+
+impl From<Vec<NodeProto>> for NewNodes {
+    fn from(nodes: Vec<NodeProto>) -> NewNodes {
+        if !nodes.iter().all(can_be_encoded) {
+            return NewNodes(Form::Messages(nodes));
+        }
+        let graph = raw::GraphProto { node: nodes, ..Default::default() };
+        NewNodes(Form::Encoded(graph.encode_to_vec().into_boxed_slice()))
+    }
+}
+
+impl From<NodeProto> for NewNodes {
+    fn from(node: NodeProto) -> NewNodes {
+        vec![node].into()
+    }
+}
+
+fn decode(bytes: &[u8]) -> Vec<NodeProto> {
+    raw::GraphProto::decode(bytes).expect("these bytes were encoded by us").node
+}
+
+/// Whether decoding the encoded node results in the same messages, which are written with the same bytes later on. Tensors and graphs may
+/// be large, and refer to data that is not in memory.
+fn can_be_encoded(node: &NodeProto) -> bool {
+    node.rest().is_empty()
+        && node.device_configurations.is_empty()
+        && node.is_canonical()
+        && node.metadata_props.iter().all(|entry| entry.rest().is_empty() && entry.is_canonical())
+        && node.attribute.iter().all(is_plain)
+}
+
+fn is_plain(attribute: &AttributeProto) -> bool {
+    attribute.rest().is_empty()
+        && (attribute.t.is_none() && attribute.tensors.is_empty())
+        && (attribute.g.is_none() && attribute.graphs.is_empty())
+        && (attribute.sparse_tensor.is_none() && attribute.sparse_tensors.is_empty())
+        && (attribute.tp.is_none() && attribute.type_protos.is_empty())
+        && attribute.is_canonical()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::schema::{GraphProto, TensorProto};
+
+    /// A node from a file: with a name, an input and an attribute whose fields are in this order.
+    fn node_with(attribute: &[u8]) -> NodeProto {
+        let mut node = b"\x0a\x01x\x12\x01y\x22\x04Relu\x2a".to_vec();
+        node.push(attribute.len() as u8);
+        node.extend(attribute);
+        let mut graph = vec![0x0a, node.len() as u8];
+        graph.extend(node);
+        GraphProto::from_bytes(graph.into()).expect("a graph").node.remove(0)
+    }
+
+    fn changed(mut node: NodeProto) -> NodeProto {
+        node.name = Some("changed".to_owned());
+        node
+    }
+
+    #[test]
+    fn nodes_are_the_same_with_the_same_bytes() {
+        let in_order: &[u8] = b"\x0a\x01a\x18\x05\xa0\x01\x02";
+        let out_of_order: &[u8] = b"\xa0\x01\x02\x18\x05\x0a\x01a";
+        let long_varint: &[u8] = b"\x0a\x01a\x18\x85\x00\xa0\x01\x02";
+        let unknown_field: &[u8] = b"\x0a\x01a\x18\x05\xa0\x01\x02\xf8\x07\x01";
+        let packed_list: &[u8] = b"\x0a\x01a\x42\x02\x01\x02\xa0\x01\x07";
+        let mut with_tensor = node_with(in_order);
+        with_tensor.attribute[0].t = Some(TensorProto::default());
+        let mut with_rare = node_with(in_order);
+        with_rare.domain = Some("custom".to_owned());
+        let cases = [
+            ("unchanged", node_with(in_order), true),
+            ("changed", changed(node_with(in_order)), true),
+            ("a rare field", with_rare, true),
+            ("unchanged, fields out of order", node_with(out_of_order), false),
+            ("changed, fields out of order", changed(node_with(out_of_order)), false),
+            ("changed, a long varint", changed(node_with(long_varint)), false),
+            ("changed, an unknown field", changed(node_with(unknown_field)), false),
+            ("changed, a packed list", changed(node_with(packed_list)), false),
+            ("a tensor", with_tensor, false),
+            ("no fields", NodeProto::default(), true),
+        ];
+        for (name, node, is_encoded) in cases {
+            let new = NewNodes::from(node.clone());
+            assert_eq!(matches!(new.0, Form::Encoded(_)), is_encoded, "{name}");
+            assert_eq!(new.get()[0].encode_to_vec(), node.encode_to_vec(), "{name}");
+            assert_eq!(new.into_messages(), [node], "{name}");
+        }
+        assert!(NewNodes::from(Vec::new()).is_empty());
+    }
+}
