@@ -2,6 +2,8 @@
 
 #[path = "build/facts.rs"]
 mod facts;
+#[path = "build/parts.rs"]
+mod parts;
 #[path = "build/schema.rs"]
 mod schema;
 

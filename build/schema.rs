@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use super::parts;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 
@@ -25,15 +26,6 @@ const FREE_TEXT: &str = "doc_string";
 /// Fields through which a message contains itself without a list in between.
 const RECURSIVE: [&str; 3] =
     [".onnx.TypeProto.Sequence.elem_type", ".onnx.TypeProto.Map.value_type", ".onnx.TypeProto.Optional.elem_type"];
-
-/// Fields that few messages have, in the order of their numbers. They are decoded into a struct of their own, `XRare`, which is allocated
-/// when the first of them is set: a model has as many nodes and attributes as anything, so their size decides how much memory it takes.
-/// `X` derefs to `XRare`. No other field of the message has a number between these, so that the order on the wire stays that of the
-/// numbers.
-const RARE: [(&str, &[&str]); 2] = [
-    ("NodeProto", &["doc_string", "domain", "overload", "metadata_props", "device_configurations"]),
-    ("AttributeProto", &["strings", "tensors", "graphs", "doc_string", "tp", "type_protos"]),
-];
 
 /// Writes `onnx.rs` (prost's structs), `known.rs`, `schema.rs` and `outline.rs` into `out_dir`.
 pub fn generate(out_dir: &Path) {
@@ -56,10 +48,8 @@ pub fn generate(out_dir: &Path) {
     write_file(out_dir, "schema.rs", &aliases);
 
     let stand_ins = files.file[0].message_type.iter().map(stand_in).collect();
-    let rare: Vec<Rare> = RARE.iter().map(|(name, fields)| Rare::separate(&mut files, name, fields)).collect();
-    for message in &mut files.file[0].message_type {
-        keep_nested_messages(message);
-    }
+    let separated = parts::separate(&mut files);
+    files.file.iter_mut().flat_map(|file| &mut file.message_type).for_each(keep_nested_messages);
     files.file.push(FileDescriptorProto {
         name: Some("kept.proto".to_owned()),
         package: Some("kept".to_owned()),
@@ -73,92 +63,7 @@ pub fn generate(out_dir: &Path) {
     }
     config.compile_fds(files).unwrap_or_else(|error| panic!("{PROTO}: {error}"));
     let structs = fs::read_to_string(out_dir.join("onnx.rs")).unwrap_or_else(|error| panic!("onnx.rs: {error}"));
-    write_file(out_dir, "onnx.rs", &rare.iter().fold(structs, |structs, rare| rare.add_to(&structs)));
-}
-
-/// The fields that are decoded into a separate struct.
-struct Rare {
-    message: String,
-    /// The fields that stay.
-    common: Vec<String>,
-    rare: Vec<FieldDescriptorProto>,
-}
-
-impl Rare {
-    /// Moves the fields into a message `XRare`.
-    fn separate(files: &mut FileDescriptorSet, name: &str, fields: &[&str]) -> Rare {
-        let messages = &mut files.file[0].message_type;
-        let message = messages.iter_mut().find(|message| message.name() == name).expect("onnx.proto has the message");
-        let (mut rare, common): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut message.field).into_iter().partition(|field| fields.contains(&field.name()));
-        rare.sort_by_key(FieldDescriptorProto::number);
-        assert!(rare.iter().map(FieldDescriptorProto::name).eq(fields.iter().copied()), "{name}: the rare fields are {rare:?}");
-        let numbers = rare[0].number()..rare[rare.len() - 1].number();
-        assert!(!common.iter().any(|field| numbers.contains(&field.number())), "{name}: a common field is between the rare ones");
-        message.field.clone_from(&common);
-        let separate = DescriptorProto { name: Some(format!("{name}Rare")), field: rare.clone(), ..DescriptorProto::default() };
-        let mut file = FileDescriptorProto {
-            name: Some(format!("{name}.proto")),
-            package: files.file[0].package.clone(),
-            message_type: vec![separate],
-            ..FileDescriptorProto::default()
-        };
-        keep_nested_messages(&mut file.message_type[0]);
-        files.file.push(file);
-        let rust_name = |field: &FieldDescriptorProto| match field.name() {
-            "type" => "r#type".to_owned(),
-            name => name.to_owned(),
-        };
-        Rare { message: name.to_owned(), common: common.iter().map(rust_name).collect(), rare }
-    }
-
-    /// The generated structs, with a field for the rare ones. For prost that field is a oneof, whose type it asks to decode and encode
-    /// several field numbers.
-    fn add_to(&self, structs: &str) -> String {
-        let Rare { message, common, rare } = self;
-        let head = format!("#[derive(Clone, PartialEq, ::prost::Message)]\npub struct {message} {{\n");
-        assert!(structs.contains(&head), "prost-build writes {message} in another way");
-        let numbers: Vec<String> = rare.iter().map(|field| field.number().to_string()).collect();
-        let with_field = format!(
-            "#[derive(Clone, ::prost::Message)]\npub struct {message} {{\n    \
-             /// Fields that few messages have, see [`{message}Rare`].\n    \
-             #[prost(oneof = \"{message}RareBox\", tags = \"{}\")]\n    \
-             pub rare: ::core::option::Option<{message}RareBox>,\n",
-            numbers.join(", ")
-        );
-        let mut out = structs.replace(&head, &with_field);
-        let empty = rare.iter().map(|field| match field.label() {
-            Label::Repeated => format!("{}: ::prost::alloc::vec::Vec::new()", field.name()),
-            _ => format!("{}: ::core::option::Option::None", field.name()),
-        });
-        let empty: Vec<String> = empty.collect();
-        let equal: Vec<String> = common.iter().map(|name| format!("self.{name} == other.{name}")).collect();
-        write!(
-            out,
-            "pub type {message}RareBox = crate::wire::rare::RareBox<{message}Rare>;
-            impl ::core::ops::Deref for {message} {{
-                type Target = {message}Rare;
-                fn deref(&self) -> &{message}Rare {{
-                    static EMPTY: {message}Rare = {message}Rare {{ {empty} }};
-                    self.rare.as_ref().map_or(&EMPTY, |rare| &rare.0)
-                }}
-            }}
-            impl ::core::ops::DerefMut for {message} {{
-                fn deref_mut(&mut self) -> &mut {message}Rare {{
-                    &mut self.rare.get_or_insert_default().0
-                }}
-            }}
-            impl ::core::cmp::PartialEq for {message} {{
-                fn eq(&self, other: &Self) -> bool {{
-                    {equal} && **self == **other
-                }}
-            }}\n",
-            empty = empty.join(", "),
-            equal = equal.join(" && ")
-        )
-        .expect("a String takes everything");
-        out
-    }
+    write_file(out_dir, "onnx.rs", &separated.add_to(structs));
 }
 
 fn leave_tensor_values_encoded(files: &mut FileDescriptorSet) {
@@ -213,8 +118,16 @@ fn write_known(out: &mut String, module: &str, outer: &str, message: &Descriptor
         field.label() == Label::Repeated && matches!(field.r#type(), Type::Message | Type::String | Type::Bytes)
     };
     let lists = message.field.iter().filter(is_list);
-    let arms: String =
-        lists.map(|list| format!("if tag == {} {{ kept::reserve_item(&mut self.{}) }}\n", list.number(), list.name())).collect();
+    let arms: String = lists
+        .map(|list| {
+            format!(
+                "if tag == {} {{ kept::reserve_item(&mut self.{}{}) }}\n",
+                list.number(),
+                parts::path(message.name(), list.name()),
+                list.name()
+            )
+        })
+        .collect();
     let tag = if arms.is_empty() { "_" } else { "tag" };
     let full_name = format!("{outer}{name}");
     writeln!(

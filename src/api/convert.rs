@@ -1,5 +1,6 @@
 //! Opset conversion.
 
+use crate::convert::engine::Conversion;
 use crate::convert::{self, Blocker, NotConverted, Options, Report};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Model;
@@ -28,14 +29,16 @@ impl Model {
     /// # Errors
     /// If nodes cannot be converted: [`Error::blockers`] lists all of them. If the options or the model are invalid.
     pub fn convert(&mut self, options: &Options) -> Result<Report, Error> {
-        self.change(|model| {
-            let converted = convert::convert(model, options).map_err(Error::from)?;
-            Ok((converted.model, converted.report))
-        })
+        let apart = |converted: Conversion| (converted.model, converted.report);
+        if options.from_opset.is_some() {
+            return self.change(|model| Ok(apart(convert::convert(model, options)?)));
+        }
+        self.check_tensors()?;
+        // Most refusals come from the plan, before the model is touched.
+        let possible = convert::plan(self, options).map_err(|refused| self.error(refused.into()))?;
+        self.change(|model| Ok(apart(possible.apply(model).map_err(NotConverted::Invalid)?)))
     }
-}
 
-impl Model {
     /// The lowest opset to which the model can be converted with these options, whose `opset` has no effect: its own if none below that
     /// works. `None` if it does not import ai.onnx.
     #[must_use]

@@ -65,6 +65,9 @@ impl Model {
     /// # Errors
     /// If they would break the model: see [`Model::apply`].
     pub fn apply_edits(&mut self, edits: Vec<Edit>) -> Result<(), Error> {
+        if edits.is_empty() {
+            return self.check_tensors();
+        }
         self.change(|model| Ok((model.apply(edits).map_err(Error::caused_by)?, ())))
     }
 }

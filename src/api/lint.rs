@@ -34,9 +34,7 @@ impl Model {
     /// # Errors
     /// If a tensor is inconsistent.
     pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
-        if let Some(fault) = self.bad_tensors().first() {
-            return Err(self.error(Error::of(fault)));
-        }
+        self.check_tensors()?;
         let name = self.lint_name();
         let found = lint::lint(self, &job(options, &name));
         self.control().check().map_err(|cancelled| self.error(Error::of(&cancelled)))?;

@@ -33,11 +33,15 @@ impl Model {
         }
     }
 
+    /// # Errors
+    /// If a tensor is inconsistent.
+    fn check_tensors(&self) -> Result<(), Error> {
+        self.bad_tensors().first().map_or(Ok(()), |fault| Err(self.error(Error::of(fault))))
+    }
+
     /// Changes the model, or leaves it as it is. A model with inconsistent tensors is not changed.
     fn change<T>(&mut self, work: impl FnOnce(Model) -> Result<(Model, T), Error>) -> Result<T, Error> {
-        if let Some(fault) = self.bad_tensors().first() {
-            return Err(self.error(Error::of(fault)));
-        }
+        self.check_tensors()?;
         let (before, control) = (self.checkpoint(), self.control().clone());
         let changed = work(self.take()).and_then(|changed| match control.check() {
             Ok(()) => Ok(changed),

@@ -25,19 +25,20 @@ pub fn is_text_model(path: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("onnxtxt") || extension.eq_ignore_ascii_case("onnxtext"))
 }
 
-/// Whether a file that is not a binary model is UTF-8 with the extension of ONNX text.
-pub fn is_text(path: &Path, bytes: &[u8]) -> bool {
-    is_text_model(path) && !bytes.is_empty() && String::from_utf8(bytes.to_vec()).is_ok()
+/// The text of a file that is not a binary model, if it is UTF-8 and has the extension of ONNX text. The bytes may be those of a mapped
+/// file, which can change, so they are copied.
+pub fn text_of(path: &Path, bytes: &[u8]) -> Option<String> {
+    let is_text = is_text_model(path) && !bytes.is_empty();
+    is_text.then(|| String::from_utf8(bytes.to_vec()).ok()).flatten()
 }
 
 /// The binary form of a model in ONNX text.
 ///
 /// # Errors
 /// If the text is not a model; the error names the line.
-pub fn to_binary(text: &[u8]) -> Result<Bytes, Error> {
-    let not_text = |why: String| Error::new(ErrorKind::NotAModel, why);
-    let text = String::from_utf8(text.to_vec()).map_err(|error| not_text(format!("is not UTF-8: {error}")))?;
-    let model = text::parse(&text).map_err(|error| not_text(format!("is not valid ONNX text: {error}")))?;
+pub fn to_binary(text: &str) -> Result<Bytes, Error> {
+    let invalid = |error| Error::new(ErrorKind::NotAModel, format!("is not valid ONNX text: {error}"));
+    let model = text::parse(text).map_err(invalid)?;
     Ok(model.encode_to_vec().into())
 }
 

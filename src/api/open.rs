@@ -100,10 +100,10 @@ impl OpenOptions {
             data.allow(folder).map_err(unusable)?;
         }
         let proto = match (formats::read_model(&bytes), path) {
-            (Err(_), Some(path)) if not_a_model::is_text(path, &bytes) => {
-                formats::read_model(&not_a_model::to_binary(&bytes)?).map_err(Error::caused_by)?
-            }
-            (Err(error), Some(path)) => return Err(Error::caused_by(not_a_model::explain(path, error))),
+            (Err(error), Some(path)) => match not_a_model::text_of(path, &bytes) {
+                Some(text) => formats::read_model(&not_a_model::to_binary(&text)?).map_err(Error::caused_by)?,
+                None => return Err(Error::caused_by(not_a_model::explain(path, error))),
+            },
             (read, _) => read.map_err(Error::caused_by)?,
         };
         let model = Model::for_reading(proto).map_err(Error::caused_by)?.with_data(data);
@@ -156,7 +156,7 @@ impl Model {
     /// # Errors
     /// If the text is not a model, with the line; if the model contradicts ONNX.
     pub fn from_text(text: &str) -> Result<Model, Error> {
-        Model::from_bytes(not_a_model::to_binary(text.as_bytes())?)
+        Model::from_bytes(not_a_model::to_binary(text)?)
     }
 
     /// The model as ONNX text, without the values of tensors.

@@ -17,29 +17,54 @@ pub struct Conversion {
     pub report: Report,
 }
 
-/// Converts a model to an opset of ai.onnx.
+/// A conversion that is possible.
+pub(crate) struct Possible {
+    edits: Vec<Edit>,
+    report: Report,
+}
+
+impl Possible {
+    /// Converts the model that the conversion was planned for.
+    ///
+    /// # Errors
+    /// If the result violates an invariant of the model.
+    pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
+        let model = model.apply(self.edits).map_err(|refused| refused.0)?;
+        Ok(Conversion { model, report: self.report })
+    }
+}
+
+/// Converts a model to an opset of ai.onnx, from the opset that the options state.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them; if the options or the model are invalid.
+/// See [`plan`].
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
-    if !(1..=LATEST_OPSET).contains(&options.opset) {
-        let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
-        return Err(Invalid::at("target opset", what).into());
-    }
     let model = match options.from_opset {
         Some(opset) => read_as(model, opset)?,
         None => model,
     };
+    Ok(plan(&model, options)?.apply(model)?)
+}
+
+/// Plans the conversion of a model from the opset that it imports.
+///
+/// # Errors
+/// If nodes cannot be converted, with all of them; if the options or the model are invalid.
+pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConverted> {
+    if !(1..=LATEST_OPSET).contains(&options.opset) {
+        let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
+        return Err(Invalid::at("target opset", what).into());
+    }
     let inferred = OnceCell::new();
-    valid::check(&model, &inferred)?;
+    valid::check(model, &inferred)?;
     let from = model.opset(ScopeId::MAIN, "");
-    let plan = Plan::new(&model, &inferred, options)?;
+    let plan = Plan::new(model, &inferred, options)?;
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
     let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
-    let ir_to = ir::choose(&model, from, adds_initializers, options)?;
+    let ir_to = ir::choose(model, from, adds_initializers, options)?;
     let report = Report {
         from,
         to: options.opset,
@@ -49,14 +74,11 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
         expansions: plan.expansions,
         warnings: plan.warnings,
     };
-    // What was inferred can take as much memory as the new nodes.
-    drop(inferred);
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));
     }
-    let model = model.apply(edits).map_err(|refused| refused.0)?;
-    Ok(Conversion { model, report })
+    Ok(Possible { edits, report })
 }
 
 /// The lowest opset to which a model can be converted: its own if none below that works. `None` if it does not import ai.onnx.

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use crate::error::Invalid;
 
-pub(crate) use engine::{convert, lowest};
+pub(crate) use engine::{convert, lowest, plan};
 pub use expand::{Exactness, Expand, Expanded};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};

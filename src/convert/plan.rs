@@ -307,5 +307,8 @@ fn is_same(op: &str, from: i64, to: i64) -> bool {
 
 fn in_order<T>(mut items: Vec<(NodeId, T)>) -> Vec<T> {
     items.sort_by_key(|(id, _)| *id);
-    items.into_iter().map(|(_, item)| item).collect()
+    let mut items: Vec<T> = items.into_iter().map(|(_, item)| item).collect();
+    // The list reuses the memory of the pairs.
+    items.shrink_to_fit();
+    items
 }

@@ -172,7 +172,7 @@ fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str))
     for tensor in attribute.t.iter().chain(&attribute.tensors) {
         tensor_needs(tensor, need);
     }
-    for sparse in attribute.sparse_tensor.iter().chain(&attribute.sparse_tensors) {
+    for sparse in attribute.tail().sparse_tensor.iter().chain(&attribute.tail().sparse_tensors) {
         need(ir_version::SPARSE_TENSORS, "a sparse tensor");
         sparse_needs(sparse, need);
     }

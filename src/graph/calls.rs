@@ -41,12 +41,12 @@ impl Model {
         let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
             return Attribute::Absent;
         };
-        if attribute.ref_attr_name().is_empty() {
+        if attribute.tail().ref_attr_name().is_empty() {
             return Attribute::Is(attribute);
         }
         let root = self.root(node.scope);
         let arguments = self.index.arguments.get(&root);
-        match (arguments.and_then(|arguments| *arguments.get(attribute.ref_attr_name())?), self.body(root)) {
+        match (arguments.and_then(|arguments| *arguments.get(attribute.tail().ref_attr_name())?), self.body(root)) {
             (Some(Argument::Call(call, index)), _) => Attribute::Is(&self.node(call).attribute[index as usize]),
             (Some(Argument::Default(index)), Body::Function(function)) => Attribute::Is(&function.attribute_proto[index as usize]),
             _ => Attribute::Unclear,
@@ -123,7 +123,7 @@ impl<'m> Given<'m> {
             return;
         }
         self.calls += 1;
-        self.differ |= !attribute.ref_attr_name().is_empty();
+        self.differ |= !attribute.tail().ref_attr_name().is_empty();
         match self.first {
             Some((_, _, first)) => self.differ |= !same_value(first, attribute),
             None => self.first = Some((call, position, attribute)),
@@ -131,7 +131,7 @@ impl<'m> Given<'m> {
     }
 
     fn argument(self, calls: usize) -> Option<Argument> {
-        let default = self.default.filter(|(_, default)| default.ref_attr_name().is_empty());
+        let default = self.default.filter(|(_, default)| default.tail().ref_attr_name().is_empty());
         match (self.first, default) {
             _ if self.differ => None,
             (Some((call, position, _)), _) if self.calls == calls => Some(Argument::Call(call, position)),
@@ -146,24 +146,22 @@ impl<'m> Given<'m> {
 
 /// Whether two attributes have the same value, regardless of their names and documentation. Zeros of different signs differ.
 fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
-    let raw::AttributeProto { name: _, ref_attr_name, r#type, f, i, s, t, g, sparse_tensor, floats, ints, sparse_tensors, rare: _ } =
-        &**left;
-    let raw::AttributeProtoRare { doc_string: _, strings, tensors, graphs, tp, type_protos } = &***left;
-    *ref_attr_name == right.ref_attr_name
-        && *r#type == right.r#type
+    let raw::AttributeProto { name: _, r#type, f, i, s, t, g, lists: _, tail: _ } = &**left;
+    let raw::AttributeProtoLists { floats, ints, rare: _ } = left.lists();
+    let raw::AttributeProtoListsRare { doc_string: _, strings, tensors, graphs, tp, type_protos } = left.rare();
+    *r#type == right.r#type
         && f.map(f32::to_bits) == right.f.map(f32::to_bits)
         && *i == right.i
         && *s == right.s
         && *t == right.t
         && *g == right.g
-        && *sparse_tensor == right.sparse_tensor
+        && left.tail() == right.tail()
         && *tp == right.tp
         && floats.iter().map(|float| float.to_bits()).eq(right.floats.iter().map(|float| float.to_bits()))
         && *ints == right.ints
         && *strings == right.strings
         && *tensors == right.tensors
         && *graphs == right.graphs
-        && *sparse_tensors == right.sparse_tensors
         && *type_protos == right.type_protos
         && left.rest() == right.rest()
 }

@@ -157,7 +157,7 @@ impl<'n> ConstantValue<'n> {
         let stated = |tensor: &TensorProto| DType::from_number(tensor.data_type());
         match self.form {
             Form::Tensor => self.attribute.t.as_ref().and_then(stated),
-            Form::Sparse => self.attribute.sparse_tensor.as_ref()?.values.as_ref().and_then(stated),
+            Form::Sparse => self.attribute.tail().sparse_tensor.as_ref()?.values.as_ref().and_then(stated),
             Form::Int | Form::Ints => Some(DType::Int64),
             Form::Float | Form::Floats => Some(DType::Float),
             Form::String | Form::Strings => Some(DType::String),
@@ -207,6 +207,6 @@ impl<'n> ConstantValue<'n> {
 
     /// Whether the value refers to an attribute of the enclosing function.
     fn is_reference(&self) -> bool {
-        !self.attribute.ref_attr_name().is_empty()
+        !self.attribute.tail().ref_attr_name().is_empty()
     }
 }

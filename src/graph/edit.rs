@@ -203,9 +203,8 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     // Most nodes are replaced by nodes that define the same names.
-                    let new = with.get();
-                    let is_kept = |name: &str| new.iter().any(|new| new.output.iter().any(|output| output == name));
-                    removed_values.extend(self.outputs(*node).map(|(_, value)| value).filter(|&value| !is_kept(self.name(value))));
+                    let outputs = self.outputs(*node).map(|(_, value)| value);
+                    removed_values.extend(outputs.filter(|&value| !with.define(self.name(value))));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
                 _ => {}

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use prost::Message;
+use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
 use crate::wire::raw;
 use crate::wire::schema::{AttributeProto, NodeProto};
@@ -38,6 +39,14 @@ impl NewNodes {
         }
     }
 
+    /// Whether one of the nodes has an output of this name.
+    pub(super) fn define(&self, name: &str) -> bool {
+        match &self.0 {
+            Form::Encoded(bytes) => fields(bytes).any(|(_, node)| fields(node).any(|field| field == (OUTPUT, name.as_bytes()))),
+            Form::Messages(nodes) => nodes.iter().any(|node| node.output.iter().any(|output| output == name)),
+        }
+    }
+
     pub(super) fn into_messages(self) -> Vec<NodeProto> {
         match self.0 {
             Form::Encoded(bytes) => decode(&bytes),
@@ -66,6 +75,25 @@ fn decode(bytes: &[u8]) -> Vec<NodeProto> {
     raw::GraphProto::decode(bytes).expect("these bytes were encoded by us").node
 }
 
+/// The number of the field `output` of a node.
+const OUTPUT: u32 = 2;
+
+/// The numbers and values of the fields that are texts or messages.
+fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    std::iter::from_fn(move || {
+        while !bytes.is_empty() {
+            let (number, wire_type) = decode_key(&mut bytes).ok()?;
+            if wire_type != WireType::LengthDelimited {
+                skip_field(wire_type, number, &mut bytes, DecodeContext::default()).ok()?;
+                continue;
+            }
+            let length = decode_varint(&mut bytes).ok()? as usize;
+            return bytes.split_off(..length).map(|value| (number, value));
+        }
+        None
+    })
+}
+
 /// Whether decoding the encoded node results in the same messages, which are written with the same bytes later on. Tensors and graphs may
 /// be large, and refer to data that is not in memory.
 fn can_be_encoded(node: &NodeProto) -> bool {
@@ -80,7 +108,7 @@ fn is_plain(attribute: &AttributeProto) -> bool {
     attribute.rest().is_empty()
         && (attribute.t.is_none() && attribute.tensors.is_empty())
         && (attribute.g.is_none() && attribute.graphs.is_empty())
-        && (attribute.sparse_tensor.is_none() && attribute.sparse_tensors.is_empty())
+        && (attribute.tail().sparse_tensor.is_none() && attribute.tail().sparse_tensors.is_empty())
         && (attribute.tp.is_none() && attribute.type_protos.is_empty())
         && attribute.is_canonical()
 }
@@ -132,6 +160,7 @@ mod tests {
             let new = NewNodes::from(node.clone());
             assert_eq!(matches!(new.0, Form::Encoded(_)), is_encoded, "{name}");
             assert_eq!(new.get()[0].encode_to_vec(), node.encode_to_vec(), "{name}");
+            assert_eq!(["y", "x", "changed"].map(|output| new.define(output)), [!node.output.is_empty(), false, false], "{name}");
             assert_eq!(new.into_messages(), [node], "{name}");
         }
         assert!(NewNodes::from(Vec::new()).is_empty());

@@ -120,9 +120,9 @@ fn parts(sparse: &SparseTensorProto) -> impl Iterator<Item = (SparsePart, &Tenso
 fn of_attribute(attribute: &AttributeProto) -> impl Iterator<Item = (AttributePart, &TensorProto)> {
     let single = attribute.t.iter().map(|tensor| (AttributePart::Single, tensor));
     let listed = (0..).zip(&attribute.tensors).map(|(index, tensor)| (AttributePart::Listed(index), tensor));
-    let sparse = attribute.sparse_tensor.iter().flat_map(parts).map(|(part, tensor)| (AttributePart::Sparse(part), tensor));
+    let sparse = attribute.tail().sparse_tensor.iter().flat_map(parts).map(|(part, tensor)| (AttributePart::Sparse(part), tensor));
     let listed_sparse = (0..)
-        .zip(&attribute.sparse_tensors)
+        .zip(&attribute.tail().sparse_tensors)
         .flat_map(|(index, sparse)| parts(sparse).map(move |(part, tensor)| (AttributePart::ListedSparse(index, part), tensor)));
     single.chain(listed).chain(sparse).chain(listed_sparse)
 }
@@ -140,7 +140,7 @@ pub(super) fn attribute_part(attribute: &mut AttributeProto, part: AttributePart
     match part {
         AttributePart::Single => attribute.t.as_mut(),
         AttributePart::Listed(index) => attribute.tensors.get_mut(index as usize),
-        AttributePart::Sparse(part) => sparse_part(attribute.sparse_tensor.as_mut()?, part),
-        AttributePart::ListedSparse(index, part) => sparse_part(attribute.sparse_tensors.get_mut(index as usize)?, part),
+        AttributePart::Sparse(part) => sparse_part(attribute.tail_mut().sparse_tensor.as_mut()?, part),
+        AttributePart::ListedSparse(index, part) => sparse_part(attribute.tail_mut().sparse_tensors.get_mut(index as usize)?, part),
     }
 }

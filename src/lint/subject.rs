@@ -158,7 +158,7 @@ impl ResolvedCast<'_> {
     /// Whether an attribute of the cast refers to an attribute of the function, so that the cast may differ per call.
     #[must_use]
     pub fn is_generic(&self) -> bool {
-        self.proto.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
+        self.proto.attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty())
     }
 
     /// The rules that determine the result beside the types. A missing attribute has the schema's default.

@@ -31,7 +31,7 @@ impl Parser<'_> {
             return Ok(attribute.into());
         }
         if self.lexer.take("@")? {
-            attribute.ref_attr_name = Some(self.lexer.word()?);
+            attribute.tail_mut().ref_attr_name = Some(self.lexer.word()?);
             return Ok(attribute.into());
         }
         let kind = self.attribute_value(&mut attribute)?;

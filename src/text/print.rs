@@ -130,8 +130,8 @@ fn attribute_text(attribute: &AttributeProto, indent: &str) -> String {
 fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
     let kind = attribute.r#type();
     let mut text = kind.as_str_name().to_lowercase();
-    if !attribute.ref_attr_name().is_empty() {
-        write!(text, " = @{}", word(attribute.ref_attr_name())).ok();
+    if !attribute.tail().ref_attr_name().is_empty() {
+        write!(text, " = @{}", word(attribute.tail().ref_attr_name())).ok();
         return text;
     }
     let list = |items: Vec<String>| format!("[{}]", items.join(", "));

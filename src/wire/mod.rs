@@ -19,7 +19,7 @@ pub mod outline;
 mod paths;
 mod piece;
 mod progress;
-mod rare;
+mod part;
 mod recipe;
 mod replaceable;
 mod save;

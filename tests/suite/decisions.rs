@@ -333,11 +333,11 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
         indices: Some(raw::TensorProto { dims: vec![0], ..tensor(DType::Int64) }.into()),
         dims: vec![4],
     };
-    let attribute = |sparse| raw::AttributeProto {
-        name: Some("sparse_value".into()),
-        r#type: Some(11),
-        sparse_tensor: Some(sparse),
-        ..raw::AttributeProto::default()
+    let attribute = |sparse| {
+        let mut attribute =
+            raw::AttributeProto { name: Some("sparse_value".into()), r#type: Some(11), ..raw::AttributeProto::default() };
+        attribute.tail_mut().sparse_tensor = Some(sparse);
+        attribute
     };
     let plain = || model(r#"<ir_version: 14, opset_import: ["": 21]> g (float x) => (float y) { y = Relu (x) }"#);
     let mut initializer = plain();

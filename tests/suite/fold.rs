@@ -579,12 +579,12 @@ fn sparse_constants_are_recognised_and_stay() {
     );
     let parts = model("g () => () <float[1] s = {2}, int64[1] at = {3}> { }").into_known().graph.unwrap().initializer.clone();
     let sparse = raw::SparseTensorProto { values: Some(parts[0].clone()), indices: Some(parts[1].clone()), dims: vec![5] };
-    let attribute = raw::AttributeProto {
+    let mut attribute = raw::AttributeProto {
         name: Some("sparse_value".into()),
         r#type: Some(raw::attribute_proto::AttributeType::SparseTensor.into()),
-        sparse_tensor: Some(sparse.clone().into()),
         ..Default::default()
     };
+    attribute.tail_mut().sparse_tensor = Some(sparse.clone().into());
     let graph = before.graph.as_mut().unwrap();
     graph.sparse_initializer.push(sparse.into());
     graph.node[0].attribute.push(attribute.into());

@@ -137,7 +137,7 @@ fn rare_fields_are_encoded_in_the_order_of_their_numbers_and_compared_by_content
     full.doc_string = Some("s".into());
     full.attribute[0].strings.push("t".into());
     full.attribute[0].doc_string = Some("u".into());
-    full.attribute[0].ref_attr_name = Some("r".to_owned());
+    full.attribute[0].tail_mut().ref_attr_name = Some("r".to_owned());
     assert!(full != plain);
     let numbers = |bytes: Vec<u8>| Field::all(bytes.into()).map(|field| field.unwrap().tag).collect::<Vec<u32>>();
     assert_eq!(numbers(full.encode_to_vec()), [1, 2, 3, 4, 5, 6, 7, 8]);

@@ -124,7 +124,7 @@ impl Context<'_, '_> {
         let Some(attribute) = self.node.attribute.iter().find(|attribute| attribute.name() == name) else {
             return Ok(None);
         };
-        if attribute.ref_attr_name().is_empty() {
+        if attribute.tail().ref_attr_name().is_empty() {
             return Ok(Some(attribute.clone()));
         }
         match self.source.model.attribute(self.source.id, name) {

@@ -89,7 +89,7 @@ fn touches_newer_types(op: &str, attribute: &str) -> bool {
 }
 
 fn is(attribute: &AttributeProto, value: facts::Default) -> bool {
-    attribute.ref_attr_name().is_empty()
+    attribute.tail().ref_attr_name().is_empty()
         && match value {
             facts::Default::Int(int) => attribute.i == Some(int),
             facts::Default::Float(float) => attribute.f == Some(float),

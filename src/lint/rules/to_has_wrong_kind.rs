@@ -77,7 +77,7 @@ fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
 
 /// The stated attribute type; in IR 1 it is optional. `None` if the attribute refers to an attribute of the function.
 fn kind(attribute: &AttributeProto) -> Option<AttributeType> {
-    if !attribute.ref_attr_name().is_empty() {
+    if !attribute.tail().ref_attr_name().is_empty() {
         return None;
     }
     Some(match attribute.r#type() {

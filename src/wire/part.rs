@@ -1,21 +1,21 @@
-//! The part of a message that few messages of its type have.
+//! Parts of messages.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// The fields of a message that few messages of its type have. prost treats them as a oneof: its generated code calls the functions below
+/// Fields of a message that few messages of its type have. prost treats them as a oneof: its generated code calls the functions below
 /// for every field number of the part.
 #[derive(Clone, Debug, Default)]
-pub struct RareBox<M>(pub Box<M>);
+pub struct PartBox<M>(pub Box<M>);
 
-impl<M: Message + Default> RareBox<M> {
+impl<M: Message + Default> PartBox<M> {
     /// Decodes a field.
     ///
     /// # Errors
     /// If it is malformed.
     pub fn merge(
-        field: &mut Option<RareBox<M>>,
+        field: &mut Option<PartBox<M>>,
         tag: u32,
         wire_type: WireType,
         buf: &mut impl Buf,
