@@ -95,7 +95,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
 }
 
-/// Whether a path stands for standard input.
+/// Whether a path denotes standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }

@@ -145,7 +145,7 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
     let mut nodes: Vec<NodeProto> = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone()).collect();
     let mut local: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
     local.retain(|name| !outputs.contains_key(name.as_str()));
-    // What a name stands for; sources come before what is made of them.
+    // The value that each name denotes; sources come before values that are computed from them.
     let mut stands_for: HashMap<String, String> = HashMap::default();
     for node in &mut nodes {
         each_used_name(node, &mut |input| {

@@ -1,11 +1,11 @@
-//! The part of a message that few messages of its type have.
+//! Fields that few messages of a type have.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// The fields of a message that few messages of its type have. prost treats them as a oneof: its generated code calls the functions below
-/// for every field number of the part.
+/// The fields that few messages of a type have. prost treats them as a oneof: its generated code calls these functions for every field
+/// number of the struct.
 #[derive(Clone, Debug, Default)]
 pub struct RareBox<M>(pub Box<M>);
 

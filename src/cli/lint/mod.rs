@@ -1,6 +1,6 @@
 //! `recast lint`
 
-mod judge;
+mod task;
 mod options;
 mod run;
 mod settings;

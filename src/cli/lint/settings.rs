@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::judge::Task;
+use super::task::Task;
 use super::options::Lint;
 use super::values::PerFileIgnore;
 use crate::cli::paths::Found;
