@@ -11,6 +11,7 @@ use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::options::{EXIT_CODES, Messages};
+use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, say};
 use super::{files, output, progress};
 use crate::api::not_written;
@@ -186,6 +187,7 @@ fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
         None => match failure.remedy {
             Some(Remedy::StateType) => anyhow!("{failure}; use --from to state the ONNX type"),
             Some(Remedy::OmitType) => anyhow!("{failure}; omit --from"),
+            Some(Remedy::AllowFolder) => anyhow!("{failure}; {ALLOW_FOLDER}"),
             None => failure.into(),
         },
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::exit_code::ExitCode;
 use super::options::{Format, Messages};
 use super::output::Output;
+use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
@@ -59,7 +60,7 @@ impl Run<'_> {
                         reports.push(report);
                         plans.extend(plan);
                     }
-                    Err(error) => errors.push(error),
+                    Err(error) => errors.push(with_remedy(error)),
                 }
                 done.count();
             }

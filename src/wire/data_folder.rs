@@ -117,6 +117,14 @@ pub enum BadLocation {
     Unreadable(String, String),
 }
 
+impl BadLocation {
+    /// Whether the location is outside of the model's folder and the allowed folders.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        matches!(self, BadLocation::Absolute(_) | BadLocation::Outside { .. })
+    }
+}
+
 impl DataFolder {
     /// The folder of a model file. If the file is a link, the folder of its target is a model's folder too: a cache may store a model and
     /// its data under other names than the links that users see.

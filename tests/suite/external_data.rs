@@ -598,13 +598,18 @@ fn folders_can_be_allowed_and_a_linked_model_has_two() {
     let beside = write_model(outside.join("m.onnx"), &with_keys(&[("location", "w")]));
     for location in ["../outside/w".to_owned(), outside.join("w").display().to_string()] {
         let input = write_model(inside.join("m.onnx"), &with_keys(&[("location", &location)]));
-        refused(&[text(&input), "-o", text(&out)]);
+        let message = refused(&[text(&input), "-o", text(&out)]);
+        assert!(message.ends_with("; use --allow-data-dir DIR to allow its folder\n"), "{message}");
+        let json = recast(&["fold", text(&input), "--dry-run", "--format", "json"]).stdout;
+        assert!(String::from_utf8(json).unwrap().contains(r#""code": "bad-external-data""#), "fold of {location}");
         fold(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&outside)]);
         refused(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&inside)]);
         let code = |arguments: &[&str]| recast(arguments).status.code();
         let (lint, diff) = (["lint", text(&input), "--isolated", "--select", "RC207"], ["diff", text(&input), text(&beside)]);
         let allow = ["--allow-data-dir", text(&outside)];
         assert_eq!([code(&lint), code(&[&lint[..], &allow].concat())], [Some(1), Some(0)], "lint of {location}");
+        let message = String::from_utf8(recast(&diff).stderr).unwrap();
+        assert!(message.ends_with("; use --allow-data-dir DIR to allow its folder\n"), "{message}");
         assert_eq!([code(&diff), code(&[&diff[..], &allow].concat())], [Some(2), Some(1)], "diff of {location}");
     }
     let message = refused(&[text(&inside.join("m.onnx")), "-o", text(&out), "--allow-data-dir", "missing"]);

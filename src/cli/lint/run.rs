@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::task::{Action, Linted, Mode, Task, lint_file};
 use super::options::Lint;
 use super::settings::Settings;
+use super::task::{Action, Linted, Mode, Task, lint_file};
 use crate::api::is_text_model;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
 use crate::cli::paths::Ignored;
+use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
 use crate::cli::{failures, files, output, paths, progress};
 use crate::error::{Error, ErrorKind};
@@ -74,7 +75,7 @@ impl Lint {
                     run.fixed.extend(fixed);
                     diff.append(&change);
                 }
-                Err(failure) => run.errors.push(failure),
+                Err(failure) => run.errors.push(with_remedy(failure)),
             }
         }
         self.apply_baseline(&known, run, messages)

@@ -85,7 +85,7 @@ pub(super) fn lint_file(
             let (mut old_files, mut notes) = (OldFiles::default(), Vec::new());
             if is_frozen || !fixed.is_empty() {
                 let options = SaveOptions { prune_data, ..SaveOptions::default() };
-                let mut plan = model.into_plan(&Target::File(path.clone()), &options).map_err(files::with_remedy)?;
+                let mut plan = model.into_plan(&Target::File(path.clone()), &options)?;
                 notes = std::mem::take(&mut plan.notes);
                 old_files = plan.carry_out()?;
                 // The remaining findings are reported with their places in the new file.
