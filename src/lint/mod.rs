@@ -91,7 +91,7 @@ struct Found {
 
 /// The findings to report, in the order of the document.
 fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
-    let subject = Subject::new(model);
+    let subject = Subject::new(model, noqa::unknown_rules);
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
         if model.control().check().is_err() {
