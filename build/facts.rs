@@ -22,7 +22,7 @@ pub fn generate(out_dir: &Path) {
     fs::write(&target, tables.render()).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
 }
 
-/// The file as far as it was read; Rust expressions stand in place of what they denote.
+/// The part of the file that was read so far; values are Rust expressions.
 #[derive(Default)]
 struct Tables {
     section: String,

@@ -15,11 +15,11 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, Fi
 
 const PROTO: &str = "proto/onnx.proto";
 
-/// Fields of `TensorProto` that hold the tensor's values. They are not decoded but kept as they stand in the file, like unknown
-/// fields: so a mapped file's weights are neither copied nor unpacked before someone reads them.
+/// Fields of `TensorProto` with the tensor's values. They are not decoded, but kept encoded like unknown fields, so that the weights of a
+/// mapped file are neither copied nor unpacked before they are used.
 const TENSOR_VALUES: [&str; 6] = ["float_data", "int32_data", "int64_data", "raw_data", "double_data", "uint64_data"];
 
-/// The field for what people write, which old exporters did in whatever encoding they used: bytes here, so that such a model loads. On
+/// The field for documentation, which old exporters wrote in other encodings than UTF-8: bytes here, so that such a model loads. On
 /// the wire texts and bytes are the same.
 const FREE_TEXT: &str = "doc_string";
 

@@ -132,7 +132,7 @@ def header(stored, wanted, tensors, casts):
 
 
 def external_head(name, dtype, offset, size):
-    """An initializer whose values stand in weights.data."""
+    """An initializer whose values are stored in weights.data."""
     tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(dtype), dims=[ROWS, COLUMNS])
     tensor.data_location = TensorProto.EXTERNAL
     for key, value in {"location": "weights.data", "offset": offset, "length": size}.items():

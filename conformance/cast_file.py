@@ -12,7 +12,7 @@ from cast_values import interesting_codes
 from common import codes, recast, scratch_folder, tensor_of_codes
 from pairs import variants
 
-# numpy's own types; all others stand in .npy files as unsigned integers.
+# numpy's own types; all others are stored in .npy files as unsigned integers.
 NUMPY = {
     "BOOL": "bool", "FLOAT": "float32", "DOUBLE": "float64", "FLOAT16": "float16", "INT8": "int8", "INT16": "int16", "INT32": "int32",
     "INT64": "int64", "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32", "UINT64": "uint64",

@@ -3,7 +3,7 @@
 This is the oracle of the conformance run. It is written from the specification alone and shares nothing with the Rust kernels:
 elements are bit patterns (plain integers), values are fractions, and every rule is one branch. Slow, and meant to be read.
 
-An answer is `defined` (ONNX says it), `undefined` (ONNX says nothing; `recast` has a value of its own, or none) or `contested`
+An answer is `defined` (by ONNX), `undefined` (by ONNX; `recast` defines a value, or none) or `contested`
 (the schema text and ONNX's own node tests disagree; both values are given).
 """
 
@@ -20,7 +20,7 @@ INF, NAN = "inf", "nan"
 # (bits, signed)
 INTEGERS = {f"{sign}INT{bits}": (bits, sign == "") for bits in (2, 4, 8, 16, 32, 64) for sign in ("", "U")}
 
-# `special` names the codes that are no finite number:
+# `special` names the codes that are not finite numbers:
 #   ieee      the highest exponent holds Inf and NaN
 #   all_ones  the highest code of each sign is NaN, there is no Inf
 #   0x80      that code alone is NaN, there is neither Inf nor -0
@@ -101,7 +101,7 @@ def decode(code, type_name):
 
 
 def is_nan(code, type_name):
-    """Whether a bit pattern is a NaN; these compare equal whatever their sign and payload."""
+    """Whether a bit pattern is a NaN; NaNs compare equal with any sign and payload."""
     return (type_name in FLOATS or type_name == "FLOAT8E8M0") and decode(code, type_name).magnitude == NAN
 
 

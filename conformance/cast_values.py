@@ -39,7 +39,7 @@ def edge_values(target, picked):
 
 
 def special_codes(type_name):
-    """Zero, one, the ends, both infinities, NaNs: whatever of these the type has."""
+    """Those of these that the type has: zero, one, the ends, both infinities, NaNs."""
     width = bits_of(type_name)
     ends = {0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1, (1 << (width - 1)) + 1}
     if type_name not in FLOATS:

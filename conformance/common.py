@@ -158,7 +158,7 @@ def run_model(path, inputs, runner):
         return ReferenceEvaluator(model, new_ops=named_casts).run(None, inputs)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    # Fused and repacked operators round differently, and some are wrong for odd shapes: the graph has to run as it stands.
+    # Fused and repacked operators round differently, and some are wrong for odd shapes: the graph must run unoptimized.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.disable_prepacking", "1")
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
@@ -233,7 +233,7 @@ def array_of_codes(type_name, element_codes, width):
 
 
 def codes(tensor, width):
-    """The bit patterns of a tensor's elements as integers, whatever way it stores them; `width` in bits."""
+    """The bit patterns of a tensor's elements as integers, for every kind of storage; `width` in bits."""
     return array_codes(numpy_helper.to_array(tensor), width)
 
 

@@ -96,7 +96,7 @@ class Case:
 
     @staticmethod
     def of(path):
-        """None for what is no model, or states no opset or more than one."""
+        """None for a file that is not a model, or that states no opset or more than one."""
         try:
             model = onnx.load(path)
         except Exception:

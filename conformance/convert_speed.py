@@ -1,4 +1,4 @@
-"""How long `recast convert` takes, and how much memory: beside onnx.version_converter, and on weights that nobody reads."""
+"""Time and memory of `recast convert`: compared with onnx.version_converter, and with weights that are not read."""
 
 import sys
 import time
@@ -107,7 +107,7 @@ def seconds_of_onnx(source, output):
 
 
 def check_weights(report, folder):
-    """Weights in a data file stay where they are, and nobody reads them."""
+    """Weights in a data file stay where they are, and are not read."""
     source, output = folder / "weights.onnx", folder / "moved.onnx"
     source.write_bytes(large_weights().SerializeToString())
     with open(folder / "weights.bin", "wb") as data:

@@ -2,7 +2,7 @@
 expansions, layers and dependencies are complete.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
-`...` stands for any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
+`...` matches any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
 is accepted. All examples of a page share a folder, which begins with the example models in `models/`.
 """
 
@@ -149,6 +149,6 @@ def commands_of(block):
 
 
 def is_shown(shown, printed):
-    """Whether the shown lines are the printed ones, where `...` stands for any."""
+    """Whether the shown lines are the printed ones, where `...` matches any lines."""
     pattern = "".join(r"(?:.*\n)*" if line.strip() == "..." else re.escape(line.rstrip()) + "\n" for line in shown)
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in printed)) is not None

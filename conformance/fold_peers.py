@@ -33,7 +33,7 @@ def check(report):
 
 
 def fold(tool, model, output):
-    """Why there is no result; none if there is one."""
+    """Why the result is missing; none if there is a result."""
     own = [RECAST, "fold", model, "-o", output, "--quiet"]
     peer = [ENVIRONMENT / "bin/python", ROOT / "conformance/peer_fold.py", tool, model, output]
     done = subprocess.run(own if tool == "recast" else peer, capture_output=True, text=True)

@@ -59,7 +59,7 @@ def operator_name(node):
 
 
 def raw_size(tensor):
-    """Bytes of a tensor's elements in raw_data, whatever way it stores them."""
+    """Bytes of a tensor's elements in raw_data, for every kind of storage."""
     if tensor.data_type == TensorProto.STRING:
         return sum(map(len, tensor.string_data))
     if tensor.HasField("raw_data"):

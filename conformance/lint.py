@@ -133,7 +133,7 @@ def check_fixes(report, folder, name, options):
 
 
 def check_large_model(report, folder):
-    """6 GiB of external data, which nobody reads."""
+    """6 GiB of external data, which must not be read."""
     rows, columns = 1 << 20, 1536
     weight = TensorProto(name="weight", data_type=TensorProto.FLOAT, dims=[rows, columns], data_location=TensorProto.EXTERNAL)
     for key, value in {"location": "weight.bin", "offset": "0", "length": str(4 * rows * columns)}.items():

@@ -1,4 +1,4 @@
-"""The reports of `recast lint`: one valid document a run, by the schema or the rules of whoever reads it."""
+"""The reports of `recast lint`: one valid document per run, by the schema or the rules of its consumer."""
 
 import json
 import re

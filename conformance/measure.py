@@ -34,7 +34,7 @@ def measured(command, output):
 
 
 def run(command):
-    """Runs a command: exit code, seconds, and the most memory in MiB that no file stands behind."""
+    """Runs a command: exit code, seconds, and the peak of memory in MiB that is not backed by a file."""
     start = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
@@ -45,7 +45,7 @@ def run(command):
 
 
 def anonymous_kibibytes(process):
-    """What the system says of a process that runs; 0 where it says nothing."""
+    """The system's statistics of a running process; 0 if there are none."""
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except OSError:

@@ -28,7 +28,7 @@ TOOLS = {"onnx": with_onnx, "onnxscript": with_onnxscript}
 
 
 def convert(tool, path, opset, output):
-    """Why there is no result; none if there is one."""
+    """Why the result is missing; none if there is a result."""
     try:
         converted = tool(onnx.load(path), opset)
         stated = [entry.version for entry in converted.opset_import if entry.domain in ("", "ai.onnx")]

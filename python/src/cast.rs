@@ -44,7 +44,7 @@ fn dtype(name: &str) -> Result<DType, Error> {
     name.parse().map_err(|error| Error::new(ErrorKind::Usage, error))
 }
 
-/// Contiguous bytes of an object, which lives until this is dropped.
+/// Contiguous bytes of an object, which exists until this is dropped.
 struct Memory(PyBuffer<u8>);
 
 impl Memory {
@@ -58,7 +58,7 @@ impl AsRef<[u8]> for Memory {
         if self.0.len_bytes() == 0 {
             return &[];
         }
-        // SAFETY: The buffer has this many contiguous bytes, and keeps them in place while it lives. As with a mapped file, another
+        // SAFETY: The buffer has this many contiguous bytes, and keeps them in place while it exists. As with a mapped file, another
         // thread may change them in the meantime; elements then have the old or the new value, since every bit pattern is a number
         // and no length or index is read from the bytes.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), self.0.len_bytes()) }
@@ -125,7 +125,7 @@ fn finish(
         }
         match &mut out {
             Some(out) => array.write_into(out.as_mut(), Packing::Byte).map(|()| None),
-            None => Err(Error::new(ErrorKind::Internal, "there is no array for the numbers")),
+            None => Err(Error::new(ErrorKind::Internal, "the array for the numbers is missing")),
         }
     })
 }

@@ -74,7 +74,7 @@ impl Survey {
 
     fn count_chunk(&self, chunk: &[u8], count: usize, buffers: &mut [[u8; CHUNK * 8]; 2]) -> [u32; 2] {
         let [first, second] = buffers;
-        let judged = match self.stages.as_slice() {
+        let surveyed = match self.stages.as_slice() {
             [] => chunk,
             [only] => {
                 let held = &mut first[..count * only.bytes_out()];
@@ -82,14 +82,14 @@ impl Survey {
                 held
             }
             [one, two] => {
-                let (held, judged) = (&mut first[..count * one.bytes_out()], &mut second[..count * two.bytes_out()]);
+                let (held, surveyed) = (&mut first[..count * one.bytes_out()], &mut second[..count * two.bytes_out()]);
                 one.run(self.level, chunk, Target::Near(held));
-                two.run(self.level, held, Target::Near(judged));
-                judged
+                two.run(self.level, held, Target::Near(surveyed));
+                surveyed
             }
             _ => unreachable!("there are two stages at most"),
         };
-        self.level.run(Count { watch: &self.watch, elements: judged })
+        self.level.run(Count { watch: &self.watch, elements: surveyed })
     }
 }
 

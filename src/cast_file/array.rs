@@ -11,17 +11,19 @@ use crate::wire::schema::TensorProto;
 pub struct Failure {
     /// The fault.
     pub what: String,
-    /// What helps, if that is a statement of the caller.
+    /// The option that helps, if there is one.
     pub remedy: Option<Remedy>,
 }
 
-/// A statement of the caller about the ONNX type of the elements.
+/// An option of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// The file does not state the type: the caller has to.
     StateType,
     /// The file states the type: the caller must not.
     OmitType,
+    /// The data file is outside of the allowed folders: the caller has to allow its folder.
+    AllowFolder,
 }
 
 impl Failure {

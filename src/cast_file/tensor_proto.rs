@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::array::{Array, Failure, Remedy};
 use crate::dtype::DType;
-use crate::tensor::{Data, Spread, Tensor, raw_data, without_values};
+use crate::tensor::{BadTensor, Data, Spread, Tensor, raw_data, without_values};
 use crate::wire::schema::TensorProto;
 use crate::wire::{DataFolder, LARGEST_MESSAGE, Layout, raw};
 
@@ -17,7 +17,10 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) ->
         return Err(Failure::new(format!("has the type {}, not {stored}: a TensorProto states its type", tensor.dtype()))
             .with(Remedy::OmitType));
     }
-    let content = tensor.load(folder).map_err(Failure::new)?;
+    let content = tensor.load(folder).map_err(|error| {
+        let is_outside = matches!(&error, BadTensor::Location(location) if location.is_outside());
+        Failure { remedy: is_outside.then_some(Remedy::AllowFolder), ..Failure::new(error) }
+    })?;
     Ok(Array { content, fortran_order: false, message: Some(proto) })
 }
 

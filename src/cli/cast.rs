@@ -11,6 +11,7 @@ use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::options::{EXIT_CODES, Messages};
+use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, say};
 use super::{files, output, progress};
 use crate::api::not_written;
@@ -33,10 +34,10 @@ use crate::wire::{DataFolder, Layout, NewFile, Target, is_standard_output, is_st
   recast cast weights_f8.npy -o weights_f32.npy --from float8e4m3fn --to float
   recast cast tensor.pb -o tensor_bf16.pb --to BFLOAT16
 
-Types that numpy lacks stand in .npy files as unsigned integers that hold the bits of an element:
+Types that numpy lacks are stored in .npy files as unsigned integers with the bits of an element:
   BFLOAT16                                           uint16
   float8, float6, float4, integers of 2 and 4 bits   uint8, one element a byte, in the low bits
---from says what such integers stand for. TensorProtos hold all types.
+--from gives the type of such integers. TensorProtos support all types.
 
 {EXIT_CODES}"))]
 pub struct CastFile {
@@ -49,7 +50,7 @@ pub struct CastFile {
     /// The type to cast to, by its ONNX name in any letter case
     #[arg(long, value_name = "TYPE")]
     to: DType,
-    /// The ONNX type that the unsigned integers of a .npy file stand for
+    /// The ONNX type that the unsigned integers of a .npy file represent
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
     /// Turn what is beyond the largest number of a float8 type into that number: the default
@@ -101,7 +102,7 @@ impl CastFile {
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
         if !is_stdout && data.holds(&self.output) {
-            bail!("{}: the input keeps its values in this file; use another output", self.output.display());
+            bail!("{}: the input stores its values in this file; use another output", self.output.display());
         }
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
@@ -159,7 +160,7 @@ impl CastFile {
     }
 }
 
-/// Writes a file, unless what it is made of changed while it was read.
+/// Writes a file, unless its input changed while it was read.
 fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
     match target {
         Target::File(path) if !is_stream(path) => {
@@ -186,6 +187,7 @@ fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
         None => match failure.remedy {
             Some(Remedy::StateType) => anyhow!("{failure}; use --from to state the ONNX type"),
             Some(Remedy::OmitType) => anyhow!("{failure}; omit --from"),
+            Some(Remedy::AllowFolder) => anyhow!("{failure}; {ALLOW_FOLDER}"),
             None => failure.into(),
         },
     }

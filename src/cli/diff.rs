@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::exit_code::ExitCode;
 use super::files;
 use super::options::{EXIT_CODES, Format, Messages};
+use super::remedy::with_remedy;
 use super::streams::{print, say_errors};
 use crate::api::Comparison;
 use crate::diff::{Difference, DifferenceKind};
@@ -101,9 +102,9 @@ impl Diff {
         match diff(&left, &right) {
             Ok(Comparison { mut differences, errors }) => {
                 differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
-                (differences, errors)
+                (differences, errors.into_iter().map(with_remedy).collect())
             }
-            Err(error) => (Vec::new(), vec![error]),
+            Err(error) => (Vec::new(), vec![with_remedy(error)]),
         }
     }
 }

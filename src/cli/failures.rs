@@ -3,6 +3,7 @@
 use std::io;
 
 use super::options::Format;
+use super::remedy;
 use super::streams::{message, print, say};
 use crate::error::{Classified, Error, ErrorKind};
 use crate::lint::BadConfig;
@@ -83,7 +84,11 @@ pub fn of(error: anyhow::Error) -> Error {
         io.or_else(|| cause.downcast_ref::<BadConfig>().map(Classified::kind))
     };
     let code = error.chain().find_map(cause).unwrap_or(ErrorKind::Usage);
-    Error::new(code, format!("{error:#}"))
+    let failure = Error::new(code, format!("{error:#}"));
+    match error.chain().find_map(remedy::of_cause) {
+        Some(remedy) => failure.with_remedy(remedy),
+        None => failure,
+    }
 }
 
 /// An error of standard output.

@@ -8,7 +8,6 @@ use clap::Args;
 use super::memory;
 use crate::api::explain_open;
 use crate::error::{Error, ErrorKind};
-use crate::external::Unplaceable;
 use crate::wire::{self, DataFolder, Input};
 use crate::{Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
 
@@ -52,24 +51,8 @@ impl ExternalData {
             threshold: self.external_threshold,
             prune_data: self.prune.prune_data,
         };
-        model.into_plan(target, &options).map_err(with_remedy)
+        model.into_plan(target, &options)
     }
-}
-
-/// Adds the option that helps to the error of a model that cannot be written as requested.
-pub fn with_remedy(error: Error) -> Error {
-    let remedy = match error.cause() {
-        Some(Unplaceable::Stream) => "use --external-data inline, or -o FILE",
-        Some(Unplaceable::FileOfStream) => "use -o FILE",
-        Some(Unplaceable::TooLarge(_)) => "use -o FILE --external-data DATA_FILE",
-        Some(Unplaceable::UnsafeCopy { .. }) => "use --external-data inline or FILE",
-        Some(Unplaceable::BadName(_) | Unplaceable::SameFile(_) | Unplaceable::OverModel(_) | Unplaceable::InUse { .. }) => {
-            "use another name for --external-data"
-        }
-        Some(Unplaceable::OverData(_)) => "use another output",
-        Some(Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Refused(_)) | None => return error,
-    };
-    error.with_remedy(remedy)
 }
 
 fn parse_placement(text: &str) -> Result<Placement, String> {
@@ -95,7 +78,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
 }
 
-/// Whether a path stands for standard input.
+/// Whether a path denotes standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }

@@ -49,7 +49,7 @@ impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let models = paths::expand_patterns(&self.models)?;
         let (mut inspected, mut errors) = (Vec::new(), Vec::new());
-        // A picture is printed while it is made: no bar may stand between its lines.
+        // The graph is printed while it is made: a progress bar must not appear between its lines.
         let is_dot = self.format == InspectFormat::Dot;
         let messages = Messages { quiet: messages.quiet || is_dot, ..messages };
         progress::of_models(messages, models.len(), |done| -> io::Result<()> {

@@ -21,6 +21,7 @@ mod output;
 mod paths;
 mod prepare;
 mod progress;
+mod remedy;
 mod streams;
 mod targets;
 

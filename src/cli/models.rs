@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::exit_code::ExitCode;
 use super::options::{Format, Messages};
 use super::output::Output;
+use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
@@ -59,7 +60,7 @@ impl Run<'_> {
                         reports.push(report);
                         plans.extend(plan);
                     }
-                    Err(error) => errors.push(error),
+                    Err(error) => errors.push(with_remedy(error)),
                 }
                 done.count();
             }
@@ -125,7 +126,7 @@ fn write_all(plans: Vec<SavePlan>, dry_run: bool, messages: Messages) -> (Vec<Ol
         let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
         if let Some((_, other)) = others.find(|(_, other)| plan.is_over_data_of(other)) {
             let other = other.target().name();
-            let message = format!("the model that is written to {other} keeps tensors in this file; use another output");
+            let message = format!("the model that is written to {other} stores tensors in this file; use another output");
             return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(plan.target().name())));
         }
     }

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::make;
 use super::reason::Code::{AttributeUnsupported, NodeInvalid, TooLarge};
 use super::reason::Reason;
+pub(super) use super::value::Value;
 use crate::facts::infer::MOST_DIMENSIONS;
-use crate::wire::schema::AttributeProto;
 
 /// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
 pub(super) struct Adapter {
@@ -56,28 +56,6 @@ pub(super) enum Action {
     Becomes(&'static str),
     /// Anything else.
     Run(fn(&mut Context) -> Result<(), Reason>),
-}
-
-/// The value of an attribute.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
-    Int(i64),
-    Float(f32),
-    String(&'static str),
-    /// A list of ones, of any length.
-    Ones,
-}
-
-impl Value {
-    /// Whether an attribute has this value. Floats are compared as numbers.
-    fn is(self, attribute: &AttributeProto) -> bool {
-        match self {
-            Value::Int(value) => attribute.i == Some(value) || (attribute.i.is_none() && value == 0),
-            Value::Float(value) => attribute.f() == value,
-            Value::String(value) => attribute.s() == value.as_bytes(),
-            Value::Ones => attribute.ints.iter().all(|&value| value == 1),
-        }
-    }
 }
 
 /// The types of an attribute and of the input that replaces it.

@@ -21,6 +21,8 @@ pub(super) struct NodeConverter<'a, 'm> {
     pub record: &'a mut Record,
     /// The opset to convert to.
     pub target: i64,
+    /// Adapters of other crates.
+    pub adapters: &'static [OperatorAdapter],
 }
 
 /// The result of converting a node.
@@ -56,6 +58,7 @@ impl<'m> NodeConverter<'_, 'm> {
         let mut converted = Converted { before: Vec::new(), node: None, after: Vec::new() };
         let (mut node, mut at) = (node, from);
         while let Some(step) = self.next_step(node.op_type(), at)? {
+            let custom = self.adapters.iter().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer);
             let mut cx = Context {
                 source: self.source,
                 names: &mut *self.names,
@@ -70,12 +73,12 @@ impl<'m> NodeConverter<'_, 'm> {
             };
             let blocked = |reason| Blocked { opset_step: step.opsets(), reason };
             match expansions::find(step.from).filter(|_| !step.is_up()) {
-                None => adapt(&mut cx, &step).map_err(blocked)?,
+                None => adapt(&mut cx, &step, custom).map_err(blocked)?,
                 // The older version of an operator is preferred to its expansion.
                 Some(expansion) => {
                     let (mark, original) = (cx.record.mark(), cx.node.clone());
-                    let has_adapter = step.to.is_some_and(|to| !to.deprecated) || operator_adapter(&cx, &step).is_some();
-                    let is_adapted = has_adapter && adapt(&mut cx, &step).is_ok();
+                    let has_adapter = step.to.is_some_and(|to| !to.deprecated) || custom.is_some();
+                    let is_adapted = has_adapter && adapt(&mut cx, &step, custom).is_ok();
                     if !is_adapted {
                         cx.record.reset(mark);
                         (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
@@ -219,10 +222,10 @@ impl Step {
     }
 }
 
-/// Takes one step: applies the adapter, then validates the node against the other version.
-fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
+/// Takes one step: applies the adapter, of another crate if there is one, then validates the node against the other version.
+fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Result<(), Reason> {
     let op = step.from.name;
-    if let Some(adapter) = operator_adapter(cx, step) {
+    if let Some(adapter) = custom {
         let adapt = if step.is_up() { adapter.up } else { adapter.down };
         adapt(&mut NodeAdapter(cx))?;
         return if is_onnx_domain(cx.node.domain()) { check_adapted(cx, step) } else { Ok(()) };
@@ -244,11 +247,6 @@ fn adapt(cx: &mut Context, step: &Step) -> Result<(), Reason> {
         return Ok(());
     }
     check_adapted(cx, step)
-}
-
-/// The adapter of another crate for a step.
-fn operator_adapter(cx: &Context, step: &Step) -> Option<&'static OperatorAdapter> {
-    cx.source.options.adapters.iter().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer)
 }
 
 /// Validates a node against its schema after a step.

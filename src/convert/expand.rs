@@ -1,55 +1,18 @@
 //! Replaces a node whose operator the older opset lacks by nodes of that opset.
 
-use serde::Serialize;
-
 use super::check;
 use super::context::{Context, Made};
+use super::expanded::Exactness;
 use super::expansions::Expansion;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
+use super::settings::Expand;
 use crate::facts::infer::{Inferred, Known, infer};
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
 use crate::text;
 use crate::wire::raw;
 use crate::wire::schema::{NodeProto, TensorProto};
-
-/// Which expansions are allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Expand {
-    /// Exact ones, and those by ONNX's definition.
-    #[default]
-    All,
-    /// Exact ones.
-    Exact,
-    /// None.
-    None,
-}
-
-/// How the results of an expansion compare with those of the operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Exactness {
-    /// Equal to the bit.
-    Exact,
-    /// Computed as ONNX defines the operator; a runtime's own kernel may differ in the last digits.
-    ByDefinition,
-}
-
-/// An operator that was expanded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Expanded {
-    /// The path of the original node.
-    pub node: Box<str>,
-    /// The operator.
-    pub op: &'static str,
-    /// How the results compare.
-    pub class: Exactness,
-    /// The number of nodes that replace it.
-    pub nodes: usize,
-}
 
 /// The nodes that compute what the node of the context does, in the opset that it is converted to. Nodes whose results are unused
 /// are left out.
@@ -58,7 +21,7 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     let op = expansion.op;
     let newer = cx.to + 1;
     let new = |why: &str| format!("{op} is new in opset {newer}, and {why}");
-    match (cx.source.options.expand, expansion.class) {
+    match (cx.source.settings.expand, expansion.class) {
         (Expand::None, _) => return Err(ExpansionDisabled.because(new("expansion is disabled"))),
         (Expand::Exact, Exactness::ByDefinition) => {
             return Err(ExpansionInexact.because(new("its expansion is not bit-exact")));
@@ -145,7 +108,7 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
     let mut nodes: Vec<NodeProto> = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone()).collect();
     let mut local: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
     local.retain(|name| !outputs.contains_key(name.as_str()));
-    // What a name stands for; sources come before what is made of them.
+    // The value that each name denotes; sources come before values that are computed from them.
     let mut stands_for: HashMap<String, String> = HashMap::default();
     for node in &mut nodes {
         each_used_name(node, &mut |input| {

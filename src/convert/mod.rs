@@ -15,25 +15,30 @@ mod adapters;
 mod ir;
 mod convert_node;
 mod expand;
+mod expanded;
 mod expansions;
 mod make;
 mod operator_adapter;
 mod plan;
 mod reason;
+mod settings;
 mod context;
 mod valid;
+mod value;
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use self::settings::Settings;
 use crate::error::Invalid;
 
 pub(crate) use engine::{convert, lowest, plan};
-pub use expand::{Exactness, Expand, Expanded};
+pub use expanded::{Exactness, Expanded};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
+pub use settings::{Expand, Explicit};
 
 /// What to convert to, and how.
 #[derive(Clone, Copy, Debug)]
@@ -67,19 +72,6 @@ pub enum IrVersion {
     Number(i64),
 }
 
-/// Which defaults of new attributes are written out when upgrading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Explicit {
-    /// `saturate` and `round_mode` on every cast.
-    All,
-    /// Those that affect the node's types.
-    #[default]
-    Relevant,
-    /// None.
-    None,
-}
-
 impl Options {
     /// The default options for an opset.
     #[must_use]
@@ -93,6 +85,11 @@ impl Options {
             expand: Expand::All,
             adapters: &[],
         }
+    }
+
+    fn settings(&self) -> Settings {
+        let Options { opset, explicit, strict, expand, .. } = *self;
+        Settings { opset, explicit, strict, expand }
     }
 }
 

@@ -129,10 +129,18 @@ impl<'m> Planner<'m> {
         values.sort_unstable();
         values.dedup();
         let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
-        let source = Source { model, inferred: self.inferred, options: self.options, id, values, bodies: self.bodies(id).to_vec() };
+        let source = Source {
+            model,
+            inferred: self.inferred,
+            settings: self.options.settings(),
+            id,
+            values,
+            bodies: self.bodies(id).to_vec(),
+        };
         let node = self.with_planned_bodies(id);
         let mut record = Record::default();
-        let mut converter = NodeConverter { source: &source, names: &mut self.names, record: &mut record, target };
+        let mut converter =
+            NodeConverter { source: &source, names: &mut self.names, record: &mut record, target, adapters: self.options.adapters };
         let converted = match ambiguous {
             Some(name) => {
                 let reason = NameAmbiguous.because(format!("'{name}' names one value as an input and another as an output"));

@@ -50,7 +50,7 @@ pub enum Code {
     BehaviourDiffers,
     /// The node does not satisfy the schema of the opset that the model imports.
     NodeInvalid,
-    /// A name stands for two values.
+    /// A name denotes two values.
     NameAmbiguous,
     /// The result would exceed a limit.
     TooLarge,

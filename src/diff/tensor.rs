@@ -53,7 +53,7 @@ impl Walk<'_> {
                 let values = [values(&left, &protos[0], self.data[0]), values(&right, &protos[1], self.data[1])];
                 let [Ok(left_values), Ok(right_values)] = values else {
                     let errors = (0..).zip(values).filter_map(|(side, values)| Some((side, values.err()?)));
-                    self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, &error))));
+                    self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, error))));
                     return;
                 };
                 match left_values == right_values {

@@ -1,30 +1,62 @@
 //! A model that contradicts ONNX.
 
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
 use super::{Classified, ErrorKind, Place};
 
 /// A model contradicts ONNX, at a place in it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what}")]
+#[derive(Clone, Debug)]
 pub struct Invalid {
     /// Node path or the name of the entity: `graph/if_1.then_branch/cast_3`.
     pub place: String,
-    /// The fault, and its remedy if that is not plain.
+    /// The fault and, unless it is obvious, its remedy.
     pub what: String,
     /// The kind of the error.
     pub kind: ErrorKind,
+    /// The error that caused this one.
+    pub cause: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Invalid {
     /// The model is invalid at `place`.
     pub fn at(place: impl Into<String>, what: impl ToString) -> Invalid {
-        Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel }
+        Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel, cause: None }
     }
 
-    /// The error `source` occurred at `place`.
-    pub fn caused_by(place: impl Into<String>, source: &impl Classified) -> Invalid {
-        Invalid { kind: source.kind(), ..Invalid::at(place, source) }
+    /// The error `cause` occurred at `place`.
+    pub fn caused_by(place: impl Into<String>, cause: impl Classified + Send + Sync + 'static) -> Invalid {
+        Invalid { kind: cause.kind(), ..Invalid::at(place, &cause) }.because(cause)
+    }
+
+    /// The error with its cause.
+    #[must_use]
+    pub fn because(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
+        Invalid { cause: Some(Arc::new(cause)), ..self }
     }
 }
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+impl StdError for Invalid {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+/// The cause does not affect equality: the text contains it.
+impl PartialEq for Invalid {
+    fn eq(&self, other: &Invalid) -> bool {
+        (&self.place, &self.what, self.kind) == (&other.place, &other.what, other.kind)
+    }
+}
+
+impl Eq for Invalid {}
 
 impl Classified for Invalid {
     fn kind(&self) -> ErrorKind {
@@ -37,5 +69,9 @@ impl Classified for Invalid {
 
     fn message(&self) -> String {
         self.what.clone()
+    }
+
+    fn origin(&self) -> Option<Arc<dyn StdError + Send + Sync>> {
+        self.cause.clone()
     }
 }

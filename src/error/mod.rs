@@ -39,9 +39,9 @@ impl Error {
         Error { path: None, place: None, kind, message: message.to_string(), source: None }
     }
 
-    /// The kind, place and message of an error of a part of this crate.
+    /// The kind, place, message and origin of an error of a part of this crate.
     pub fn of(error: &impl Classified) -> Error {
-        Error { place: error.place(), ..Error::new(error.kind(), error.message()) }
+        Error { place: error.place(), source: error.origin(), ..Error::new(error.kind(), error.message()) }
     }
 
     /// Like [`Error::of`]; keeps the cause.
@@ -145,6 +145,11 @@ pub trait Classified: std::error::Error {
     /// The fault and its remedy, without the place.
     fn message(&self) -> String {
         self.to_string()
+    }
+
+    /// The error that caused this one, if it is shared.
+    fn origin(&self) -> Option<Arc<dyn std::error::Error + Send + Sync>> {
+        None
     }
 }
 

@@ -6,12 +6,13 @@ use bytes::Bytes;
 
 use crate::wire::{DataFolder, Layout, Piece};
 
-/// What a tensor of at least this size begins on: a page, so that it can be mapped.
+/// Alignment of tensors of at least this size: a page, so that they can be mapped.
 const PAGE: u64 = 4096;
-/// What smaller tensors begin on, so that vectors of any width can be read from a map of the file.
+/// Alignment of smaller tensors, so that vectors of any width can be read from a map of the file.
 const CACHE_LINE: u64 = 64;
 
-/// A file of these pieces, in this order, and where in it each is. Pieces that share bytes of a file of `data` share them here too.
+/// A file of these pieces, in this order, and the range of each piece in it. Pieces that share bytes of a file of `data` share them in
+/// the new file too.
 pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Range<u64>>) {
     let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
     runs.extend(pieces.iter().enumerate().map(|(index, piece)| Run { first: index, offset: 0, piece: (*piece).clone() }));
@@ -35,14 +36,14 @@ pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Rang
     (Layout::of_pieces(file), ranges)
 }
 
-/// Where a piece's bytes come from: they begin at `offset` of `piece`, which all pieces with the same `first` share.
+/// The source of a piece's bytes: they begin at `offset` of `piece`, which all pieces with the same `first` share.
 struct Run {
     first: usize,
     offset: u64,
     piece: Piece,
 }
 
-/// Joins the runs that share bytes of a data file. Each byte is then written once, however many tensors claim it.
+/// Joins the runs that share bytes of a data file. Each byte is then written once, even if several tensors contain it.
 fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
     let address = |run: &Run| run.piece.source(0..0).as_ptr() as usize;
     let mut slices: Vec<usize> = (0..runs.len()).filter(|&index| matches!(runs[index].piece, Piece::Bytes(_))).collect();

@@ -1,16 +1,16 @@
-//! Which names that a model chose are those of data files, and nothing else.
+//! Names of data files that are accepted from a model.
 //!
 //! A model chooses the names of its data files. A file of such a name is created beside an output, or removed, only if the name has no
-//! other meaning: to a shell, a build tool, a test runner, a version control system. The rule is a list of what is accepted:
+//! meaning for a shell, a build tool, a test runner or a version control system. Accepted are names with these properties:
 //!
-//! 1. each component is printable, not hidden, and a plain name on every system: no leading or trailing dot or blank, none of
-//!    `< > : " / \ | ? *`, not a device of Windows such as `NUL`;
-//! 2. the last one ends as the data files of exporters do ([`ENDINGS`], perhaps with a number behind them), or has no ending, but a
-//!    digit, as the files of exporters that write one for each tensor (`onnx__MatMul_123`).
+//! 1. each component is printable, not hidden, and valid on every system: no leading or trailing dot or space, none of
+//!    `< > : " / \ | ? *`, not a Windows device such as `NUL`;
+//! 2. the last component has an extension that exporters use for data files ([`ENDINGS`], optionally followed by a number), or has no
+//!    extension, but contains a digit, as do the files of exporters that write one file per tensor (`onnx__MatMul_123`).
 
 use std::path::Path;
 
-/// Endings of data files, and of the names of parameters, after which exporters call files: `layers.0.weight`.
+/// Extensions of data files, and of parameter names, which exporters use as names of files: `layers.0.weight`.
 const ENDINGS: [&str; 24] = [
     "data",
     "onnx_data",
@@ -38,13 +38,13 @@ const ENDINGS: [&str; 24] = [
     "inv_freq",
 ];
 
-/// Names that are devices on Windows, whatever their ending; some with a digit behind.
+/// Names of devices on Windows, with any extension; some are followed by a digit.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// Why a path is not that of a data file; none if it is.
+/// The reason why a path is not accepted as that of a data file; none if it is.
 pub(super) fn problem(path: &Path) -> Option<&'static str> {
     let Some(path) = path.to_str() else {
-        return Some("is not a name in UTF-8");
+        return Some("is not UTF-8");
     };
     let parts: Vec<&str> = path.split(std::path::is_separator).collect();
     let last = parts.last().copied().unwrap_or("");
@@ -66,7 +66,7 @@ fn component_problem(part: &str) -> Option<&'static str> {
         "" => Some("has an empty component"),
         _ if part.starts_with('.') => Some("is hidden"),
         _ if part.starts_with([' ', '-', '~']) || part.ends_with([' ', '.']) || part.contains(is_reserved) || part.len() > 255 => {
-            Some("is not a plain name on every system")
+            Some("is not a valid name on every system")
         }
         _ if is_device => Some("is the name of a device on Windows"),
         _ => None,
@@ -116,11 +116,11 @@ mod tests {
             ("sub/", "has an empty component"),
             ("NUL.data", "is the name of a device on Windows"),
             ("com1.bin", "is the name of a device on Windows"),
-            ("w\n.bin", "is not a plain name on every system"),
-            ("w\u{202e}.bin", "is not a plain name on every system"),
-            ("-rf.bin", "is not a plain name on every system"),
-            ("w.bin ", "is not a plain name on every system"),
-            ("a:b.bin", "is not a plain name on every system"),
+            ("w\n.bin", "is not a valid name on every system"),
+            ("w\u{202e}.bin", "is not a valid name on every system"),
+            ("-rf.bin", "is not a valid name on every system"),
+            ("w.bin ", "is not a valid name on every system"),
+            ("a:b.bin", "is not a valid name on every system"),
         ];
         let wrong: Vec<_> = cases
             .iter()

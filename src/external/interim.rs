@@ -1,4 +1,5 @@
-//! The old model of an output while its data file is replaced: the same model, which uses that file by a second name.
+//! The interim model that replaces an output's old model while its data file is replaced: it differs only in using that file by a second
+//! name.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ pub(super) fn second_names(output: &Path, data: &Path) -> Vec<PathBuf> {
     own_files(output).into_iter().filter(is_second).collect()
 }
 
-/// What is needed to replace a data file that the model in the output's place uses. None if it does not use the file.
+/// The interim model for replacing a data file that the output's old model uses. None if it does not use the file.
 pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interim>, Unplaceable> {
     let in_use = || Unplaceable::InUse { name: name.to_owned(), by: output.to_owned() };
     let Some(proto) = wire::open(output).ok().and_then(|input| ModelProto::from_bytes(input.bytes).ok()) else {
@@ -25,7 +26,7 @@ pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interi
     if proto.graph.is_none() {
         return Ok(None);
     }
-    // A model that other programs may read, and that cannot be changed here.
+    // Other programs may be able to read this model, but it cannot be changed here.
     let model = Model::new(proto).map_err(|_| in_use())?;
     let folder = DataFolder::of_model(output);
     let data = files::resolve(data).map_err(|_| in_use())?;

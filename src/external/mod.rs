@@ -1,16 +1,17 @@
-//! Where the values of a model's tensors go when it is written: into the model file, or into a data file beside it.
+//! Placement of the values of a model's tensors: in the model file, or in a data file beside it.
 //!
-//! [`Plan::new`] is the one way from a [`Model`] to files. The rules:
+//! Every [`Model`] is written through [`Plan::new`]. The rules:
 //!
-//! - [`Placement::Keep`]: every tensor stays where it is. What was computed from a data file goes into a new one; so does every
-//!   external tensor if the output stands in another folder. A model that nothing has changed takes its data files along as they are.
+//! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data file go into a new data file; so does
+//!   every external tensor if the output is in another folder. The data files of an unchanged model are copied.
 //! - [`Placement::Inline`]: all values go into the model file.
-//! - [`Placement::File`]: the values of all initializers from a size on go into one new file, all others into the model.
-//! - A model that would pass protobuf's 2 GiB gets a data file in any case, unless that is forbidden.
-//! - A new data file holds the values of the model it is written for, and nothing else. No file is changed that some model may refer
-//!   to: new data gets a new name, then the model is replaced.
-//! - Nothing is deleted unless [`Options::prune_data`] asks for it, and then only what is shown to be data of the replaced model alone.
-//! - A data file is copied along only under a name that means nothing else.
+//! - [`Placement::File`]: the values of all initializers of at least a given size go into one new file, all others into the model.
+//! - A model file that would exceed protobuf's limit of 2 GiB is an error; with [`Placement::Keep`], the model gets a data file instead,
+//!   unless the output is a stream.
+//! - A new data file contains the values of its model only. A file to which a model may refer is not changed: new data gets a new name,
+//!   then the model is replaced.
+//! - Nothing is deleted without [`Options::prune_data`], and with it only files that are shown to be data of the replaced model alone.
+//! - A data file is copied only under a name that [`data_name`] accepts.
 
 mod arrange;
 mod data_name;

@@ -1,4 +1,4 @@
-//! What a new data file is called.
+//! The name of a new data file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,19 @@ use crate::wire::{Before, DataFolder, Layout, identity};
 /// A path for a new data file.
 pub(super) struct Chosen {
     pub path: PathBuf,
-    /// The path as the model says it.
+    /// The path as the model states it.
     pub location: String,
-    /// The file of this path, if its content is the same.
+    /// The existing file of this path, if its content is the same.
     pub there: Option<Before>,
 }
 
-/// The name that the user wants, or else the output's name with `.data`. A file of other content is not replaced if a model may refer
-/// to it: a number is then put before the ending, and a name that the user wants is refused, as it is where a model stands.
+/// The requested name, or by default the output's name with `.data`. A file with other content is not replaced if a model may refer to
+/// it: a default name then gets a number, and a requested name is refused. A requested name is also refused if it is that of a model.
 pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Result<Chosen, Unplaceable> {
     let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
     let found = DataFolder::of_model(output);
     let there = |path: &Path, location: &str| {
-        // First, so that a later change is found.
+        // Before the comparison, so that a later change is detected.
         let before = Before::of(path).ok()?;
         found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes)).then_some(before)
     };
@@ -48,7 +48,7 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
         }
         return Ok(Chosen { path, location, there });
     }
-    // One that an earlier run left serves again if it holds the same.
+    // A file of an earlier run is reused if it has the same content.
     let same = own_files(output).into_iter().find_map(|path| Some((there(&path, name_of(&path)?)?, path)));
     let (there, path) = same.map_or_else(
         || (None, own_names(output).find(|path| files::stat(path).is_err())),
@@ -69,13 +69,13 @@ pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
     }
 }
 
-/// The path that a user gave, as a model says it.
+/// The path that a user gave, as a model states it.
 pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
     let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
     location.ok_or_else(|| Unplaceable::BadName(name.to_owned()))
 }
 
-/// Whether the folders on the way to a path, as far as they exist, stay inside a folder.
+/// Whether the existing folders of a path are inside a folder.
 fn stays_inside(folder: &Path, path: &Path) -> bool {
     let existing = path.ancestors().skip(1).find_map(|ancestor| files::resolve(ancestor_or_here(ancestor)).ok());
     matches!((existing, files::resolve(folder)), (Some(existing), Ok(folder)) if existing.starts_with(&folder))

@@ -1,11 +1,11 @@
-//! The names of data files: those that this program gives, and those that lead down only.
+//! Names of data files: those that this program assigns, and relative paths without `..`.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::files;
 use crate::wire::folder_of;
 
-/// The names that this program gives to the data file of an output, in order.
+/// The names that this program assigns to the data file of an output, in order.
 pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
     let with = |ending: String| {
         let mut name = output.as_os_str().to_owned();
@@ -32,7 +32,7 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 
-/// A location as a path that goes down from the model's folder only; none if it does not.
+/// A location as a relative path beneath the model's folder; none if it is not such a path.
 pub(super) fn normal(location: &str) -> Option<PathBuf> {
     let parts = Path::new(location).components().filter(|part| *part != Component::CurDir);
     let path = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect::<Option<PathBuf>>()?;

@@ -1,4 +1,4 @@
-//! The models around data files, and which of these they refer to.
+//! The models near data files, and the data files to which they refer.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use crate::graph::{DataRanges, Model};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
 
-/// The models from which some data files can be reached.
+/// The models that may refer to some data files.
 pub(super) struct Neighbours(Vec<Neighbour>);
 
 struct Neighbour {
     path: PathBuf,
-    /// The files that it refers to, resolved. None if it is called a model and cannot be read: it may refer to anything.
+    /// The resolved files to which it refers. None if it has the name of a model and cannot be read: it may refer to any file.
     data: Option<BTreeSet<PathBuf>>,
 }
 
 impl Neighbours {
-    /// Looks at every file of `folder` and of the folders of the data files, and at every `.onnx` file of the folders around these,
-    /// from which a location leads down to them.
+    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` file of their parent folders, whose locations
+    /// can be in these folders.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let near: BTreeSet<PathBuf> =
             data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| files::resolve(&folder).ok()).collect();
@@ -53,7 +53,7 @@ impl Neighbour {
     }
 }
 
-/// Whether a file is a model, or called one.
+/// Whether a file is a model, or has the name of one.
 pub(super) fn is_model(path: &Path) -> bool {
     is_called_model(path) || data_ranges(path).is_some()
 }
@@ -70,7 +70,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     files::list(folder).unwrap_or_default().into_iter()
 }
 
-/// The data that a model refers to; none if the file is not a model.
+/// The data files to which a model refers; none if the file is not a model.
 pub(super) fn data_ranges(file: &Path) -> Option<DataRanges> {
     let proto = ModelProto::from_bytes(wire::open(file).ok()?.bytes).ok()?;
     proto.graph.as_ref()?;

@@ -1,31 +1,31 @@
-//! What the user wants of the files.
+//! Options for saving.
 
-/// Where the values of tensors go.
+/// Where the values of tensors are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Where they are.
+    /// Where they are now.
     #[default]
     Keep,
-    /// Into the model file.
+    /// In the model file.
     Inline,
-    /// Into the file of this path, relative to the model's folder.
+    /// In the data file of this path, relative to the model's folder.
     File(String),
 }
 
-/// What the user wants of the files.
+/// Options for saving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Where values go.
+    /// Where values are stored.
     pub placement: Placement,
-    /// Tensors of fewer bytes than this are not moved to a data file.
+    /// Tensors of fewer bytes are not moved to a data file.
     pub threshold: u64,
-    /// Whether data files that the model was the only one to use are removed.
+    /// Whether data files that only the replaced model used are removed.
     pub prune_data: bool,
 }
 
 impl Default for Options {
-    /// As onnx's own tools have it.
+    /// The threshold of onnx's tools.
     fn default() -> Options {
         Options { placement: Placement::Keep, threshold: 1024, prune_data: false }
     }

@@ -1,4 +1,4 @@
-//! Where a model comes from and goes to.
+//! The input and the output of a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use crate::wire::{BadLocation, Before, DataFolder, Layout, NewFile, Piece, Targe
 /// The data files of a model at the same locations of the output's folder.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Those that are written.
+    /// The files to be written.
     pub files: Vec<NewFile>,
-    /// Those that are there already.
+    /// The files that exist already.
     pub there: Vec<Before>,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Place {
     pub output: Option<PathBuf>,
     /// The output's folder.
     pub folder: PathBuf,
-    /// Whether the output takes the input's place.
+    /// Whether the output replaces the input.
     pub is_in_place: bool,
-    /// Whether a location means the same file for the output as for the input.
+    /// Whether a location refers to the same file in the output as in the input.
     pub is_same_folder: bool,
-    /// Where the locations are looked up.
+    /// The folder in which locations are looked up.
     pub data: Arc<DataFolder>,
 }
 
@@ -48,7 +48,7 @@ impl Place {
         let (data, is_same_folder) = match (model.data().path(), &output) {
             (Some(from), Some(_)) => (Arc::clone(model.data()), is_same(from, &folder)),
             (Some(_), None) => (Arc::clone(model.data()), false),
-            // The data files of a model out of a pipe have to be where it will stand.
+            // The data files of a model from a pipe must be in the output's folder.
             (None, Some(output)) => (Arc::new(DataFolder::of_model(output)), true),
             (None, None) => (Arc::clone(model.data()), true),
         };
@@ -61,16 +61,17 @@ impl Place {
         self.output.as_ref().is_some_and(|output| output == path || is_same(output, path))
     }
 
-    /// The file that a tensor's values are in, after a look at whether they are all there.
+    /// The file that contains a tensor's values, after a check that it contains all of them.
     pub fn file_of(&self, tensor: &Tensor, reference: &Reference) -> Result<(PathBuf, Bytes), BadTensor> {
         let bytes = reference.bytes(tensor.raw_bytes(), &self.data)?;
         Ok((self.data.open(&reference.location)?.path, bytes))
     }
 
-    /// The data files of the model at the same locations of the output's folder: to be written, or there already. None if a location does not lead down, or another file is at one.
+    /// The data files of the model at the same locations of the output's folder: to be written, or existing. None if a location is not a
+    /// relative path beneath the folder, or is that of another file.
     ///
     /// # Errors
-    /// Where a data file cannot be read, or has a name under which no file is created.
+    /// If a data file cannot be read, or has a name that [`data_name`](super::data_name) does not accept.
     pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
@@ -112,7 +113,7 @@ impl Place {
                     copies.files.push(NewFile { mode, ..NewFile::new(path, layout) });
                 }
                 Err(error) => {
-                    let why = format!("the path leads through a link or a file of the output's folder ({error})");
+                    let why = format!("the path contains a link or a file of the output's folder ({error})");
                     return Err(Unplaceable::UnsafeCopy { location: shortened(&location).into_owned(), why });
                 }
             }
@@ -120,9 +121,9 @@ impl Place {
         Ok(Some(copies))
     }
 
-    /// The data files that the model in the output's place referred to and the new one does not: none of `kept` and not the one that
-    /// was `made`. Those of an input that is replaced, or those that this program gave to an earlier output. Never the output, which a
-    /// model may name as a data file of its own.
+    /// The data files to which the output's old model referred and the new one does not: those of an input that is replaced, or those that
+    /// this program made for an earlier output; not the files in `kept`, not the file `made`, and not the output itself, which a model may
+    /// name as its own data file.
     pub fn unused(&self, model: &Model, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Unused {
         let Some(output) = &self.output else {
             return Unused::default();
@@ -134,7 +135,7 @@ impl Place {
         let unused = if self.is_in_place {
             Unused::of(model.original_data_ranges(), &self.data, output, is_used)
         } else {
-            // The old model is read only if it may have such files: beside the new one it takes as much memory again.
+            // The old model is read only if it may have such files, since it takes as much memory as the new one.
             let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
             let data = Arc::new(DataFolder::of_model(output));
             let is_kept = |path: &Path| is_used(path) || !own.iter().any(|own| own == path);
@@ -143,7 +144,7 @@ impl Place {
         if files::stat_target(output).is_ok() { unused.with_left_over(&left, output) } else { unused }
     }
 
-    /// The files that the model keeps tensors in.
+    /// The files in which the model stores tensors.
     pub fn data_ids(&self, model: &Model) -> BTreeSet<FileId> {
         let now = model.data_ranges();
         let locations: BTreeSet<&String> = model.original_data_ranges().keys().chain(now.keys()).collect();

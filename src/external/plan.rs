@@ -20,34 +20,34 @@ use crate::wire::{
     Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, lost_owner,
 };
 
-/// The files that a model will consist of; nothing is written yet.
+/// The files of a model that will be written.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) target: Target,
     pub(super) folder: PathBuf,
-    /// The files that the model was read from.
+    /// The files from which the model was read.
     pub(super) sources: Arc<DataFolder>,
     pub(super) model: Layout,
-    /// Data files to be written.
+    /// The data files to be written.
     pub(super) data: Vec<NewFile>,
-    /// How many of them are copies.
+    /// The number of copies among them.
     pub(super) copies: usize,
-    /// The data file that the output's new values are in, whether it has to be written or is there already.
+    /// The data file that contains the output's new values; to be written, or existing.
     pub(super) data_file: Option<DataFile>,
-    /// The files that the input keeps tensors in.
+    /// The files in which the input stores tensors.
     pub(super) data_ids: BTreeSet<FileId>,
-    /// Data files that the model in the target's place refers to, and the new one does not.
+    /// Data files to which the target's old model refers and the new one does not.
     pub(super) unused: Unused,
     pub(super) prunes: bool,
-    pub(super) is_there: bool,
+    pub(super) exists_already: bool,
     pub(super) is_in_place: bool,
-    /// What was there when the plan was made, and must be there still when it is carried out.
+    /// The files that existed when the plan was made, and must be unchanged when it is executed.
     pub(super) before: Vec<Before>,
-    /// The data file of a name that the user chose, if there is a file of this name.
+    /// The existing file of a requested data file name.
     pub(super) replaced: Option<PathBuf>,
-    /// The old model while its data file is replaced.
+    /// The interim model while the old data file is replaced.
     pub(super) interim: Option<Interim>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     pub(super) control: Control,
 }
@@ -62,10 +62,10 @@ pub struct DataFile {
 }
 
 impl Plan {
-    /// Decides where every tensor of `model`, which was read from `input`, goes. `input` is `-` for standard input.
+    /// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-` for standard input.
     ///
     /// # Errors
-    /// Where a data file cannot be read or may not be written, or the model would be too large for the file it should be in.
+    /// If a data file cannot be read or must not be written, or the model file would be too large.
     pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
         let place = Place::of(&model, input, target);
         if let Placement::File(name) = &options.placement {
@@ -86,7 +86,7 @@ impl Plan {
             data_ids,
             unused: Unused::default(),
             prunes: options.prune_data,
-            is_there: false,
+            exists_already: false,
             is_in_place: place.is_in_place,
             before: Vec::new(),
             replaced: None,
@@ -105,7 +105,7 @@ impl Plan {
             plan.before.push(data);
         }
         let sorted = sort::sort(&model, &place, options)?;
-        // The same tensors at the same places: their files are copied, and the model stays as it is.
+        // No tensor has moved: the data files are copied, and the model refers to them as before.
         if options.placement == Placement::Keep
             && !sorted.to_file.is_empty()
             && sorted.note.is_none()
@@ -118,8 +118,8 @@ impl Plan {
             plan.notes.extend(lost_owner);
             return Ok(plan);
         }
-        plan.is_there = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
-        plan.notes.extend(lost_owner.filter(|_| !plan.is_there));
+        plan.exists_already = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
+        plan.notes.extend(lost_owner.filter(|_| !plan.exists_already));
         let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
         let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
         if !sorted.to_file.is_empty() {
@@ -134,9 +134,9 @@ impl Plan {
             tensors.extend(to_file);
             plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
             plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
-            let is_there = chosen.there.is_some();
+            let exists_already = chosen.there.is_some();
             plan.before.extend(chosen.there);
-            if !is_there {
+            if !exists_already {
                 if let (Some(output), Placement::File(name), true) =
                     (&place.output, &options.placement, files::stat_target(&chosen.path).is_ok())
                 {
@@ -155,7 +155,7 @@ impl Plan {
         }
         plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
-        // The index is freed before the model is laid out.
+        // The index is freed before the layout is made.
         let proto = model.apply(edits)?.into_proto();
         plan.model = Layout::of(&proto);
         parallel::drop_later(proto);
@@ -180,17 +180,17 @@ impl Plan {
         self.model.bytes()
     }
 
-    /// How much of each file is written, from now on.
+    /// The progress of each file.
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
         let layouts = self.data.iter().map(|file| &file.layout).chain([&self.model]);
-        layouts.filter(|_| !self.is_there).map(Layout::progress)
+        layouts.filter(|_| !self.exists_already).map(Layout::progress)
     }
 
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }
 
-    /// Where the model goes.
+    /// The target of the model.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
@@ -202,13 +202,13 @@ impl Plan {
         self.data_file.as_ref()
     }
 
-    /// The data files that are copied along with the model.
+    /// The data files that are copied.
     #[must_use]
     pub fn copied_files(&self) -> Vec<DataFile> {
         self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
     }
 
-    /// Whether another model keeps tensors in the file that this plan replaces.
+    /// Whether another model stores tensors in the file that this plan replaces.
     #[must_use]
     pub fn is_over_data_of(&self, other: &Plan) -> bool {
         let Target::File(path) = &self.target else { return false };
@@ -216,13 +216,13 @@ impl Plan {
     }
 }
 
-/// Says that a file that is replaced belongs to another user, if the new file will not.
+/// A note that a replaced file belongs to another user, if the new file will not.
 fn lost_owner_note(path: &Path) -> Option<String> {
     let owner = lost_owner(path)?;
     Some(format!("{}: belongs to user {owner}; the new file belongs to the user who runs recast", path.display()))
 }
 
-/// What is at a path now.
+/// The current state of a path.
 fn before(path: &Path) -> Result<Before, Unplaceable> {
     Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
 }

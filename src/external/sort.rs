@@ -1,4 +1,4 @@
-//! Which tensors move.
+//! The choice of tensors to be moved.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,20 +14,20 @@ use crate::tensor::{Reference, Tensor, Values, is_external};
 use crate::wire::schema::TensorProto;
 use crate::wire::{BadLocation, LARGEST_MESSAGE, Piece};
 
-/// The tensors of a model that do not stay where they are.
+/// The tensors of a model that are moved.
 #[derive(Default)]
 pub(super) struct Sorted<'m> {
     pub to_model: Vec<(TensorPlace, &'m TensorProto, Bytes)>,
     pub to_file: Vec<(TensorPlace, &'m TensorProto, Piece)>,
-    /// The data files of those that stay.
+    /// The data files of tensors that are not moved.
     pub kept: BTreeSet<PathBuf>,
-    /// Why tensors go to a file although nobody asked for one.
+    /// The reason why tensors are moved to a data file without a request.
     pub note: Option<String>,
-    /// What the moves add to the model file, nearly.
+    /// The approximate number of bytes that the moves add to the model file.
     growth: i64,
 }
 
-/// Decides for every tensor, by the rules of [`super`].
+/// Sorts all tensors by the rules of [`super`].
 pub(super) fn sort<'m>(model: &'m Model, place: &Place, options: &Options) -> Result<Sorted<'m>, Unplaceable> {
     if matches!(options.placement, Placement::File(_)) && place.output.is_none() {
         return Err(Unplaceable::FileOfStream);
@@ -37,7 +37,7 @@ pub(super) fn sort<'m>(model: &'m Model, place: &Place, options: &Options) -> Re
     let size = size.saturating_add_signed(sorted.growth);
     match options.placement {
         Placement::Keep if size > LARGEST_MESSAGE && place.output.is_some() => {
-            let note = format!("the model would have {size} bytes, more than protobuf's 2 GiB");
+            let note = format!("the model would have {size} bytes, more than protobuf's limit of 2 GiB");
             Ok(Sorted { note: Some(note), ..sort_all(model, place, options, true)? })
         }
         _ if size > LARGEST_MESSAGE => Err(Unplaceable::TooLarge(size)),
@@ -65,13 +65,13 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
             continue;
         }
         if keeps && place.data.path().is_none() {
-            continue; // From a pipe to a pipe: nothing is known of the folder that the locations speak of.
+            continue; // From a pipe to a pipe: the folder of the locations is unknown.
         }
         if keeps && place.output.is_none() {
             return Err(Unplaceable::Stream);
         }
         if keeps && place.is_in_place && is_missing(proto, place) {
-            continue; // What stays as it is need not be there: others may fetch it later.
+            continue; // A data file that stays unchanged may be absent: it can be fetched later.
         }
         let read = || {
             let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
@@ -97,7 +97,7 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
     Ok(sorted)
 }
 
-/// The values of a tensor that is stored as protobuf numbers.
+/// The values of a tensor that stores them as protobuf numbers.
 fn decoded(tensor: &Tensor) -> Option<Piece> {
     match tensor.values() {
         Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
@@ -105,7 +105,7 @@ fn decoded(tensor: &Tensor) -> Option<Piece> {
     }
 }
 
-/// Whether there is no file where a tensor's values should be. A path that may not be looked at is another matter.
+/// Whether the data file of a tensor does not exist. False for a path that is not permitted.
 fn is_missing(tensor: &TensorProto, place: &Place) -> bool {
     let location = Reference::read(tensor).map(|reference| reference.location);
     location.is_ok_and(|location| matches!(place.data.open(&location), Err(BadLocation::Unreadable(..))))

@@ -10,7 +10,7 @@ use crate::wire::{Input, Layout, Target, open_with_data, save};
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[8] y, float[4] z)
     <float[8] large = {1, 2, 3, 4, 5, 6, 7, 8}, float[4] small = {9, 10, 11, 12}> { y = Identity (large) z = Identity (small) }"#;
 
-/// A plan to write a model, and the model's file.
+/// A plan for a model, and the model's file.
 fn plan(input: &Path, output: &Path, options: &Options) -> (Plan, Input) {
     let (opened, data) = open_with_data(input).unwrap();
     let model = Model::new(ModelProto::from_bytes(opened.bytes.clone()).unwrap()).unwrap().with_data(data);
@@ -39,7 +39,7 @@ fn no_file_is_mapped_when_it_is_replaced_or_removed() {
 
     assert_eq!(write(&a, &b, &to_file(0)), OldFiles::default());
     assert_eq!(folder.bytes("w.data").unwrap().len(), 80);
-    // Another content under the same name: the old model, which uses it, and the data file are replaced.
+    // Other content under the same name: the data file and the old model, which uses it, are replaced.
     assert_eq!(write(&a, &b, &to_file(20)), OldFiles::default());
     assert_eq!(folder.bytes("w.data").unwrap().len(), 32);
     // In place; the data file is no longer used.

@@ -1,4 +1,4 @@
-//! Why a model cannot be written as it should be.
+//! Reasons why a model cannot be written as requested.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::error::{Classified, ErrorKind, Place};
 use crate::graph::Refused;
 use crate::tensor::BadTensor;
 
-/// Why a model cannot be written as it should be.
+/// Why a model cannot be written as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum Unplaceable {
     /// The values of an external tensor cannot be read.
@@ -14,47 +14,47 @@ pub enum Unplaceable {
     Tensor {
         /// The tensor's path.
         place: String,
-        /// What is wrong.
+        /// The fault.
         reason: BadTensor,
     },
-    /// The model has data files, and the output no folder.
+    /// The model has data files, and the output is a stream.
     #[error("external data cannot be written to a stream")]
     Stream,
-    /// A data file is wanted, and the output has no folder.
+    /// A data file is requested, and the output is a stream.
     #[error("a data file cannot be written to a stream")]
     FileOfStream,
     /// The model file would be too large.
-    #[error("the model file would have {0} bytes, more than protobuf's 2 GiB")]
+    #[error("the model file would have {0} bytes, more than protobuf's limit of 2 GiB")]
     TooLarge(u64),
-    /// The name of a data file leads out of the folder.
-    #[error("data file '{0}': is not a path of a data file inside the output's folder")]
+    /// The name of a data file is not that of a data file in the folder.
+    #[error("data file '{0}': is not the path of a data file in the output's folder")]
     BadName(String),
     /// The name of a data file is that of the model.
-    #[error("data file '{0}': is the output file; the model and its data are two files")]
+    #[error("data file '{0}': is the output file; the model and its data must be two files")]
     SameFile(String),
-    /// A data file has a name under which no file is created.
+    /// A data file has a name that is not accepted.
     #[error("data file '{location}': {why}; it is not copied to the output's folder")]
     UnsafeCopy {
-        /// What the model says.
+        /// The location in the model.
         location: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// The new data file would take the place of a model.
+    /// The new data file would replace a model.
     #[error("data file '{0}': is a model")]
     OverModel(String),
-    /// The new data file would take the place of one that is needed.
-    #[error("data file '{name}': {} keeps tensors in this file", .by.display())]
+    /// The new data file would replace a data file that is in use.
+    #[error("data file '{name}': {} stores tensors in this file", .by.display())]
     InUse {
         /// The data file.
         name: String,
         /// A model that refers to it.
         by: PathBuf,
     },
-    /// The output would take the place of a data file of the model.
-    #[error("{}: the model keeps tensors in this file", .0.display())]
+    /// The output would replace a data file of the model.
+    #[error("{}: the model stores tensors in this file", .0.display())]
     OverData(PathBuf),
-    /// The output cannot be replaced, see [`check_replaceable`](crate::wire::check_replaceable), or cannot be looked at.
+    /// The output cannot be replaced, see [`check_replaceable`](crate::wire::check_replaceable), or its metadata cannot be read.
     #[error("{0}")]
     Output(String),
     /// The model cannot be changed.

@@ -1,11 +1,11 @@
-//! Data files that the model in the output's place referred to, and that the new one does not.
+//! Data files to which the output's old model referred and the new one does not.
 //!
-//! They stay, and are reported. If the user asks for it, those go that can be shown to be data of the old model alone:
+//! They are kept and reported. On request, those are removed that can be shown to be data of the old model alone:
 //!
-//! 1. a regular file beneath the output's folder, reached without a link, with one name only;
+//! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one name only;
 //! 2. it has the name of a data file, see [`super::data_name`];
-//! 3. every byte of it is claimed by a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
-//! 4. it is not a model, no model around refers to it, and no other file beside it names it.
+//! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
+//! 4. it is not a model, no model near it refers to it, and no other file beside it contains its name.
 
 use std::io::Read;
 use std::ops::Range;
@@ -20,10 +20,10 @@ use crate::files::{self, Folder, Kind};
 use crate::graph::DataRanges;
 use crate::wire::{DataFolder, Located};
 
-/// Zeros between tensors: exporters align them to pages, or to 64 KiB, which Windows demands of maps.
+/// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
 const LONGEST_PADDING: usize = 1 << 16;
 
-/// Files beside a data file are searched for its name if they are not larger than this: an index is text.
+/// The maximum size of files beside a data file that are searched for its name, such as an index, which is text.
 const LARGEST_INDEX: u64 = 4 << 20;
 
 /// A data file that a model no longer uses.
@@ -33,27 +33,27 @@ pub struct UnusedFile {
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
-    /// Why it was not removed, if that was asked for.
+    /// Why it was not removed, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What becomes of the data files that the old model referred to.
+/// The data files of the old model, after the new one was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OldFiles {
-    /// Those that are removed.
+    /// Removed files.
     pub removed: Vec<PathBuf>,
-    /// Those that stay.
+    /// Kept files.
     pub unused: Vec<UnusedFile>,
 }
 
-/// The data files that are not used any more.
+/// The data files that are no longer used.
 #[derive(Debug, Default)]
 pub(super) struct Unused {
     files: Vec<File>,
-    /// Where they are looked up.
+    /// The folder in which they are looked up.
     data: Arc<DataFolder>,
-    /// The model that replaces the one that referred to them.
+    /// The path of the model that referred to them and is replaced.
     output: PathBuf,
 }
 
@@ -65,7 +65,7 @@ struct File {
 }
 
 impl Unused {
-    /// Those of `old`, except where `is_used`.
+    /// Those of `old`, except for those that are `is_used`.
     pub(super) fn of(old: &DataRanges, data: &Arc<DataFolder>, output: &Path, is_used: impl Fn(&Path) -> bool) -> Unused {
         let mut files: Vec<File> = Vec::new();
         for (location, ranges) in old {
@@ -79,7 +79,7 @@ impl Unused {
         Unused { files, data: Arc::clone(data), output: output.to_owned() }
     }
 
-    /// These, and data files of the output's names that neither the old model nor any other model uses: a run that is killed after the last
+    /// These, and data files with the output's names that neither the old model nor another model uses: a run that is killed after the last
     /// rename of a pair leaves such a file.
     pub(super) fn with_left_over(mut self, own: &[&PathBuf], output: &Path) -> Unused {
         let is_listed = |path: &Path| self.files.iter().any(|file| file.at.path() == path);
@@ -101,14 +101,14 @@ impl Unused {
         self
     }
 
-    /// What becomes of them: all stay, or with `prune` those go that may, of which `remove` says whether it went.
+    /// Keeps all files or, with `prune`, passes those that may be removed to `remove`.
     pub(super) fn settle(self, prune: bool, remove: impl Fn(&Located) -> Result<(), String>) -> OldFiles {
         let mut old = OldFiles::default();
         for file in &self.files {
             let settled = if file.ranges.is_empty() {
                 Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
             } else if prune {
-                self.may_go(file).and_then(|()| self.remove(file, &remove)).map_err(Some)
+                self.check_removable(file).and_then(|()| self.remove(file, &remove)).map_err(Some)
             } else {
                 Err(None)
             };
@@ -121,31 +121,31 @@ impl Unused {
     }
 
     fn remove(&self, file: &File, remove: impl Fn(&Located) -> Result<(), String>) -> Result<(), String> {
-        // It was opened to be looked at.
+        // It was opened for the checks.
         self.data.release();
         remove(&file.at)
     }
 
-    fn may_go(&self, file: &File) -> Result<(), String> {
+    fn check_removable(&self, file: &File) -> Result<(), String> {
         let path = file.at.path();
         let folder = Folder::open(&crate::wire::folder_of(&self.output)).map_err(|error| error.to_string())?;
         let Some(below) = file.at.beneath(&folder) else {
             return Err("is outside the output's folder".to_owned());
         };
         if super::names::normal(&file.location).as_ref() != Some(&below) {
-            return Err("is reached through a link".to_owned());
+            return Err("has a link in its path".to_owned());
         }
         if let Some(problem) = data_name::problem(&below) {
             return Err(problem.to_owned());
         }
-        // As it is now: a second name may have come or gone since the plan was made.
+        // Its current metadata: the number of names may have changed since the plan was made.
         let now = self.data.locate(&file.location).map_err(|error| error.to_string())?;
         if now.stat.links > 1 {
             return Err("has other names (hard links)".to_owned());
         }
         let content = self.data.open(&file.location).map_err(|error| error.to_string())?;
         if !is_all_claimed(&content.bytes, file.ranges.clone()) {
-            return Err("holds bytes that no tensor of the model claims".to_owned());
+            return Err("contains bytes that belong to no tensor of the model".to_owned());
         }
         if neighbours::is_model(&path) {
             return Err("is a model".to_owned());
@@ -178,7 +178,7 @@ fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
     })
 }
 
-/// A small file beside a data file that contains its name: an index, a configuration, a checksum.
+/// A small file beside a data file that contains its name, such as an index, a configuration or a checksum.
 fn naming_file(data: &Path, is_output: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let name = data.file_name()?.as_encoded_bytes();
     let folder = crate::wire::folder_of(data);
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::single_range_in_vec_init)] // One tensor is a case too.
+    #[allow(clippy::single_range_in_vec_init)] // A single tensor is a case, too.
     fn a_file_is_claimed_if_only_short_runs_of_zeros_are_not() {
         let mut bytes = vec![1; 100];
         bytes[40..50].fill(0);

@@ -14,30 +14,28 @@ use crate::files::{self, Folder};
 use crate::wire::{Before, NewFile, Target, at, is_stream, is_temporary, save, save_together};
 
 impl Plan {
-    /// Counts what is written for the callback of the model.
+    /// Reports the progress of writing to the callback of the model.
     fn count(&mut self) {
         let bytes = self.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
         let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
         self.data.iter_mut().map(|file| &mut file.layout).chain([&mut self.model]).for_each(|layout| layout.count_in(&counter));
     }
 
-    /// What would become of the data files that the model no longer uses, without a change to any file.
+    /// The data files that the model no longer uses, kept or removed as if the plan were executed; no file is changed.
     #[must_use]
     pub fn preview(self) -> OldFiles {
         self.unused.settle(self.prunes, |_| Ok(()))
     }
 
-    /// Writes the files: data first, then the model, each in one step. Then what becomes of the data files that the model no longer
-    /// uses is settled.
+    /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
     ///
     /// # Errors
-    /// Those of the operating system, with the path; also if an input changed while it was read. The model that was there, if any, is
-    /// then as it was.
+    /// Those of the operating system, with the path; also if an input changed while it was read. An existing model is then unchanged.
     pub fn write(mut self) -> io::Result<OldFiles> {
         let _locks;
         self.count();
         match self.target {
-            _ if self.is_there => return Ok(OldFiles::default()),
+            _ if self.exists_already => return Ok(OldFiles::default()),
             Target::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.data)?;
                 if let Some(replaced) = &self.replaced {
@@ -52,7 +50,7 @@ impl Plan {
                     let replaced = self.replaced.as_deref();
                     replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
                 };
-                // No other run may begin to use an old data file while it is removed.
+                // Other runs must not begin to use an old data file while it is removed.
                 _locks = save_together(files, self.interim, check)?;
             }
             target => {
@@ -64,7 +62,7 @@ impl Plan {
     }
 }
 
-/// Checks that no model but the output uses a data file that is about to be replaced: another run may have written one.
+/// Checks that only the output uses a data file that is about to be replaced: another run may have written a model.
 fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -> io::Result<()> {
     let neighbours = Neighbours::of(folder, [data]);
     let is_other = |by: &&Path| {
@@ -73,12 +71,12 @@ fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -
         !is_temporary && (is_in_place || !place::is_same(by, output))
     };
     match neighbours.referring(data).find(is_other) {
-        Some(by) => Err(at(data, io::Error::other(format!("{} keeps tensors in this file now; use another name", by.display())))),
+        Some(by) => Err(at(data, io::Error::other(format!("{} stores tensors in this file now; use another name", by.display())))),
         None => Ok(()),
     }
 }
 
-/// Creates the folders of data files, beneath the output's folder and through no link, in which the files are then created.
+/// Creates the folders of data files, beneath the output's folder and without following links, in which the files are then created.
 fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     if data.is_empty() {
         return Ok(data);
@@ -86,7 +84,7 @@ fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     files::create_folders(folder).map_err(|error| at(folder, error))?;
     let open = Folder::open(folder).map_err(|error| at(folder, error))?;
     let beneath = |file: NewFile| {
-        // The data file of a model is beside it, with or without a folder in the path.
+        // The data file of a model is in its folder, with or without a folder in the path.
         let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
         let created = open.create_folders_to(below).map_err(|error| at(&file.path, error))?;
         Ok(NewFile { folder: Some(created), ..file })

@@ -10,15 +10,15 @@ use super::names::not_regular;
 use super::stat::{Kind, Stat};
 use super::{memory, system};
 
-/// A regular file that is open for reading.
+/// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
     pub(super) content: Content,
-    /// What it was when it was opened.
+    /// Its metadata when it was opened.
     pub(super) stat: Stat,
 }
 
-/// A new file that is open for writing.
+/// A new file, open for writing.
 #[derive(Debug)]
 pub struct NewFile(pub(super) Content);
 
@@ -28,7 +28,7 @@ pub(super) enum Content {
     Memory(Arc<memory::Inode>),
 }
 
-/// A file that is read from its first byte.
+/// A file that is read sequentially, from its first byte.
 #[derive(Debug)]
 pub enum Reading {
     /// A file of the operating system.
@@ -38,7 +38,7 @@ pub enum Reading {
 }
 
 impl OpenFile {
-    /// Takes a file that is open.
+    /// Wraps an open file.
     ///
     /// # Errors
     /// Those of the operating system; also if it is not a regular file.
@@ -50,7 +50,7 @@ impl OpenFile {
         }
     }
 
-    /// The open file of the system, to be mapped. A file in memory is none.
+    /// The open file of the operating system, for mapping. None for a file in memory.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
         match &self.content {
@@ -68,13 +68,13 @@ impl OpenFile {
         }
     }
 
-    /// What it was when it was opened.
+    /// Its metadata when it was opened.
     #[must_use]
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
 
-    /// Whether it is certain that no running process has marked it, see [`NewFile::claim`].
+    /// Whether it is certain that no running process has claimed it, see [`NewFile::claim`].
     #[must_use]
     pub fn is_unclaimed(&self) -> bool {
         match &self.content {
@@ -85,7 +85,7 @@ impl OpenFile {
 }
 
 impl NewFile {
-    /// The open file of the system, for writes that need more than this module offers. A file in memory is none.
+    /// The open file of the operating system, for writes that need more than this module offers. None for a file in memory.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
         match &self.0 {
@@ -94,7 +94,7 @@ impl NewFile {
         }
     }
 
-    /// What it is now.
+    /// Its current metadata.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -105,8 +105,8 @@ impl NewFile {
         }
     }
 
-    /// Gives it the owner, the group and the permissions of an older file, as far as this user may. Where the group cannot be kept, the
-    /// new group may do no more than everybody.
+    /// Sets the owner, group and permissions of an older file, as far as the user is permitted to. If the group cannot be set, the
+    /// new group gets no permission that others do not have.
     ///
     /// # Errors
     /// Those of the operating system when the permissions are set.
@@ -114,14 +114,14 @@ impl NewFile {
         self.system().map_or(Ok(()), |file| system::take_permissions(file, old))
     }
 
-    /// Gives it the attributes that users and access control lists attached to an older file, as far as the system allows.
+    /// Copies the user attributes and the access control list of an older file, as far as the system allows.
     pub fn take_attributes_of(&self, old: &OpenFile) {
         if let (Content::System(file), Content::System(old)) = (&self.0, &old.content) {
             system::take_attributes(file, old);
         }
     }
 
-    /// Gives it permissions, as in Unix; elsewhere it has those that its folder gives.
+    /// Sets its permissions on Unix; on other systems it has those that its folder gives.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -129,13 +129,13 @@ impl NewFile {
         self.system().map_or(Ok(()), |file| system::set_mode(file, mode))
     }
 
-    /// Marks it as in use by this process, which ends with the process. False if another process has marked it.
+    /// Marks it as in use until this process ends. False if another process has marked it.
     #[must_use]
     pub fn claim(&self) -> bool {
         self.system().is_none_or(system::claim)
     }
 
-    /// Brings its bytes to the disk.
+    /// Flushes its bytes to the disk.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -175,7 +175,7 @@ impl io::Read for Reading {
 }
 
 impl Stat {
-    /// Whether a file that takes the place of this one can belong to the same user.
+    /// Whether a file that replaces this one can have the same owner.
     #[must_use]
     pub fn can_keep_owner(&self) -> bool {
         system::can_keep_owner(self)

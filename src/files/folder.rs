@@ -1,4 +1,4 @@
-//! An open folder, and everything that is done beneath it.
+//! An open folder, and all operations beneath it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,7 +13,7 @@ use super::names::{names, not_beneath, only};
 use super::stat::{FileId, Stat};
 use super::{memory, system};
 
-/// An open folder. Clones are the same folder, which stays the same whatever happens to its name.
+/// An open folder. Clones refer to the same folder, which stays the same even if it is renamed.
 #[derive(Clone, Debug)]
 pub struct Folder {
     backend: Backend,
@@ -30,7 +30,7 @@ enum Backend {
 #[derive(Debug)]
 pub struct Lock(#[allow(dead_code)] system::Lock);
 
-/// Attempts to open a folder whose path changes meanwhile.
+/// Attempts to open a folder whose path is being changed.
 const ATTEMPTS: usize = 8;
 
 impl Folder {
@@ -54,8 +54,8 @@ impl Folder {
         Err(io::Error::other("the folder changed while it was opened"))
     }
 
-    /// A new folder in memory. It lives as long as a clone of it, a folder beneath it, or a model that was read from it; until then, the
-    /// files in it can be read and written under [`Folder::path`] like those of the operating system.
+    /// A new folder in memory. It exists as long as a clone of it, a folder beneath it, or a model that was read from it. During this
+    /// time, the files in it can be read and written under [`Folder::path`] like those of the operating system.
     ///
     /// ```
     /// use onnx_recast::internals::files::Folder;
@@ -72,7 +72,7 @@ impl Folder {
         Folder::in_memory(memory::Folder::new(false))
     }
 
-    /// A folder in memory that behaves as on Windows: a file whose bytes someone holds can be neither replaced nor removed.
+    /// A folder in memory that behaves as on Windows: a file whose bytes are in use can be neither replaced nor removed.
     #[cfg(test)]
     pub(crate) fn memory_that_keeps_files_in_use() -> Folder {
         Folder::in_memory(memory::Folder::new(true))
@@ -82,7 +82,7 @@ impl Folder {
         Folder { path: folder.path(), backend: Backend::Memory(folder) }
     }
 
-    /// Puts a file into a folder in memory. A file of this name is replaced; `/` in the name makes folders.
+    /// Adds a file to a folder in memory. A file of this name is replaced; folders in the name (`a/b`) are created.
     ///
     /// # Errors
     /// If the name leads out of the folder or is that of a folder; also if this is a folder of the operating system.
@@ -93,7 +93,7 @@ impl Folder {
         }
     }
 
-    /// All bytes of a file beneath this folder; a file in memory is not copied.
+    /// The bytes of a file beneath this folder; those of a file in memory are not copied.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -109,13 +109,13 @@ impl Folder {
         }
     }
 
-    /// The path of the folder when it was opened, with links resolved.
+    /// The path of the folder at the time when it was opened, with links resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which folder this is, whatever its name.
+    /// The identity of the folder, independent of its name.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -145,7 +145,7 @@ impl Folder {
     /// Opens a regular file beneath this folder for reading.
     ///
     /// # Errors
-    /// Those of the operating system; also if there is something other than a regular file, which is not opened.
+    /// Those of the operating system; also if the path is not that of a regular file, which is then not opened.
     pub fn read(&self, path: &Path) -> io::Result<OpenFile> {
         let (folder, name) = self.parent(path)?;
         match &folder.backend {
@@ -157,7 +157,7 @@ impl Folder {
         }
     }
 
-    /// What is at a path beneath this folder; a link is not followed. None if there is nothing.
+    /// The metadata of a path beneath this folder; links are not followed. None if the path does not exist.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -173,8 +173,8 @@ impl Folder {
         }
     }
 
-    /// Checks that the file at a path beneath this folder is the one that was opened, with the content that it had then, as far as the
-    /// system tells.
+    /// Checks that the file at a path beneath this folder is still the file that was opened, with the same content, as far as the system's
+    /// metadata shows.
     ///
     /// # Errors
     /// "changed while it was read" if not; also those of the operating system.
@@ -185,7 +185,7 @@ impl Folder {
         }
     }
 
-    /// The names of everything in this folder, in order.
+    /// The sorted names of the entries of this folder.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -198,7 +198,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Creates a folder in this one.
+    /// Creates a folder in this folder.
     ///
     /// # Errors
     /// Those of the operating system; also if the name is in use.
@@ -209,7 +209,7 @@ impl Folder {
         }
     }
 
-    /// Creates the folders on the way to a path beneath this one, as far as they do not exist, and opens the last of them.
+    /// Creates the missing folders of a path beneath this folder, and opens the innermost.
     ///
     /// # Errors
     /// Those of the operating system; also if something other than a folder has one of the names.
@@ -224,10 +224,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Creates a file in this folder, with the permissions of a new file.
+    /// Creates a file in this folder, with default permissions.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use, be it by a link to nothing.
+    /// Those of the operating system; also if the name is in use, even by a dangling link.
     pub fn create(&self, name: &OsStr) -> io::Result<NewFile> {
         match &self.backend {
             Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?)?))),
@@ -239,8 +239,8 @@ impl Folder {
         }
     }
 
-    /// Creates a file without a name in the file system of this folder; it is deleted when it is closed, unless [`Folder::link`] gives
-    /// it a name. None where the system has no such files.
+    /// Creates an unnamed file in the file system of this folder. It is deleted when it is closed, unless [`Folder::link`] gives it a name.
+    /// None if the system does not support unnamed files.
     #[must_use]
     pub fn create_unnamed(&self) -> Option<NewFile> {
         match &self.backend {
@@ -249,7 +249,7 @@ impl Folder {
         }
     }
 
-    /// Gives a name in this folder to a file that has none.
+    /// Gives an unnamed file a name in this folder.
     ///
     /// # Errors
     /// Those of the operating system; also if the name is in use.
@@ -261,7 +261,7 @@ impl Folder {
         }
     }
 
-    /// Renames a file of this folder, in one step. A file of the new name is replaced.
+    /// Atomically renames a file of this folder. A file of the new name is replaced.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -272,7 +272,7 @@ impl Folder {
         }
     }
 
-    /// Renames a file of this folder, in one step. Nothing is replaced.
+    /// Atomically renames a file of this folder. Does not replace a file.
     ///
     /// # Errors
     /// Those of the operating system; also if the new name is in use.
@@ -283,10 +283,10 @@ impl Folder {
         }
     }
 
-    /// Gives a second name, in another folder or this one, to a file of this folder (a hard link).
+    /// Gives a file of this folder a second name (a hard link), in this folder or another one.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use, or the file system has no hard links.
+    /// Those of the operating system; also if the new name is in use, or the file system does not support hard links.
     pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
         match (&self.backend, &into.backend) {
             (Backend::System(folder), Backend::System(into)) => folder.link_again(only(from)?, into, only(to)?),
@@ -295,15 +295,15 @@ impl Folder {
         }
     }
 
-    /// Waits until no other process holds the lock of this folder, and holds it until the value is dropped. None where the system, the
-    /// file system or the permissions of the folder do not allow it.
+    /// Waits until no other process has locked this folder, and locks it until the value is dropped. None if the system, the file system or
+    /// the permissions of the folder do not allow this.
     ///
     /// # Errors
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         match &self.backend {
             Backend::System(folder) => Ok(folder.lock()?.map(Lock)),
-            // No other process has it.
+            // No other process can use a folder in memory.
             Backend::Memory(_) => Ok(None),
         }
     }
@@ -319,7 +319,7 @@ impl Folder {
         }
     }
 
-    /// Makes the names in this folder last through a power failure.
+    /// Flushes the names in this folder to the disk, so that they survive a power failure.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -330,7 +330,7 @@ impl Folder {
         }
     }
 
-    /// The folder that a path beneath this one ends in, and the last name.
+    /// The innermost folder of a path beneath this folder, and the file name.
     fn parent<'p>(&self, path: &'p Path) -> io::Result<(Folder, &'p OsStr)> {
         let name = names(path)?.next_back().ok_or_else(not_beneath)?;
         Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))

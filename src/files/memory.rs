@@ -1,7 +1,7 @@
-//! Folders in memory: a table of names and bytes, for systems without files, and for data that came from elsewhere.
+//! Folders in memory: tables of names and bytes, for systems without files, and for data that was not read from files.
 //!
-//! A table has a path of its own, `<memory-NUMBER>`. As long as the table lives, every function of [`super`] that takes a path finds it
-//! there, so that models and data files are named by paths wherever they are. There are no links and no permissions.
+//! Each table has its own path, `<memory-NUMBER>`. As long as the table exists, every function of [`super`] that takes a path finds it
+//! there, so that models and data files are named by paths in either case. There are no links and no permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -22,7 +22,7 @@ pub(super) struct Folder {
     below: PathBuf,
 }
 
-/// A file, whatever its names.
+/// A file, independent of its names.
 #[derive(Debug)]
 pub(super) struct Inode {
     number: u64,
@@ -31,9 +31,9 @@ pub(super) struct Inode {
 
 #[derive(Debug)]
 enum Content {
-    /// Bytes that are shared with their readers.
+    /// Complete: the bytes are shared with readers.
     Shared(Bytes),
-    /// Bytes that are still written.
+    /// Being written.
     Growing(Vec<u8>),
 }
 
@@ -41,7 +41,7 @@ enum Content {
 struct Table {
     number: u64,
     entries: Mutex<Entries>,
-    /// Whether a file whose bytes someone holds cannot be replaced or removed, as on Windows.
+    /// Whether a file whose bytes are in use cannot be replaced or removed, as on Windows.
     keeps_files_in_use: bool,
 }
 
@@ -51,10 +51,10 @@ struct Entries {
     folders: BTreeSet<PathBuf>,
 }
 
-/// All tables that live, by number.
+/// All existing tables, by number.
 static TABLES: Mutex<BTreeMap<u64, Weak<Table>>> = Mutex::new(BTreeMap::new());
 
-/// The last number that a table or a file got.
+/// The last number that was assigned to a table or file.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 fn next_number() -> u64 {
@@ -76,17 +76,17 @@ fn root(number: u64) -> PathBuf {
     format!("<memory-{number}>").into()
 }
 
-/// The root of the table that a path begins with, and the components after it. None if the path is one of the system.
+/// The root of the table with whose path a path begins, and the components after it. None for a path of the operating system.
 pub(super) fn root_of(path: &Path) -> Option<(Folder, PathBuf)> {
     let Some(Component::Normal(first)) = path.components().next() else { return None };
     let number = first.to_str()?.strip_prefix("<memory-")?.strip_suffix('>')?.parse().ok()?;
     let table = lock(&TABLES).get(&number)?.upgrade()?;
     let below = path.strip_prefix(first).ok()?;
-    // A path that leads out of the table is one at which there is nothing.
+    // A path out of the table does not exist.
     Some((Folder { table, below: PathBuf::new() }, normal(below).unwrap_or_else(|| below.to_owned())))
 }
 
-/// The path without `.` and `..`. None if it leads out of the table.
+/// The path without `.` and `..`. None if it is outside of the table.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -120,7 +120,7 @@ impl Entries {
         }
     }
 
-    /// Adds a file under a name that is free.
+    /// Adds a file under an unused name.
     fn add(&mut self, path: PathBuf, inode: Arc<Inode>) -> io::Result<()> {
         match self.stat(&path) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -132,7 +132,7 @@ impl Entries {
     }
 }
 
-/// There are no permissions and no times: a change is another file.
+/// Without permissions and times: a changed file is another file.
 fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
     let id = number.map(|number| FileId(Id::Numbers(u64::MAX, number)));
     Stat { kind, bytes, links: 1, mode: 0, owner: 0, group: 0, id, modified: Time::default(), changed: Time::default() }
@@ -198,18 +198,18 @@ impl Folder {
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        // Without a slash at the end where there is nothing below.
+        // Joining an empty path would add a slash.
         root(self.table.number).components().chain(self.below.components()).collect()
     }
 
-    /// The path of what is at a path, without `.` and `..`.
+    /// The path of an existing entry, without `.` and `..`.
     pub(super) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let below = normal(path).ok_or_else(not_found)?;
         self.entries().stat(&below)?;
         Ok(Folder { below, ..self.clone() }.path())
     }
 
-    /// The folder at a path, and no file.
+    /// The folder at a path.
     pub(super) fn open(&self, path: &Path) -> io::Result<Folder> {
         let below = normal(path).ok_or_else(not_found)?;
         let kind = self.entries().stat(&below)?.kind;
@@ -221,7 +221,7 @@ impl Folder {
     }
 
     pub(super) fn id(&self) -> FileId {
-        // A folder has the id of its table: there is nothing else to lock.
+        // A folder has the id of its table; the id is used for locks only.
         FileId(Id::Numbers(u64::MAX, self.table.number))
     }
 
@@ -267,7 +267,7 @@ impl Folder {
         }
     }
 
-    /// Gives a name to a file, which may have others.
+    /// Gives a file a name; it may have other names.
     pub(super) fn link(&self, inode: &Arc<Inode>, name: &OsStr) -> io::Result<()> {
         self.entries().add(self.at(name), Arc::clone(inode))
     }

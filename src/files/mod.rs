@@ -1,11 +1,11 @@
 //! The files that this crate reads and writes: the only module that opens, creates, renames or removes them by name.
 //!
-//! A [`Folder`] is an open folder. Names are looked up beneath it, one component at a time, and no link is followed: a file outside
-//! of the folder cannot be reached, even if a component is replaced by a link between two calls. A path that may contain links is
-//! resolved first, and its target is then opened beneath the folder that it must be in.
+//! A [`Folder`] is an open folder. Names are looked up beneath it, one component at a time, without following links: a file outside of
+//! the folder cannot be opened, even if a component is replaced by a link between two calls. A path that may contain links is resolved
+//! first; its target is then opened beneath the folder that must contain it.
 //!
 //! There are two backends: `system`, the files of the operating system, and `memory`, tables of names and bytes. Callers see opaque types
-//! and paths; a path that begins with that of a table in memory leads there, see [`Folder::memory`].
+//! and paths; a path that begins with the path of a table in memory refers to that table, see [`Folder::memory`].
 
 mod file;
 mod folder;

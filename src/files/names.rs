@@ -1,10 +1,10 @@
-//! Names that lead down only, and errors about names.
+//! Relative paths without `..`, and errors about names.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path};
 
-/// The components of a path that leads down only.
+/// The components of a relative path without `..`.
 pub(super) fn names(path: &Path) -> io::Result<impl DoubleEndedIterator<Item = &OsStr>> {
     let name = |component| match component {
         Component::Normal(name) => Ok(name),
@@ -13,7 +13,7 @@ pub(super) fn names(path: &Path) -> io::Result<impl DoubleEndedIterator<Item = &
     Ok(path.components().map(name).collect::<io::Result<Vec<_>>>()?.into_iter())
 }
 
-/// A name that is one component.
+/// A name of a single component.
 pub(super) fn only(name: &OsStr) -> io::Result<&OsStr> {
     let mut names = names(Path::new(name))?;
     match (names.next(), names.next()) {

@@ -1,5 +1,5 @@
-//! Folders of systems without handles of folders in the standard library: paths, each component of which is looked at before use.
-//! Between the look and the use it can be replaced by a link, which the systems of `unix.rs` exclude.
+//! Folders of systems for which the standard library has no folder handles: paths, each component of which is checked before use.
+//! Unlike on the systems of `unix.rs`, a component can be replaced by a link between the check and the use.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ pub(super) struct Folder(PathBuf);
 /// Folders have no locks here.
 pub(super) type Lock = ();
 
-/// Without locks, no other process has one.
+/// Without locks, no other process can hold one.
 pub(super) fn claim(_file: &File) -> bool {
     true
 }
@@ -31,7 +31,7 @@ pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
 /// Attributes are not copied here.
 pub(super) fn take_attributes(_file: &File, _old: &File) {}
 
-/// A new file has the permissions that its folder gives.
+/// A new file inherits the permissions of its folder.
 pub(super) fn can_keep_owner(_old: &Stat) -> bool {
     true
 }

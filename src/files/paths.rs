@@ -1,4 +1,4 @@
-//! Access to files by their paths, with links followed: before a [`Folder`] is opened.
+//! Access to files by path, following links: before a [`Folder`] is opened.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,7 +9,7 @@ use super::folder::Folder;
 use super::stat::{FileId, Kind, Stat};
 use super::{memory, system};
 
-/// Which file a path leads to, with links followed; none if there is nothing.
+/// The identity of the file at a path; links are followed. None if the path does not exist.
 #[must_use]
 pub fn id_of(path: &Path) -> Option<FileId> {
     match memory::root_of(path) {
@@ -18,10 +18,10 @@ pub fn id_of(path: &Path) -> Option<FileId> {
     }
 }
 
-/// The path of what is at a path, without links, `.` and `..`.
+/// The path without links, `.` and `..`.
 ///
 /// # Errors
-/// Those of the operating system; also if there is nothing.
+/// Those of the operating system; also if the path does not exist.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match memory::root_of(path) {
         Some((root, below)) => root.resolve(&below),
@@ -29,10 +29,10 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// What is at a path; a link is not followed.
+/// The metadata of a path; links are not followed.
 ///
 /// # Errors
-/// Those of the operating system; also if there is nothing.
+/// Those of the operating system; also if the path does not exist.
 pub fn stat(path: &Path) -> io::Result<Stat> {
     match memory::root_of(path) {
         Some((root, below)) => root.stat(below.as_os_str()),
@@ -40,10 +40,10 @@ pub fn stat(path: &Path) -> io::Result<Stat> {
     }
 }
 
-/// What a path leads to, with links followed.
+/// The metadata of a path; links are followed.
 ///
 /// # Errors
-/// Those of the operating system; also if there is nothing.
+/// Those of the operating system; also if the path does not exist.
 pub fn stat_target(path: &Path) -> io::Result<Stat> {
     match memory::root_of(path) {
         Some((root, below)) => root.stat(below.as_os_str()),
@@ -51,27 +51,27 @@ pub fn stat_target(path: &Path) -> io::Result<Stat> {
     }
 }
 
-/// Whether a path leads to a regular file, with links followed.
+/// Whether a path is that of a regular file; links are followed.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
     stat_target(path).is_ok_and(|found| found.kind == Kind::File)
 }
 
-/// The paths of everything in the folder at a path, in order.
+/// The sorted paths of the entries of the folder at a path.
 ///
 /// # Errors
 /// Those of the operating system.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
         Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
-        // Entries that cannot be read are left out.
+        // Entries that cannot be read are skipped.
         None => fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect(),
     };
     paths.sort();
     Ok(paths)
 }
 
-/// Opens whatever is at a path; links are followed.
+/// Opens the file, device or pipe at a path; links are followed.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -82,7 +82,7 @@ pub fn read(path: &Path) -> io::Result<Reading> {
     }
 }
 
-/// Creates a folder at a path, and those around it, as far as they do not exist.
+/// Creates a folder at a path, and missing parent folders.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -93,7 +93,7 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The number of this process; 0 where the system has no processes.
+/// The id of this process; 0 if the system has no processes.
 #[must_use]
 pub fn process_id() -> u32 {
     if cfg!(any(unix, windows)) { std::process::id() } else { 0 }

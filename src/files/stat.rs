@@ -1,11 +1,11 @@
-//! What the system says of a file.
+//! Metadata of files.
 
 use std::fs::File;
 use std::io;
 #[cfg(not(unix))]
 use std::time::SystemTime;
 
-/// What something in a folder is.
+/// The type of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
@@ -14,11 +14,11 @@ pub enum Kind {
     Folder,
     /// A symbolic link.
     Link,
-    /// A device, a pipe, a socket.
+    /// A device, pipe or socket.
     Other,
 }
 
-/// A file, whatever its names. Equal if both are known to be the same file.
+/// The identity of a file, independent of its names. Equal if both are known to be the same file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub(super) Id);
 
@@ -26,31 +26,31 @@ pub struct FileId(pub(super) Id);
 pub(super) enum Id {
     /// Device and inode.
     Numbers(u64, u64),
-    /// The resolved path, where the standard library knows nothing better.
+    /// The resolved path, on systems for which the standard library has no file ids.
     #[cfg(not(unix))]
     Path(std::path::PathBuf),
 }
 
-/// What the system says of a file.
+/// The metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
     /// Its length.
     pub bytes: u64,
-    /// How many names it has.
+    /// The number of its names.
     pub links: u64,
-    /// Who may do what, as in Unix; 0 elsewhere.
+    /// Its permissions, as on Unix; 0 on other systems.
     pub mode: u32,
-    /// The number of its owner; 0 except on Unix.
+    /// The id of its owner; 0 except on Unix.
     pub owner: u32,
-    /// The number of its group; 0 except on Unix.
+    /// The id of its group; 0 except on Unix.
     pub group: u32,
-    /// Which file it is; none where the system does not say.
+    /// Its identity; none if the system has no file ids.
     pub id: Option<FileId>,
-    /// When its content was last changed.
+    /// The time of the last change of its content.
     pub(super) modified: Time,
-    /// When its content or what is said here was last changed.
+    /// The time of the last change of its content or metadata.
     pub(super) changed: Time,
 }
 
@@ -61,7 +61,7 @@ pub(super) type Time = (i64, i64);
 pub(super) type Time = Option<SystemTime>;
 
 impl Stat {
-    /// What the system says of an open file.
+    /// The metadata of an open file.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -69,12 +69,12 @@ impl Stat {
         Ok(Stat::of(&file.metadata()?))
     }
 
-    /// Whether the content is the same as before, as far as the system tells. A new name or other permissions do not count.
+    /// Whether the content is the same as before, as far as the metadata shows. Other names and permissions do not count.
     #[must_use]
     pub fn has_content_of(&self, before: &Stat) -> bool {
         let is_same_file = self.id.is_none() || before.id.is_none() || self.id == before.id;
         let is_same = is_same_file && self.bytes == before.bytes && self.modified == before.modified;
-        // A writer can set the time of modification back, but not the other one, which new names and permissions change too.
+        // A writer can reset the modification time, but not the change time, which new names and permissions update too.
         let is_renamed = (self.links, self.mode, self.owner) != (before.links, before.mode, before.owner);
         is_same && (self.changed == before.changed || is_renamed)
     }

@@ -1,7 +1,7 @@
-//! Folders of Unix: handles, beneath which each component of a path is opened by itself and never as a link.
+//! Folders on Unix: handles, beneath which the components of a path are opened one by one, without following links.
 //!
-//! Linux has `openat2` for that, but not every kernel and not every sandbox permits it. A path without links needs no more than
-//! `openat` for each component, which all systems have.
+//! Linux has `openat2` for this, but some kernels and sandboxes do not permit it. For a path without links, `openat` for each component
+//! is sufficient, and all systems have it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,28 +18,28 @@ use rustix::io::Errno;
 
 use super::stat::{FileId, Id, Kind, Stat};
 
-/// How a folder is opened: on Linux and Android without the right to list it, which a run does not need.
+/// How a folder is opened: on Linux and Android without the permission to list it, which is not required.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The permissions of a new file and of a new folder, from which the user's mask is taken.
+/// The permissions of a new file and of a new folder, before the user's umask is applied.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
-/// A handle of the locked folder; closing it releases the lock, as does the end of the process.
+/// A handle of the locked folder; closing it, or the end of the process, releases the lock.
 pub(super) type Lock = OwnedFd;
 
-/// Locks a file. False if another process has the lock; a file system without locks has none to refuse.
+/// Locks a file. False if another process holds the lock; true if the file system does not support locks.
 pub(super) fn claim(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
 
-/// Whether a file's lock is known to be free: this process has it now.
+/// Whether a file's lock was free; this process holds it now.
 pub(super) fn is_unclaimed(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
@@ -48,7 +48,7 @@ pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
     let now = Stat::of_file(file)?;
     let mut mode = old.mode;
     if now.owner != old.owner && fchown(file, Some(Uid::from_raw(old.owner)), None).is_err() {
-        // Rights that come with the owner are not for another one.
+        // Set-user-id and set-group-id must not apply to another owner.
         mode &= 0o1777;
     }
     if now.group != old.group && fchown(file, None, Some(Gid::from_raw(old.group))).is_err() {
@@ -57,13 +57,13 @@ pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
     if now.mode != mode { set_mode(file, mode) } else { Ok(()) }
 }
 
-/// Whether a new file can get the owner of an older one: only the superuser gives files away.
+/// Whether a new file can get the owner of an older one: only the superuser can change owners.
 pub(super) fn can_keep_owner(old: &Stat) -> bool {
     let user = rustix::process::geteuid();
     user.is_root() || user.as_raw() == old.owner
 }
 
-#[allow(clippy::unnecessary_cast)] // The types of the mode differ between systems.
+#[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(fchmod(file, Mode::from_raw_mode(mode as _))?)
 }
@@ -82,7 +82,8 @@ impl Folder {
         Ok(id(&stat))
     }
 
-    /// Looks first: to open a device or a pipe may have effects. Should it become one meanwhile, nothing waits for it.
+    /// Checks the type first, since opening a device or a pipe can have effects. If the file is replaced by one in the meantime, opening
+    /// it does not block.
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
         match self.stat(name)?.kind {
             Kind::File => {}
@@ -139,7 +140,7 @@ impl Folder {
     pub(super) fn create_unnamed(&self) -> Option<File> {
         let file = openat(&self.0, ".", OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, NEW_FILE).ok()?;
         let file = File::from(file);
-        // Only by way of /proc can it get a name.
+        // It gets its name through /proc.
         std::fs::symlink_metadata(path_of(&file)).is_ok().then_some(file)
     }
 
@@ -165,19 +166,19 @@ impl Folder {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match rustix::fs::renameat_with(&self.0, from, &self.0, to, rustix::fs::RenameFlags::NOREPLACE) {
-            // The file system or the kernel does not have it.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.look_and_rename(from, to),
+            // Not supported by the file system or the kernel.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.check_and_rename(from, to),
             result => Ok(result?),
         }
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
     pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.look_and_rename(from, to)
+        self.check_and_rename(from, to)
     }
 
-    /// Other processes that hold the folder's lock do not come between.
-    fn look_and_rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    /// Not atomic, but other processes that change names hold the folder's lock.
+    fn check_and_rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.stat(to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.rename(from, to),
@@ -209,7 +210,7 @@ impl Folder {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Who may not list a folder cannot flush it either: that is then left to the system.
+    /// Flushing a folder requires the permission to list it; without it, the system flushes the folder later.
     pub(super) fn sync(&self) -> io::Result<()> {
         match self.readable() {
             Ok(folder) => File::from(folder).sync_all(),
@@ -218,25 +219,25 @@ impl Folder {
         }
     }
 
-    /// A second handle that can be read.
+    /// A second handle, for reading.
     fn readable(&self) -> io::Result<OwnedFd> {
         Ok(openat(&self.0, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
 }
 
-/// The access control list and the attributes of users; those of the system are for the system to set.
+/// Copies the access control list and user attributes, but not the attributes that the system sets.
 #[cfg(target_os = "linux")]
 pub(super) fn take_attributes(file: &File, old: &File) {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
 
-    /// The most that Linux allows for the names together, and for a value.
+    /// Linux's limit for the list of names, and for a value.
     const MOST: usize = 1 << 16;
     let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
     let Ok(bytes) = flistxattr(old, &mut names[..]) else { return };
     for name in names[..bytes].split(|&byte| byte == 0) {
         let is_taken = name.starts_with(b"user.") || name == b"system.posix_acl_access";
         if let (true, Ok(bytes)) = (is_taken, fgetxattr(old, name, &mut value[..])) {
-            // A file system that cannot keep it has other means, or none.
+            // Not every file system supports these attributes.
             fsetxattr(file, name, &value[..bytes], XattrFlags::empty()).ok();
         }
     }

@@ -8,7 +8,7 @@ use super::storage::{Chain, Place, Storage};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::control::Unit;
 use crate::dtype::DType;
-use crate::error::Invalid;
+use crate::error::{Classified, Invalid};
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Model, NodeId, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
@@ -136,8 +136,8 @@ pub struct Decisions<'m> {
 #[derive(Debug)]
 enum Skip {
     Because(Reason),
-    /// The model is invalid.
-    Invalid(String),
+    /// The model is invalid, at the cast.
+    Invalid(Box<Invalid>),
 }
 
 impl<R: Into<Reason>> From<R> for Skip {
@@ -177,8 +177,8 @@ impl Decisions<'_> {
         match self.fold(node) {
             Ok(()) => {}
             Err(Skip::Because(reason)) => self.kept.push((node, reason)),
-            Err(Skip::Invalid(what)) if self.invalid.is_none() => {
-                self.invalid = Some(Invalid::at(self.model.node_path(node), what));
+            Err(Skip::Invalid(invalid)) if self.invalid.is_none() => {
+                self.invalid = Some(Invalid { place: self.model.node_path(node), ..*invalid });
             }
             Err(Skip::Invalid(_)) => {}
         }
@@ -186,7 +186,7 @@ impl Decisions<'_> {
 
     fn fold(&mut self, node: NodeId) -> Result<(), Skip> {
         let cast = self.model.cast_node(node).map_err(|error| match error {
-            UnclearCast::Invalid(what) => Skip::Invalid(what),
+            UnclearCast::Invalid(what) => Skip::Invalid(Box::new(Invalid::at("", what))),
             UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
         })?;
         let ambiguous = |&value: &ValueId| self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed);
@@ -261,7 +261,10 @@ impl Decisions<'_> {
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(Box::new(error))),
-            _ => Skip::Invalid(format!("input '{}': {error}", self.model.name(value))),
+            _ => {
+                let what = format!("input '{}': {error}", self.model.name(value));
+                Skip::Invalid(Box::new(Invalid { kind: error.kind(), ..Invalid::at("", what) }.because(error)))
+            }
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
         Ok((tensor.load(self.model.data()).map_err(malformed)?, Err(value), value))

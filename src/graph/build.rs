@@ -109,7 +109,7 @@ impl<'m> Builder<'m> {
             for (initializer, tensor) in (0..).zip(&graph.initializer) {
                 if let Some(error) = self.fault(tensor) {
                     let scope = scope::scope_path(self.model, &self.index.kinds, scope);
-                    self.bad_tensors.push(Invalid::caused_by(format!("{scope} initializer '{}'", tensor.name()), &error));
+                    self.bad_tensors.push(Invalid::caused_by(format!("{scope} initializer '{}'", tensor.name()), error));
                 }
                 self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
             }
@@ -140,7 +140,7 @@ impl<'m> Builder<'m> {
         for (attribute, proto) in (0..).zip(&node.attribute) {
             if let Some(error) = proto.t.as_ref().and_then(|tensor| self.fault(tensor)) {
                 let node = scope::node_path(self.model, &self.index.kinds, id);
-                self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), &error));
+                self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), error));
             }
             for (list_index, graph) in graphs_of(proto) {
                 self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;

@@ -288,7 +288,7 @@ pub(super) fn node_text(model: &Model, node: NodeId) -> String {
 
 /// Findings of one rule about one thing are told apart by their number.
 pub(super) fn count_equals(found: &mut [Diagnostic]) {
-    // By hash, which is smaller than what it is made of.
+    // By hash, which is smaller than the hashed text.
     let mut seen: HashMap<u64, u32> = HashMap::with_capacity_and_hasher(found.len(), Default::default());
     for one in found {
         let count = seen.entry(hash(&[one.code(), &one.identity()])).or_default();

@@ -1,4 +1,4 @@
-//! Judges a model by rules, each of which names a pattern that should not be there.
+//! Checks a model with rules, each of which finds a pattern that is an error or undesirable.
 //!
 //! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; the comment at its head is its documentation, which
 //! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use crate::graph::Model;
 use diagnostic::SharedTexts;
 
-/// How a model is to be judged.
+/// How a model is linted.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'j> {
     /// The model file's name in what is reported.
@@ -58,7 +58,7 @@ pub enum Overlapping {
     Shown,
 }
 
-/// Judges a model. The diagnostics come in the order of the document, those of the model as a whole and of its values first.
+/// Lints a model. The diagnostics are in the order of the model; those of the model as a whole and of its values come first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let mut shared = SharedTexts::new(job.path);
@@ -91,7 +91,7 @@ struct Found {
 
 /// The findings to report, in the order of the document.
 fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
-    let subject = Subject::new(model);
+    let subject = Subject::new(model, noqa::unknown_rules);
     let mut found = Vec::new();
     for &(rule, severity) in job.selection.rules() {
         if model.control().check().is_err() {

@@ -6,7 +6,7 @@ use crate::graph::{Body, Model, ScopeId, ScopeKind};
 use crate::wire::schema::StringStringEntryProto;
 
 /// The metadata key.
-pub(super) const KEY: &str = "recast.noqa";
+const KEY: &str = "recast.noqa";
 
 /// Whether `recast.noqa` entries in a model suppress findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,11 +53,15 @@ fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[
 }
 
 fn entries_name(entries: &[StringStringEntryProto], rule: &Rule) -> bool {
-    let mut known = entries.iter().filter(|entry| entry.key() == KEY).flat_map(|entry| words(entry.value()));
-    known.any(|word| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule)))
+    words(entries).any(|word| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule)))
 }
 
-/// The words of an entry's value.
-pub(super) fn words(value: &str) -> impl Iterator<Item = &str> {
-    value.split([',', ' ', '\n', '\t']).filter(|word| !word.is_empty())
+/// The words of entries that name no rule.
+pub(super) fn unknown_rules(entries: &[StringStringEntryProto]) -> Vec<&str> {
+    words(entries).filter(|word| word.parse::<Selector>().is_err()).collect()
+}
+
+fn words(entries: &[StringStringEntryProto]) -> impl Iterator<Item = &str> {
+    let values = entries.iter().filter(|entry| entry.key() == KEY).map(|entry| entry.value());
+    values.flat_map(|value| value.split([',', ' ', '\n', '\t'])).filter(|word| !word.is_empty())
 }

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::MORE_SPECIFIC;
 use super::{Finding, Subject};
 
 /// A rule: a pattern, the function that finds it, and its documentation.
@@ -80,11 +79,6 @@ pub enum Selected {
 }
 
 impl Rule {
-    /// The rules whose findings about a node are hidden if this rule reports the node.
-    pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
-        MORE_SPECIFIC.iter().filter(move |(specific, _)| *specific == self).map(|&(_, general)| general)
-    }
-
     /// The documentation, in Markdown.
     #[must_use]
     pub fn documentation(&self) -> String {

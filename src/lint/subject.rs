@@ -10,7 +10,7 @@ use crate::facts::infer::{Inferred, infer};
 use crate::folding;
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
 use crate::tensor::Allowance;
-use crate::wire::schema::NodeProto;
+use crate::wire::schema::{NodeProto, StringStringEntryProto};
 
 /// A model to lint.
 #[derive(Debug)]
@@ -24,7 +24,12 @@ pub struct Subject<'m> {
     /// The remaining allowance for computing the results of casts of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
     quantizers: Vec<ResolvedQuantize>,
+    /// The words of `recast.noqa` entries that name no rule. A function, since rules do not depend on the table of rules.
+    pub(super) unknown_rules: UnknownRules,
 }
+
+/// The words of `recast.noqa` entries that name no rule.
+pub(super) type UnknownRules = fn(&[StringStringEntryProto]) -> Vec<&str>;
 
 /// A valid `Cast` or `CastLike` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +80,7 @@ pub struct Chain<'s, 'm> {
 
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
-    #[must_use]
-    pub fn new(model: &'m Model) -> Subject<'m> {
+    pub(super) fn new(model: &'m Model, unknown_rules: UnknownRules) -> Subject<'m> {
         let mut subject = Subject {
             model,
             inferred: OnceCell::new(),
@@ -84,6 +88,7 @@ impl<'m> Subject<'m> {
             casts_by_output: HashMap::new(),
             allowance: RefCell::default(),
             quantizers: Vec::new(),
+            unknown_rules,
         };
         subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
         subject.casts_by_output = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();

@@ -11,13 +11,13 @@ use crate::shown::{Document, PLAIN, STRONG, Shown};
 pub struct Meaning {
     /// The code.
     pub code: &'static str,
-    /// What it is a code of.
+    /// The kind of the code.
     pub of: &'static str,
     /// Its meaning.
     pub meaning: &'static str,
 }
 
-/// The headings of the tables of codes, and what the codes stand for.
+/// The headings of the tables of codes, and the kinds of the codes.
 const TABLES: [(&str, &str); 3] = [
     ("## Error codes", "an error"),
     ("### Reasons for casts that are not folded", "a reason why a cast is not folded"),

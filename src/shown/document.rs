@@ -13,7 +13,7 @@ use super::escape::{self, Part};
 #[derive(Default)]
 pub struct Document<'d> {
     text: String,
-    /// What follows the text; it is made while it is written, since it may take much more memory than what it is made of.
+    /// The rest, after the text; it is made while it is written, since it may take much more memory than the value from which it is made.
     rest: Option<Rest<'d>>,
 }
 

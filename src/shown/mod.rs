@@ -54,7 +54,7 @@ impl Shown {
         shown
     }
 
-    /// Adds a line. It stays one line, whatever the names in it contain.
+    /// Adds a line. It stays one line even if the names in it contain line breaks.
     pub fn push_line(&mut self, line: fmt::Arguments) {
         let line = line.as_str().map_or_else(|| Cow::Owned(line.to_string()), Cow::Borrowed);
         self.push_styled_line(&[(PLAIN, &line)]);
@@ -134,7 +134,7 @@ impl Shown {
     }
 }
 
-/// Text that is made while it is written, since it may take much more memory than what it is made of.
+/// Text that is made while it is written, since it may take much more memory than the value from which it is made.
 pub struct Parts<'d>(Box<Make<'d>>);
 
 type Make<'d> = dyn Fn(&mut Put) -> io::Result<()> + 'd;

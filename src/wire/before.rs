@@ -1,4 +1,4 @@
-//! What was at a path, to be compared with what is there later.
+//! The recorded state of a path, for comparison with a later state.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::paths::{at, folder_of};
 use crate::files::{self, Folder, Stat};
 
-/// What was at a path at some time.
+/// The state of a path at some time.
 #[derive(Clone, Debug)]
 pub struct Before {
     path: PathBuf,
@@ -14,7 +14,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// What is at a path now.
+    /// The current state of a path.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -22,23 +22,23 @@ impl Before {
         Ok(Before { path: path.to_owned(), stat: stat(path)? })
     }
 
-    /// Whether there was something.
+    /// Whether the path existed.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.stat.is_some()
     }
 
-    /// Whether both were one file, under whatever names.
+    /// Whether both were the same file, under any names.
     #[must_use]
     pub fn is_same_file(&self, other: &Before) -> bool {
         let id = |before: &Before| before.stat.as_ref().and_then(|stat| stat.id.clone());
         id(self).is_some() && id(self) == id(other)
     }
 
-    /// Checks that there is still the same.
+    /// Checks that the state is unchanged.
     ///
     /// # Errors
-    /// If not; else those of the operating system.
+    /// If it has changed; also those of the operating system.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         let is_same = match (&stat(&self.path)?, &self.stat) {
             (Some(now), Some(before)) => now.has_content_of(before),

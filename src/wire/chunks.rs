@@ -1,4 +1,4 @@
-//! A layout in chunks: how it is written to a stream, and compared with a file.
+//! Layouts in chunks: writing to a stream, and comparison with a file.
 
 use std::io::{self, Write};
 
@@ -8,20 +8,20 @@ use super::piece::Piece;
 use super::recipe::GRAIN;
 use crate::parallel;
 
-/// Bytes that one thread computes or copies, and writes, at a time.
+/// The number of bytes that a thread computes or copies, and writes, at a time.
 pub(super) const CHUNK: usize = 2730 * GRAIN;
 
 /// A part of a piece.
 pub(super) struct Chunk<'p> {
     pub piece: &'p Piece,
-    /// Where it begins in the piece.
+    /// Its offset in the piece.
     pub start: usize,
     pub bytes: usize,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub place: u64,
 }
 
-/// All parts of the pieces; `step` is the length of the parts of a piece at a place in the file.
+/// All parts of the pieces; `step` gives the length of the parts of a piece at an offset in the file.
 pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut place = 0;
@@ -36,7 +36,7 @@ pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> V
     chunks
 }
 
-/// Writes from the first byte to the last: for pipes.
+/// Writes sequentially, for pipes.
 pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _| CHUNK) {
@@ -53,7 +53,7 @@ pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Resul
 }
 
 impl Layout {
-    /// Writes the file from the first byte to the last.
+    /// Writes the file sequentially.
     ///
     /// # Errors
     /// Those of the writer.
@@ -61,7 +61,7 @@ impl Layout {
         write_in_order(self, out)
     }
 
-    /// Whether these are the bytes that a file has already. Stops at the first difference.
+    /// Whether an existing file has the same bytes. Stops at the first difference.
     #[must_use]
     pub fn is_content_of(&self, found: &[u8]) -> bool {
         let pieces = self.pieces();

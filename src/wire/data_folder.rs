@@ -1,4 +1,4 @@
-//! The files beside a model that hold values of its tensors.
+//! Access to the data files of a model.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,21 +12,21 @@ use super::paths::{at, folder_of};
 use crate::error::{Classified, ErrorKind, shortened};
 use crate::files::{self, Folder, Kind, OpenFile, Stat, id_of};
 
-/// The folder that a model's data files are looked for in.
+/// The folders in which a model's data files are looked up.
 ///
-/// A model may name any path. One that leads out of the model's folder, by `..` or by a link, is refused, unless it leads into a
-/// folder that was allowed by name; so is anything other than a regular file, since opening a device or a pipe may have effects or
-/// never end. Each file is mapped once.
+/// A model may name any path. A path out of the model's folder, by `..` or by a link, is refused, unless it is in a folder that was
+/// explicitly allowed. Only regular files are opened, since opening a device or a pipe can have effects or block. Each file is mapped
+/// once.
 ///
-/// The folders are open as long as this value lives. A path is resolved, and what it resolves to is opened beneath the folder that it
-/// must be in without following a link: a folder that is replaced by a link between the two steps leads to an error, never outside.
+/// The folders are open as long as this value exists. A path is resolved, and its target is opened beneath the folder that must contain
+/// it, without following links: if a folder is replaced by a link between the two steps, the result is an error.
 #[derive(Debug, Default)]
 pub struct DataFolder {
-    /// None for a model that came out of a pipe.
+    /// None for a model from a pipe.
     folder: Option<PathBuf>,
-    /// Folders that files may be in.
+    /// Folders that may contain data files.
     roots: Vec<Folder>,
-    /// Folders that also an absolute path may lead into.
+    /// Explicitly allowed folders, which absolute paths may name too.
     allowed: Vec<Folder>,
     /// The model itself, if it is a regular file.
     model: Option<Located>,
@@ -51,12 +51,12 @@ pub struct Located {
     folder: Folder,
     /// The path beneath the folder: no links, no `..`.
     below: PathBuf,
-    /// What the system says of it.
+    /// Its metadata.
     pub stat: Stat,
 }
 
 impl Located {
-    /// Its path, with all links resolved.
+    /// Its path, with links resolved.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(&self.below)
@@ -68,7 +68,7 @@ impl Located {
         self.path().strip_prefix(folder.path()).ok().map(Path::to_owned)
     }
 
-    /// Removes it, if it is still the file that was looked at.
+    /// Removes it, if it is still the same file.
     ///
     /// # Errors
     /// Those of the operating system; also if it has changed.
@@ -83,7 +83,7 @@ impl Located {
     }
 }
 
-/// A file that holds values of tensors.
+/// A file with values of tensors.
 #[derive(Clone, Debug)]
 pub struct DataFile {
     /// Its path, with all links resolved.
@@ -92,34 +92,42 @@ pub struct DataFile {
     pub bytes: Bytes,
 }
 
-/// A location at which no data can be read.
+/// Why no data can be read at a location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLocation {
     /// The model has no folder.
-    #[error("a model from standard input has no folder to look for its data file '{0}' in; give the model as a file")]
+    #[error("data file '{0}': a model from a stream has no folder; give the model as a file")]
     NoFolder(String),
-    /// The path does not begin at the model's folder.
-    #[error("data file '{0}': is an absolute path, which may lead anywhere; --allow-data-dir allows a folder")]
+    /// The path is absolute, and no folder was explicitly allowed.
+    #[error("data file '{0}': is an absolute path, and no folder outside the model's folder is allowed")]
     Absolute(String),
-    /// The path ends outside the model's folder.
-    #[error("data file '{location}': leads to {}, outside the model's folder; --allow-data-dir allows a folder", path.display())]
+    /// The path is outside of the model's folder and the allowed folders.
+    #[error("data file '{location}': resolves to {}, outside the model's folder and the allowed folders", path.display())]
     Outside {
-        /// What the model says.
+        /// The location in the model.
         location: String,
-        /// Where it leads.
+        /// The resolved path.
         path: PathBuf,
     },
-    /// A folder, a device, a pipe, a socket.
+    /// A folder, device, pipe or socket.
     #[error("data file '{0}': is not a regular file")]
     NoFile(String),
-    /// The operating system refuses it.
+    /// An error of the operating system.
     #[error("data file '{0}': {1}")]
     Unreadable(String, String),
 }
 
+impl BadLocation {
+    /// Whether the location is outside of the model's folder and the allowed folders.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        matches!(self, BadLocation::Absolute(_) | BadLocation::Outside { .. })
+    }
+}
+
 impl DataFolder {
-    /// The folder of a model file. If that is a link, the folder of the file it leads to counts as the model's folder too: a store of
-    /// files may keep both a model and its data under other names than the links that people see.
+    /// The folder of a model file. If the file is a link, the folder of its target is a model's folder too: a cache may store a model and
+    /// its data under other names than the links that users see.
     #[must_use]
     pub fn of_model(model: &Path) -> DataFolder {
         let folder = folder_of(model);
@@ -130,7 +138,7 @@ impl DataFolder {
         DataFolder { folder: Some(folder), roots, ..DataFolder::default() }
     }
 
-    /// The folder of a model file, and the model, opened in it.
+    /// The folder of a model file, and the model file, opened beneath it.
     pub(super) fn and_model(model: &Path) -> io::Result<(DataFolder, OpenFile)> {
         let changed = || io::Error::other("changed while it was opened");
         let folder = folder_of(model);
@@ -139,25 +147,25 @@ impl DataFolder {
         if folder_of(&resolved) != roots[0].path() {
             roots.push(Folder::open(&folder_of(&resolved))?);
         }
-        let (home, name) = (&roots[roots.len() - 1], Path::new(resolved.file_name().ok_or_else(changed)?));
-        if home.path() != folder_of(&resolved) {
+        let (root, name) = (&roots[roots.len() - 1], Path::new(resolved.file_name().ok_or_else(changed)?));
+        if root.path() != folder_of(&resolved) {
             return Err(changed());
         }
-        let file = home.read(name)?;
-        let located = Located { folder: home.clone(), below: name.to_owned(), stat: file.stat().clone() };
+        let file = root.read(name)?;
+        let located = Located { folder: root.clone(), below: name.to_owned(), stat: file.stat().clone() };
         Ok((DataFolder { folder: Some(folder), roots, model: Some(located), ..DataFolder::default() }, file))
     }
 
-    /// Allows files in another folder too.
+    /// Allows data files in another folder.
     ///
     /// # Errors
-    /// If there is no such folder.
+    /// If the folder does not exist; also those of the operating system.
     pub fn allow(&mut self, folder: &Path) -> io::Result<()> {
         self.allowed.push(Folder::open(folder)?);
         Ok(())
     }
 
-    /// The folder as it was given; none for a model that came out of a pipe.
+    /// The folder as it was given; none for a model from a pipe.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.folder.as_deref()
@@ -166,7 +174,7 @@ impl DataFolder {
     /// Maps the file at a location.
     ///
     /// # Errors
-    /// Where the location leads out of the folder, or to nothing that can be mapped.
+    /// If the location is outside of the folder, or the file cannot be mapped.
     pub fn open(&self, location: &str) -> Result<DataFile, BadLocation> {
         let mut files = self.lock();
         if let Some(known) = files.by_location.get(location) {
@@ -190,7 +198,7 @@ impl DataFolder {
         opened
     }
 
-    /// All of the file that bytes are a part of, if it was opened here.
+    /// The complete file that contains some bytes, if it was opened through this value.
     #[must_use]
     pub fn file_around(&self, bytes: &[u8]) -> Option<Bytes> {
         let range = bytes.as_ptr_range();
@@ -201,21 +209,21 @@ impl DataFolder {
         self.lock().by_path.values().find(is_around).map(|file| file.bytes.clone())
     }
 
-    /// The paths of all files that were opened here.
+    /// The paths of all open files.
     #[must_use]
     pub fn opened(&self) -> Vec<PathBuf> {
         self.lock().by_path.keys().cloned().collect()
     }
 
-    /// Whether a path leads to a file that was opened here, under this name or another one.
+    /// Whether a path is that of an open file, under any of its names.
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
         let id = id_of(path);
         id.is_some() && self.lock().by_path.values().any(|file| file.at.stat.id == id)
     }
 
-    /// Checks that the model and all data files that were opened here are as they were when they were opened. To be called after the
-    /// last read, and before anything that was made of them gets its name.
+    /// Checks that the model and all data files are unchanged since they were opened. To be called after the last read, and before a file
+    /// that was computed from them gets its name.
     ///
     /// # Errors
     /// "changed while it was read", with the path; also those of the operating system.
@@ -224,13 +232,13 @@ impl DataFolder {
         self.lock().by_path.values().try_for_each(|file| file.at.expect_unchanged())
     }
 
-    /// Lets go of all files that were opened here; a later use opens them anew. To be called before a file of this folder is replaced or
-    /// removed: some systems refuse that for a mapped file.
+    /// Closes all files; a later use opens them again. To be called before a file of this folder is replaced or removed: some systems
+    /// refuse that for a mapped file.
     pub fn release(&self) {
         *self.lock() = Files::default();
     }
 
-    /// The model itself, if it was opened with this folder and is a regular file.
+    /// The model file, if it was opened with this folder and is a regular file.
     #[must_use]
     pub fn model(&self) -> Option<&Located> {
         self.model.as_ref()
@@ -240,38 +248,38 @@ impl DataFolder {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks for the file at a location, and does not open it.
+    /// Finds the file at a location without opening it.
     ///
     /// # Errors
-    /// Where the location leads out of the folder, or to something other than a regular file.
+    /// If the location is outside of the folder, or not that of a regular file.
     pub fn locate(&self, location: &str) -> Result<Located, BadLocation> {
         let Some(folder) = &self.folder else {
-            return Err(BadLocation::NoFolder(told(location)));
+            return Err(BadLocation::NoFolder(for_message(location)));
         };
         let is_absolute = Path::new(location).has_root() || Path::new(location).is_absolute();
         if is_absolute && self.allowed.is_empty() {
-            return Err(BadLocation::Absolute(told(location)));
+            return Err(BadLocation::Absolute(for_message(location)));
         }
         let folder = self.roots.first().map_or(folder.as_path(), Folder::path);
         let path = files::resolve(&folder.join(location)).map_err(|error| unreadable(location, error))?;
         let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
         let beneath = |root: &Folder| Some((root.clone(), path.strip_prefix(root.path()).ok()?.to_owned()));
         let Some((folder, below)) = roots.iter().chain(&self.allowed).find_map(beneath) else {
-            return Err(BadLocation::Outside { location: told(location), path });
+            return Err(BadLocation::Outside { location: for_message(location), path });
         };
         if below == Path::new("") {
-            return Err(BadLocation::NoFile(told(location)));
+            return Err(BadLocation::NoFile(for_message(location)));
         }
         match folder.stat(&below).map_err(|error| unreadable(location, error))? {
             Some(stat) if stat.kind == Kind::File => Ok(Located { folder, below, stat }),
-            Some(stat) if stat.kind != Kind::Link => Err(BadLocation::NoFile(told(location))),
+            Some(stat) if stat.kind != Kind::Link => Err(BadLocation::NoFile(for_message(location))),
             _ => Err(unreadable(location, io::Error::other("changed while it was opened"))),
         }
     }
 }
 
 fn unreadable(location: &str, error: io::Error) -> BadLocation {
-    BadLocation::Unreadable(told(location), error.to_string())
+    BadLocation::Unreadable(for_message(location), error.to_string())
 }
 
 impl Classified for BadLocation {
@@ -280,7 +288,7 @@ impl Classified for BadLocation {
     }
 }
 
-/// A location for a message: the model chose it, of any length.
-fn told(location: &str) -> String {
+/// A location, shortened for messages: the model may choose a location of any length.
+fn for_message(location: &str) -> String {
     shortened(location).into_owned()
 }

@@ -1,4 +1,4 @@
-//! A protobuf field as it stands in the file.
+//! Encoded protobuf fields.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use prost::encoding::{self, DecodeContext, WireType};
 use super::piece::{Piece, put};
 use super::recipe::Recipe;
 
-/// A field that is not decoded any further: its number and its value.
+/// An undecoded field: its number and value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// The field's number.
     pub tag: u32,
-    /// What follows the key.
+    /// The value after the key.
     pub value: Value,
 }
 
@@ -25,7 +25,7 @@ pub enum Value {
     Varint(u64),
     /// Wire type 1.
     Fixed64(u64),
-    /// Wire type 2; a slice of the file, without its length.
+    /// Wire type 2; a slice of the file, without the length.
     Len(Bytes),
     /// Wire types 3 and 4: the fields up to the end of the group, encoded.
     Group(Bytes),
@@ -35,19 +35,19 @@ pub enum Value {
     Made(Arc<dyn Recipe>),
 }
 
-/// Groups may be nested this deep, as prost itself allows for messages.
+/// The maximum depth of nested groups: prost's limit for messages.
 const GROUP_DEPTH: usize = 100;
 
 impl Field {
-    /// The fields of a message, in the order of the file; messages inside stay encoded, as slices of the bytes.
+    /// The fields of a message, in the order of the file; nested messages stay encoded, as slices of the bytes.
     ///
     /// # Errors
-    /// Where the bytes are no message.
+    /// If the bytes are not a message.
     pub fn read_all(message: Bytes) -> Result<Vec<Field>, DecodeError> {
         Field::all(message).collect()
     }
 
-    /// As [`Field::read_all`], one by one.
+    /// Like [`Field::read_all`], as an iterator.
     pub fn all(mut message: Bytes) -> impl Iterator<Item = Result<Field, DecodeError>> {
         std::iter::from_fn(move || {
             message.has_remaining().then(|| {
@@ -57,7 +57,7 @@ impl Field {
         })
     }
 
-    /// Takes the value that follows a key off `buf`. A value with a length is not copied if `buf` is a [`Bytes`].
+    /// Removes the value after a key from `buf`. A length-delimited value is not copied if `buf` is a [`Bytes`].
     pub(super) fn take(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<Field, DecodeError> {
         let value = match wire_type {
             WireType::StartGroup => {
@@ -115,7 +115,7 @@ impl Field {
     }
 }
 
-/// The values with a length in the field of this number, up to where the bytes are no message.
+/// The length-delimited values of the field with this number, until the bytes are not a message.
 pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
     let next = move || {
         let (tag, wire_type) = encoding::decode_key(&mut message).ok()?;
@@ -132,7 +132,7 @@ pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]>
     std::iter::from_fn(next).flatten()
 }
 
-/// Takes a value that is no group.
+/// Removes a value that is not a group.
 fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext) -> Result<Value, DecodeError> {
     Ok(match wire_type {
         WireType::Varint => Value::Varint(encoding::decode_varint(buf)?),
@@ -155,7 +155,7 @@ fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeCon
     })
 }
 
-/// Copies the fields of a group, and takes its end off `buf` too.
+/// Copies the fields of a group, and removes them and its end from `buf`.
 fn copy_group(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     if depth == 0 {
         return Err(unskippable(tag, buf, ctx));
@@ -173,13 +173,13 @@ fn copy_group(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize, o
     }
 }
 
-/// prost's own error for what cannot be skipped: an end without a start, a nesting too deep.
+/// prost's error for a field that cannot be skipped: an end without a start, or nesting that is too deep.
 fn unskippable(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext) -> DecodeError {
     let skipped = encoding::skip_field(WireType::EndGroup, tag, buf, ctx.clone());
     skipped.expect_err("an end without a start is never skipped")
 }
 
-/// Computed bytes are equal to any that have the same content.
+/// Computed bytes are equal to other bytes with the same content.
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         match (self, other) {
@@ -194,7 +194,7 @@ impl PartialEq for Value {
 }
 
 impl Value {
-    /// How many bytes a value with a length has; none for other wire types.
+    /// The length of a length-delimited value; none for other wire types.
     #[must_use]
     pub fn length(&self) -> Option<usize> {
         match self {
@@ -204,7 +204,7 @@ impl Value {
         }
     }
 
-    /// The bytes of a value with a length that is there; none for one that is computed and for other wire types.
+    /// The bytes of a length-delimited value; none if they are computed, and for other wire types.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&Bytes> {
         match self {
@@ -213,7 +213,7 @@ impl Value {
         }
     }
 
-    /// The bytes of a value with a length, computed if need be; none for other wire types.
+    /// The bytes of a length-delimited value, which are computed if necessary; none for other wire types.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Bytes> {
         match self {

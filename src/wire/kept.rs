@@ -1,4 +1,4 @@
-//! A message together with what its schema does not know.
+//! Messages with their unknown fields.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -16,22 +16,22 @@ use super::outline;
 use super::piece::{Piece, put};
 use crate::error::{Classified, ErrorKind, Place};
 
-/// A field number has 29 bits; with the wire type's 3 that makes 32, seven a byte.
+/// A key has 32 bits: 29 of the field number and 3 of the wire type. A varint holds 7 bits per byte.
 const LONGEST_KEY: usize = 5;
 
-/// What the schema knows of a message; generated from `proto/onnx.proto`.
+/// What the schema declares for a message; generated from `proto/onnx.proto`.
 pub trait Known: Message + Default {
     /// The numbers of the fields that are decoded into the struct.
     const FIELDS: &'static [u32];
-    /// What the schema says of it.
+    /// The fields of the message in the schema.
     const OUTLINE: &'static outline::Message;
 
-    /// Reserves memory for one more item of the list with this number while the list is short. Most lists hold one or two items, for
-    /// which a `Vec` that grows by itself reserves four.
+    /// Reserves memory for one more item of the list with this number while the list is short. Most lists have one or two items, but a
+    /// `Vec` reserves memory for four at first.
     fn reserve_item(&mut self, tag: u32);
 }
 
-/// Lists up to this length grow item by item.
+/// Lists up to this length grow by one item at a time.
 const SHORT_LIST: usize = 4;
 
 /// [`Known::reserve_item`] for one list.
@@ -42,21 +42,21 @@ pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
     }
 }
 
-/// A message `M` with all fields of the file: those that the schema decodes are `M`'s, reached through `Deref`; the others are
-/// kept as they came.
+/// A message `M` with all fields of the file: fields that the schema decodes are those of `M`, accessible through `Deref`; the others are
+/// kept encoded.
 ///
-/// A message that nobody reached for mutably since it was decoded is written with the very bytes it came from. One that was
-/// changed is encoded anew, its undecoded fields last; the messages inside it are still judged one by one.
+/// A message that was not borrowed mutably since it was decoded is written with its original bytes. A changed message is encoded again,
+/// with its undecoded fields last; for each message inside it, the same rule applies.
 ///
-/// It stands behind a pointer: most of the messages that a message may hold are not there.
+/// It is boxed, since most of the optional messages in a message are absent.
 #[derive(Clone)]
 pub struct Kept<M>(Box<Inner<M>>);
 
 #[derive(Clone, Default)]
 struct Inner<M> {
     known: M,
-    /// Few messages have undecoded fields, so the list is behind a pointer. No list and an empty one are equal.
-    // A pointer takes a third of a `Vec`, and most messages have no such fields.
+    /// The list is boxed, since few messages have undecoded fields, and a pointer takes a third of the memory of a `Vec`. No list and an
+    /// empty list are equal.
     #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<Field>>>,
     source: Source,
@@ -77,19 +77,19 @@ impl<M: Message> Inner<M> {
     }
 }
 
-/// The bytes that a message came from: one run, whose keys an encoder would write the same way.
+/// The original bytes of a message: one run, whose keys are encoded as an encoder would encode them.
 #[derive(Clone, Default)]
 struct Source {
-    /// Where the first field began.
+    /// The offset of the first field.
     start: usize,
-    /// Where the last field ended; zero if no field was decoded yet.
+    /// The end of the last field; zero if no field was decoded yet.
     end: usize,
-    /// All that was decoded; none once the message was changed, or did not stand in one run.
+    /// All decoded bytes; none if the message was changed, or its bytes were not one run.
     input: Option<Arc<Bytes>>,
 }
 
 impl Source {
-    /// Adds the field that stands in `input` from `start` to `end`.
+    /// Adds the field in `input` from `start` to `end`.
     fn add(&mut self, input: &Arc<Bytes>, start: usize, end: usize, key: &[u8]) {
         let is_first = self.end == 0;
         let goes_on = is_first || (self.input.is_some() && self.end == start);
@@ -109,21 +109,21 @@ impl Source {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", self.at())]
 pub struct Malformed {
-    /// Where the field that cannot be read begins.
+    /// The offset of the field that cannot be decoded.
     pub offset: u64,
     /// The path of that field: `graph.node[3].attribute[0].t`; empty if the bytes there belong to no field.
     pub field: String,
-    /// What is wrong.
+    /// The fault.
     pub reason: Reason,
 }
 
 /// Why bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// They are not protobuf, or the types of their fields are others.
+    /// They are not protobuf, or their fields have other types.
     #[error("{}", in_plain_words(.0))]
     Protobuf(#[from] DecodeError),
-    /// There are so many messages in so few bytes that only a file made for the purpose has them.
+    /// The messages are so dense that only a file made for this purpose contains them.
     #[error("the messages up to here take {} MiB of memory, which no file of this size needs", .0 >> 20)]
     TooDense(usize),
 }
@@ -151,7 +151,7 @@ impl Malformed {
     }
 }
 
-/// What prost found. The path that it gives in front of that is left out: [`Malformed::field`] says it with indices.
+/// prost's message without the path at its beginning, since [`Malformed::field`] has the path with indices.
 fn in_plain_words(error: &DecodeError) -> String {
     let text = error.to_string();
     let mut reason = text.strip_prefix("failed to decode Protobuf message: ").unwrap_or(&text);
@@ -168,14 +168,14 @@ fn in_plain_words(error: &DecodeError) -> String {
     }
 }
 
-/// The memory that messages and lists may take, without their values: this much, and so many bytes for each byte of the file. The densest
-/// models, which declare the shapes of many values, need 20 bytes for each of theirs; an empty node takes 188 for its two.
+/// The memory limit for messages and lists, without their values: a constant plus a multiple of the length of the file. The densest
+/// models, which declare the shapes of many values, need 20 bytes per byte; an empty node, of two bytes, takes 188.
 const ROOM: usize = 256 << 20;
 const ROOM_PER_BYTE: usize = 20;
 
 thread_local! {
-    /// prost's decoding has no room for context, so it is kept beside it: the bytes that [`Kept::from_bytes`] decodes on this
-    /// thread, where the innermost field began that could not be decoded, and the memory that is left for messages.
+    /// Context of the decoding on this thread, since prost's functions have no parameter for it: the bytes that [`Kept::from_bytes`]
+    /// decodes, the offset of the innermost field that could not be decoded, and the memory that is left for messages.
     static INPUT: RefCell<Arc<Bytes>> = RefCell::default();
     static FAILED_AT: Cell<Option<usize>> = const { Cell::new(None) };
     static ROOM_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -187,10 +187,10 @@ fn take_room(bytes: usize) {
 }
 
 impl<M: Known> Kept<M> {
-    /// Decodes a message without copying its long values: they are slices of `bytes`.
+    /// Decodes a message without copying its long values, which become slices of `bytes`.
     ///
     /// # Errors
-    /// Where the bytes are no message of this schema, with the offset of the field that cannot be read.
+    /// If the bytes are not a message of this schema, with the offset of the field that cannot be decoded.
     pub fn from_bytes(bytes: Bytes) -> Result<Kept<M>, Malformed> {
         INPUT.set(Arc::new(bytes.clone()));
         FAILED_AT.set(None);
@@ -215,20 +215,20 @@ impl<M: Known> Kept<M> {
         }
         INPUT.take();
         ROOM_LEFT.set(usize::MAX);
-        // Of the outermost message it is known where it begins and ends, however its keys are written.
+        // The range of the outermost message is known, even if its keys are encoded in an unusual way.
         message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
         result.map(|()| message)
     }
 }
 
 impl<M> Kept<M> {
-    /// Where the message's first field began in the bytes it was decoded from; zero for one that was made.
+    /// The offset of the message's first field in the bytes from which it was decoded; zero for a message that was not decoded.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.0.source.start as u64
     }
 
-    /// The bytes that the message came from, if it is as it came and its bytes stood in one run.
+    /// The original bytes of the message, if it is unchanged and they are one run.
     #[must_use]
     pub fn source(&self) -> Option<Bytes> {
         let Source { start, end, input } = &self.0.source;
@@ -247,25 +247,25 @@ impl<M> Kept<M> {
         })
     }
 
-    /// Fields that are not decoded, in the order of the file: unknown ones, and the values of a tensor.
+    /// Undecoded fields, in the order of the file: unknown fields, and the values of a tensor.
     #[must_use]
     pub fn rest(&self) -> &[Field] {
         self.0.rest()
     }
 
-    /// The value of the last undecoded field with this number: for a field that is not repeated, the one that counts.
+    /// The value of the last undecoded field with this number. The last value is the one that counts for a field that is not repeated.
     #[must_use]
     pub fn undecoded(&self, tag: u32) -> Option<&Value> {
         self.0.rest().iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
     }
 
-    /// The undecoded fields, to be changed.
+    /// The undecoded fields, for changes.
     pub fn rest_mut(&mut self) -> &mut Vec<Field> {
         self.0.source.input = None;
         self.0.rest.get_or_insert_default()
     }
 
-    /// Takes the message apart; what was not decoded is lost.
+    /// The decoded part of the message; undecoded fields are lost.
     #[must_use]
     pub fn into_known(self) -> M {
         self.0.known
@@ -273,9 +273,9 @@ impl<M> Kept<M> {
 }
 
 impl<M: Default> Default for Kept<M> {
-    /// While bytes are decoded, every message in them begins here: the room for messages gets smaller.
+    /// Every decoded message begins here, and reduces the memory that is left for messages.
     fn default() -> Kept<M> {
-        // Allocators need more than they are asked for.
+        // Allocators use more memory than is requested.
         take_room(size_of::<Inner<M>>() * 9 / 8);
         Kept(Box::default())
     }
@@ -302,7 +302,7 @@ impl<M> DerefMut for Kept<M> {
     }
 }
 
-/// Where a message stood in its file is no part of what it says.
+/// The offset in the file does not affect equality.
 impl<M: PartialEq> PartialEq for Kept<M> {
     fn eq(&self, other: &Kept<M>) -> bool {
         let Inner { known, rest: _, source: _ } = &*self.0;
@@ -335,7 +335,7 @@ impl<M: Known> Message for Kept<M> {
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
         let result = if ROOM_LEFT.get() == 0 {
-            // What the error says makes no difference: the cause is known.
+            // The text of the error is not used: the cause is known.
             decode_varint(&mut &[][..]).map(drop)
         } else if M::FIELDS.contains(&tag) {
             self.0.known.reserve_item(tag);

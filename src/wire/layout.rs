@@ -1,4 +1,4 @@
-//! What a file will consist of, before any of it is written.
+//! The content of a file before it is written.
 
 use std::io;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::piece::{Piece, Run, draw};
 use super::progress::{Progress, Tally};
 use crate::control::{Cancelled, Counter};
 
-/// A file as a list of pieces: the encoded messages, and between them the long runs of bytes that stand in another file's map or
-/// are yet to be computed. A model of any size has a layout of the size of its graph.
+/// A file as a list of pieces: encoded messages, and between them long runs of bytes that are in the map of another file or will be
+/// computed. The size of a model's layout depends on its graph, not on its weights.
 #[derive(Debug, Default)]
 pub struct Layout {
     head: Bytes,
@@ -22,14 +22,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a file that holds this message.
+    /// The layout of a file with this message.
     #[must_use]
     pub fn of<M: Known>(message: &Kept<M>) -> Layout {
         let (head, runs) = draw(|head| message.encode_raw(head));
         Layout { head: head.into(), runs, ..Layout::default() }
     }
 
-    /// The layout of a file that is made of these pieces.
+    /// The layout of a file with these pieces.
     #[must_use]
     pub fn of_pieces(pieces: Vec<Piece>) -> Layout {
         let runs = pieces.into_iter().map(|piece| Run { after: 0, piece }).collect();
@@ -42,18 +42,18 @@ impl Layout {
         self.head.len() as u64 + self.runs.iter().map(|run| run.piece.bytes() as u64).sum::<u64>()
     }
 
-    /// How much of the file is written, from now on.
+    /// The progress of writing this file.
     #[must_use]
     pub fn progress(&self) -> Progress {
         Progress { bytes: self.bytes(), written: self.written.clone() }
     }
 
-    /// Counts the bytes that are written in a counter that may also cancel that.
+    /// Counts written bytes in a counter that can also cancel the operation.
     pub(crate) fn count_in(&mut self, counter: &Arc<Counter>) {
         self.counter = Some(Arc::clone(counter));
     }
 
-    /// Counts bytes that were written.
+    /// Counts written bytes.
     ///
     /// # Errors
     /// If the operation is cancelled.

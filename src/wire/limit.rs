@@ -1,8 +1,7 @@
-//! A limit on the memory of the process.
+//! A limit for the memory of the process.
 //!
-//! Rust aborts where an allocation fails, so a program that is to end in good order has to stop before. [`Limited`] counts what is
-//! allocated and ends the process with a message when that is more than the limit. It is for programs; a library must not end the
-//! process of its user.
+//! Rust aborts if an allocation fails, so a program that should end properly has to stop before. [`Limited`] counts allocated bytes and
+//! ends the process with a message if they exceed the limit. It is for programs: a library must not end the process of its user.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -12,33 +11,33 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use super::system;
 
-/// The most bytes that may be allocated at a time.
+/// The maximum number of allocated bytes.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
-/// How many bytes are allocated, except for what is still [`PENDING`] on some thread.
+/// The number of allocated bytes, except for those that are still [`PENDING`] on a thread.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
-/// A thread adds to [`ALLOCATED`] when it has allocated or freed this much.
+/// A thread adds to [`ALLOCATED`] after it has allocated or freed this many bytes.
 const BATCH: isize = 1 << 16;
-/// What the process says when it ends for lack of memory; made beforehand, since nothing can be allocated then.
+/// The message of a process that ends for lack of memory; made in advance, since it cannot be allocated then.
 #[derive(Clone, Copy, Debug)]
 pub struct LastWords {
-    /// For people, to standard error: a line.
+    /// A line for people, to standard error.
     pub text: &'static str,
-    /// For programs, to standard output: a document, unless part of another one is there already.
+    /// A document for programs, to standard output, unless a part of another document was printed already.
     pub document: &'static str,
 }
 
-/// What a thread says that was not told: the first that any was told, which is of the run as a whole.
+/// The messages of threads that have none of their own: the first messages of any thread, which are those of the whole run.
 static FIRST_WORDS: OnceLock<[LastWords; 2]> = OnceLock::new();
-/// Whether standard output has something of the result.
+/// Whether a part of the result was written to standard output.
 static HAS_OUTPUT: AtomicBool = AtomicBool::new(false);
 /// Whether a thread is ending the process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What this thread has allocated and not yet added to [`ALLOCATED`].
+    /// The bytes that this thread has allocated and not yet added to [`ALLOCATED`].
     static PENDING: Cell<isize> = const { Cell::new(0) };
-    /// What this thread says at the end: where the limit is reached, and where the system has no memory left.
+    /// The messages of this thread: for the limit, and for a system without free memory.
     static LAST_WORDS: Cell<Option<[LastWords; 2]>> = const { Cell::new(None) };
 }
 
@@ -47,27 +46,27 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
 }
 
-/// Sets what this thread says from now on where the limit is reached, and where the system has no memory left.
+/// Sets the messages of this thread: for the limit, and for a system without free memory.
 pub fn set_last_words(at_limit: LastWords, without_memory: LastWords) {
     let words = [at_limit, without_memory];
     FIRST_WORDS.get_or_init(|| words);
     LAST_WORDS.set(Some(words));
 }
 
-/// Notes that a result is being written to standard output: no document may follow it.
+/// Notes that a result is being written to standard output, after which no document may be printed.
 pub fn note_output() {
     HAS_OUTPUT.store(true, Ordering::Relaxed);
 }
 
-/// An allocator that ends the process with exit code 2 when the limit is reached or the system has no memory left.
+/// An allocator that ends the process with exit code 2 if the limit is reached or the system has no free memory.
 #[derive(Debug)]
 pub struct Limited<A>(pub A);
 
-// SAFETY: Every call is passed on to the allocator unchanged. What is done beside it allocates nothing.
+// SAFETY: Every call is passed on to the allocator unchanged. The code around it does not allocate.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Limited<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: The caller's promises are those that the allocator asks for.
+        // SAFETY: The caller guarantees what the allocator requires.
         checked(unsafe { self.0.alloc(layout) })
     }
 
@@ -92,7 +91,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Limited<A> {
 
 #[inline]
 fn count(bytes: isize) {
-    // A thread that ends has no cell any more; what it frees then is little.
+    // A thread that is ending no longer has the cell; it frees little memory then.
     let pending = PENDING.try_with(|pending| {
         let sum = pending.get() + bytes;
         let batch = if sum.abs() < BATCH { 0 } else { sum };
@@ -108,7 +107,7 @@ fn count(bytes: isize) {
 #[cold]
 fn add(bytes: isize) {
     let allocated = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    // While files get their names, nothing may end the process; that takes little memory.
+    // The process must not end while files get their names; that takes little memory.
     if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !system::is_held() {
         end(0);
     }
@@ -121,10 +120,10 @@ fn checked(pointer: *mut u8) -> *mut u8 {
     pointer
 }
 
-/// Ends the process. Allocates nothing.
+/// Ends the process. Does not allocate.
 #[cold]
 fn end(reason: usize) -> ! {
-    // Another thread may have ended the process at the same time: it speaks for both.
+    // If another thread ends the process at the same time, its message suffices.
     while IS_ENDING.swap(true, Ordering::Relaxed) {
         std::thread::sleep(std::time::Duration::from_secs(1));
     }

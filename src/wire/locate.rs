@@ -1,4 +1,4 @@
-//! The path of the field at an offset, for messages about bytes that cannot be decoded.
+//! The path of the field at an offset, for errors about bytes that cannot be decoded.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::outline::{Kind, Message};
 use super::spans::{Span, Spans};
 use crate::hash::HashMap;
 
-/// Fields that a path shows at its beginning and at its end; those between are left out.
+/// The number of fields that a path shows at its beginning and at its end; those in between are omitted.
 const FIRST: usize = 5;
 const LAST: usize = 3;
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::system::map;
 use crate::files::OpenFile;
 
-/// The bytes of a regular file. `path` is its name in messages.
+/// The bytes of a regular file. `path` is its name in errors.
 pub(super) fn mapped(file: &OpenFile, path: &Path) -> io::Result<Bytes> {
     match file.system() {
         None => Ok(file.in_memory().unwrap_or_default()),

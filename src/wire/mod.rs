@@ -1,7 +1,7 @@
-//! The bytes of a model file: protobuf messages that lose nothing, and files that are read by mapping and written atomically.
+//! The bytes of a model file: lossless protobuf messages, and files that are mapped for reading and written atomically.
 //!
-//! [`raw`] holds the structs that prost-build makes of `proto/onnx.proto`; [`schema`] holds the same names, each wrapped in
-//! [`Kept`], and is what the rest of the crate uses. Nothing here knows what a model means.
+//! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`] contains the same names, each wrapped in
+//! [`Kept`], for the rest of the crate. This module does not interpret models.
 
 mod before;
 mod chunks;
@@ -33,7 +33,7 @@ mod system;
 mod temporary;
 mod together;
 
-/// protobuf counts the bytes of a message in 31 bits.
+/// protobuf's limit for the length of a message: 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
 pub use before::Before;
@@ -55,13 +55,13 @@ pub use system::{install_signal_handlers, is_standard_output};
 pub use temporary::{is_temporary, tidy};
 pub use together::{Interim, save_together};
 
-/// prost's structs of `proto/onnx.proto`, without the fields that hold a tensor's values: those stay encoded, see [`Kept::rest`].
+/// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]
 pub mod raw {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }
 
-/// Every message of `proto/onnx.proto` together with its unknown fields: `schema::X` is `Kept<raw::X>`.
+/// Every message of `proto/onnx.proto` with its unknown fields: `schema::X` is `Kept<raw::X>`.
 pub mod schema {
     include!(concat!(env!("OUT_DIR"), "/schema.rs"));
 }

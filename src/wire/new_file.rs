@@ -1,4 +1,4 @@
-//! A new file, until it gets its name.
+//! New files that do not have their names yet.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,35 +14,35 @@ use crate::files::Folder;
 /// A file to be written.
 #[derive(Debug)]
 pub struct NewFile {
-    /// Where it will be.
+    /// Its path.
     pub path: PathBuf,
-    /// What it will consist of.
+    /// Its content.
     pub layout: Layout,
-    /// The open folder that it is created in; none for the one that the path leads to.
+    /// The open folder in which it is created; none for the folder of the path.
     pub folder: Option<Folder>,
-    /// Its permissions as in Unix; none for those of the file that it replaces, or of a new file.
+    /// Its permissions, as on Unix; none for those of the file that it replaces, or the default ones.
     pub mode: Option<u32>,
-    /// Whether the name must be free: to find a file there is then an error.
+    /// Whether the name must be unused; an existing file is then an error.
     pub is_new: bool,
-    /// How many names the old file may have: 1, and the names that are known.
+    /// The maximum number of names of the old file: 1 and the known additional names.
     pub names: u64,
 }
 
 impl NewFile {
-    /// A file whose name must be free.
+    /// A file whose name must be unused.
     #[must_use]
     pub fn new(path: PathBuf, layout: Layout) -> NewFile {
         NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
     }
 
-    /// A file that takes the place of what is there, and its permissions.
+    /// A file that replaces an existing file and has its permissions.
     #[must_use]
     pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
         NewFile { is_new: false, ..NewFile::new(path, layout) }
     }
 }
 
-/// A file that is complete and flushed, but does not have its name yet. Without a name nothing is left of it.
+/// A file that is complete and flushed, but does not have its name yet. It is removed if it does not get its name.
 #[derive(Debug)]
 pub(super) struct Written {
     file: Temporary,
@@ -80,12 +80,12 @@ impl Written {
         write().map_err(|error| at(&path, error))
     }
 
-    /// Gives the file its name, in one step. A file of this name is replaced.
+    /// Atomically gives the file its name. A file of this name is replaced.
     pub(super) fn name(self) -> io::Result<()> {
         self.file.name(&self.place.folder, &self.place.name)
     }
 
-    /// Gives the file its name, in one step. Nothing is replaced.
+    /// Atomically gives the file its name. Does not replace a file.
     pub(super) fn name_new(self) -> io::Result<()> {
         self.file.name_new(&self.place.folder, &self.place.name)
     }

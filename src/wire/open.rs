@@ -1,4 +1,4 @@
-//! Reading a file by mapping it.
+//! Opening files by mapping them.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -10,19 +10,19 @@ use super::mapped::mapped;
 use super::system::map;
 use crate::files::{self, Kind, Reading};
 
-/// Bytes that are read at most of what has no length: of a pipe or a device.
+/// The maximum number of bytes that are read from a pipe or device, whose length is unknown.
 const LARGEST_STREAM: u64 = 8 << 30;
 
-/// A file's bytes and its name for messages.
+/// A file's bytes and its name in messages.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The path as given; `-` is standard input.
     pub name: String,
-    /// All of the file: a map, unless it is not a regular file.
+    /// The bytes of the file: a map, if it is a regular file.
     pub bytes: Bytes,
 }
 
-/// Opens a file for reading; a regular file is mapped and not read.
+/// Opens a file. A regular file is mapped, other files are read.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -40,8 +40,8 @@ pub fn open(path: &Path) -> io::Result<Input> {
     Ok(Input { name, bytes })
 }
 
-/// Opens a model, or another file that may name data files, and the folder of these. Both are looked up in the same open folder: data
-/// is never read from a folder that took the place of the model's.
+/// Opens a model, or another file that may name data files, and the folder of its data files. Both are looked up in the same open folder,
+/// so that data is never read from another folder that has replaced the model's folder.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -67,7 +67,7 @@ fn read_up_to(limit: u64, from: &mut impl Read) -> io::Result<Bytes> {
     if bytes.len() as u64 > limit {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            format!("has more than {limit} bytes, the most that is read from a pipe or a device; give a file"),
+            format!("has more than {limit} bytes, the limit for pipes and devices; give a file"),
         ));
     }
     Ok(bytes.into())

@@ -1,4 +1,4 @@
-//! What the files of this module need of systems other than Unix.
+//! The functions that depend on the system, for systems other than Unix.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,11 +11,11 @@ use bytes::Bytes;
 use super::chunks::write_in_order;
 use super::layout::Layout;
 
-/// Maps all of a file that is not empty.
+/// Maps a file that is not empty.
 ///
-/// Windows does not replace or remove a file that is mapped. A map is a `Bytes`, which the input, the model, its layout and its
-/// `DataFolder` hold. `external::Plan` takes the model, [`super::save_together`] drops each layout before it gives names to files, and
-/// [`super::DataFolder::release`] is called before a data file is removed; `external/tests.rs` checks it. A caller drops its
+/// Windows does not replace or remove a mapped file. A map is a `Bytes` that the input, the model, its layout and its `DataFolder`
+/// contain. `external::Plan` consumes the model, [`super::save_together`] drops each layout before it gives names to files, and
+/// [`super::DataFolder::release`] is called before a data file is removed; `external/tests.rs` checks this. A caller drops its
 /// [`super::Input`] before a model is written in place.
 #[cfg(windows)]
 pub(super) fn map(file: &File, _path: &Path) -> io::Result<Bytes> {
@@ -23,7 +23,7 @@ pub(super) fn map(file: &File, _path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(unsafe { memmap2::Mmap::map(file)? }))
 }
 
-/// Reads all of a file: this system has no maps.
+/// Reads a file: this system cannot map files.
 #[cfg(not(windows))]
 pub(super) fn map(mut file: &File, _path: &Path) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
@@ -31,21 +31,21 @@ pub(super) fn map(mut file: &File, _path: &Path) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Writes a layout from the first byte to the last.
+/// Writes a layout sequentially.
 pub(super) fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()> {
     write_in_order(layout, &mut file)
 }
 
-/// Whether a path leads to standard output. Such paths do not exist on this system.
+/// Whether a path is that of standard output. Such paths do not exist on this system.
 #[must_use]
 pub fn is_standard_output(_path: &Path) -> bool {
     false
 }
 
-/// Installs nothing: this system has no signals.
+/// Does nothing: this system has no signals.
 pub fn install_signal_handlers() {}
 
-/// A file that signals would remove; none do here.
+/// A file to be removed by signal handlers, which do not exist on this system.
 #[derive(Debug)]
 pub(super) struct RemovedOnSignal;
 
@@ -55,13 +55,13 @@ impl RemovedOnSignal {
     }
 }
 
-/// How many [`Hold`]s there are.
+/// The number of [`Hold`]s.
 static HOLDS: AtomicU32 = AtomicU32::new(0);
 
-/// While it lives, the process is not ended.
+/// As long as it exists, the process is not ended.
 pub(super) struct Hold(());
 
-/// For a few quick steps that must not be interrupted.
+/// For a few short steps that must not be interrupted.
 pub(super) fn hold() -> Hold {
     HOLDS.fetch_add(1, Ordering::SeqCst);
     Hold(())
@@ -73,14 +73,14 @@ impl Drop for Hold {
     }
 }
 
-/// Whether a [`Hold`] lives.
+/// Whether a [`Hold`] exists.
 pub(super) fn is_held() -> bool {
     HOLDS.load(Ordering::SeqCst) > 0
 }
 
 /// Prints a document and a message in parts, and exits with code 2.
 pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
-    // The process ends in any case.
+    // The process ends in any case, so errors are ignored.
     io::stdout().write_all(document).ok();
     for part in parts {
         io::stderr().write_all(part).ok();

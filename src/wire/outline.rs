@@ -1,11 +1,11 @@
-//! What the schema says of each message, for code that treats all of them alike.
+//! The schema of each message, for code that treats all messages alike.
 
 /// A message.
 #[derive(Debug)]
 pub struct Message {
     /// Its full name within the package: `TypeProto.Tensor`.
     pub name: &'static str,
-    /// In the order of the schema.
+    /// Its fields, in the order of the schema.
     pub fields: &'static [Field],
 }
 
@@ -18,11 +18,11 @@ pub struct Field {
     pub name: &'static str,
     /// Whether it is a list.
     pub repeated: bool,
-    /// What it holds, or each of its items.
+    /// The type of its value, or of its items.
     pub kind: Kind,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A signed or unsigned integer, as a varint.
@@ -33,16 +33,16 @@ pub enum Kind {
     Double,
     /// UTF-8.
     Text,
-    /// Anything.
+    /// Any bytes.
     Bytes,
-    /// An integer with names.
+    /// An enumeration.
     Enum(&'static [(i32, &'static str)]),
     /// Another message.
     Message(&'static Message),
 }
 
 impl Message {
-    /// The field of this number, if the schema knows it.
+    /// The field of this number, if the schema declares it.
     #[must_use]
     pub fn field(&self, number: u32) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.number == number)

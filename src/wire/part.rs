@@ -1,4 +1,4 @@
-//! Parts of messages.
+//! Fields that few messages of a type have.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};

@@ -1,4 +1,4 @@
-//! What paths mean, and errors that name them.
+//! Folders and identities of paths, and errors that name paths.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// The folder that a file is in.
+/// The folder of a file.
 #[must_use]
 pub fn folder_of(file: &Path) -> PathBuf {
     match file.parent() {
@@ -15,7 +15,7 @@ pub fn folder_of(file: &Path) -> PathBuf {
     }
 }
 
-/// A path by which a file is known however it was spelled: the part of it that exists, with links resolved, and the rest.
+/// A path that identifies a file independent of spelling: the existing part of the path, with links resolved, and the rest.
 #[must_use]
 pub fn identity(path: &Path) -> PathBuf {
     let resolved = path.ancestors().find_map(|ancestor| {
@@ -25,13 +25,13 @@ pub fn identity(path: &Path) -> PathBuf {
     resolved.unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether there is something at a path that cannot be replaced by a file: a device, a pipe.
+/// Whether a path is that of a device or pipe, which cannot be replaced by a file.
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// An error that says where it happened.
+/// An error with the path of the file.
 pub fn at(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

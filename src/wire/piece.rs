@@ -1,4 +1,4 @@
-//! Pieces of a file: bytes that are there, and bytes that are computed while they are written.
+//! Pieces of a file: existing bytes, and bytes that are computed while they are written.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use bytes::{BufMut, Bytes};
 
 use super::recipe::Recipe;
 
-/// Runs shorter than this are copied into the head: a piece of its own would cost more than the copy.
+/// Shorter runs are copied into the head: a separate piece would cost more than the copy.
 const SMALLEST_PIECE: usize = 4096;
 
-/// One run of the file's bytes.
+/// A run of the file's bytes.
 #[derive(Clone, Debug)]
 pub enum Piece {
     /// Bytes in memory or in a mapped file.
@@ -30,7 +30,7 @@ impl Piece {
         }
     }
 
-    /// The bytes, approximately, that a part of the run consists of or is computed from.
+    /// The bytes that a part of the run consists of or, approximately, is computed from.
     #[must_use]
     pub fn source(&self, range: Range<usize>) -> &[u8] {
         match self {
@@ -52,7 +52,7 @@ impl Piece {
     }
 }
 
-/// A piece that follows the first `after` bytes of the head.
+/// A piece after the first `after` bytes of the head.
 #[derive(Debug)]
 pub(super) struct Run {
     pub after: usize,
@@ -65,12 +65,12 @@ struct Drawing {
 }
 
 thread_local! {
-    /// prost's encoding takes no context: while [`draw`] encodes on this thread, long runs are noted here with their
-    /// place instead of being copied into the buffer.
+    /// prost's encoding functions have no parameter for context: while [`draw`] encodes on this thread, long runs are noted here with
+    /// their offsets instead of being copied into the buffer.
     static DRAWING: RefCell<Option<Drawing>> = const { RefCell::new(None) };
 }
 
-/// Encodes a message into a buffer, and returns the buffer with the long runs that follow parts of it.
+/// Encodes a message into a buffer, and returns the buffer and the long runs to be inserted.
 pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
     let mut head = Vec::new();
     DRAWING.set(Some(Drawing { room: head.remaining_mut(), runs: Vec::new() }));
@@ -78,7 +78,7 @@ pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
     (head, DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs))
 }
 
-/// Puts a run of bytes into `buf`, or notes its place if a layout is being drawn and the run is long.
+/// Copies a run of bytes into `buf`, or notes its offset if a layout is being made and the run is long.
 pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
     let bytes = piece.bytes();
     DRAWING.with_borrow_mut(|drawing| match (drawing, piece) {

@@ -1,16 +1,16 @@
-//! How much of a file is written.
+//! The progress of writing a file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A look at a file while it is written, from any thread.
+/// The progress of a file, readable from any thread.
 #[derive(Clone, Debug)]
 pub struct Progress {
     pub(super) bytes: u64,
     pub(super) written: Tally,
 }
 
-/// The bytes of a layout that were written; copies count together.
+/// The number of written bytes of a layout. Copies share one count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally(Arc<AtomicU64>);
 
@@ -21,13 +21,13 @@ impl Tally {
 }
 
 impl Progress {
-    /// The bytes that the file will have.
+    /// The length of the complete file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The bytes that are written.
+    /// The number of written bytes.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written.0.load(Ordering::Relaxed)

@@ -1,19 +1,19 @@
-//! Bytes that are computed while the file is written.
+//! Bytes that are computed while a file is written.
 
 use std::fmt;
 
-/// [`Recipe::fill`] is called for pieces that start at multiples of this many bytes. It is a multiple of the bytes that 8
-/// elements take, for elements of 1, 2, 3, 4, 6, 8 … 128 bits, so that a piece starts on a whole element of any packing.
+/// [`Recipe::fill`] is called for parts that start at multiples of this number of bytes. It is a multiple of the size of 8 elements of
+/// 1, 2, 3, 4, 6, 8 … 128 bits, so that a part starts at the beginning of an element in any packing.
 pub const GRAIN: usize = 384;
 
-/// A run of bytes of known length that nobody holds in memory: a tensor computed from another one.
+/// A run of bytes of known length that is not in memory: a tensor that is computed from another one.
 ///
-/// Pieces are independent of each other, so that a writer may compute them in any order and on several threads.
+/// Its parts are independent of each other, so that a writer can compute them in any order and on several threads.
 pub trait Recipe: fmt::Debug + Send + Sync {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn bytes(&self) -> usize;
 
-    /// The bytes that it computes from, in the same order.
+    /// The bytes from which it is computed, in the same order.
     fn source(&self) -> &[u8];
 
     /// Computes the bytes from `start`, a multiple of [`GRAIN`], into all of `out`.

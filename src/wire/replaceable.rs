@@ -1,4 +1,4 @@
-//! Whether a file may take the place of what is at a path.
+//! Checks whether a path may be replaced by a new file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use super::paths::{folder_of, is_stream};
 use crate::files::{Folder, Kind, Stat};
 
-/// Hexadecimal digits of the shortest hash that names a file in a cache: MD5, of which two digits may be the name of the folder.
+/// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which may be the name of the folder.
 const SHORTEST_HASH: usize = 30;
 
-/// The place of a new file, with links resolved.
+/// The target of a new file, with links resolved.
 #[derive(Debug)]
 pub(super) struct Place {
     pub folder: Folder,
     pub name: OsString,
-    /// The file that is there.
+    /// The existing file.
     pub old: Option<Stat>,
 }
 
@@ -24,24 +24,24 @@ pub(super) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotReplaceable {
-    /// A link to nothing.
+    /// A dangling link.
     #[error("is a link to {}, which does not exist; use that path, or remove the link", .0.display())]
     DanglingLink(PathBuf),
-    /// A link into a store of files that are named by their content.
-    #[error("is a link to {}, a file of a cache, which other links share; write to another file", .0.display())]
+    /// A link into a cache of files that are named by their content.
+    #[error("is a link to {}, a file of a cache that other links share; write to another file", .0.display())]
     Cached(PathBuf),
     /// The file has other names.
     #[error(
-        "has {0} names (hard links), and the others would keep the old content; write to another file, or replace this name by a copy"
+        "has {0} names (hard links), and the other names would keep the old content; write to another file, or replace this name by a copy"
     )]
     HardLinks(u64),
 }
 
-/// Checks that a file can take the place of what is at a path without harm to other names: a new path, a file with one name, or a link
-/// to such a file. A device or a pipe is written to, and not replaced.
+/// Checks that a path can be replaced by a new file without effects on other names: an unused path, a file with one name, or a link to
+/// such a file. A device or a pipe is written to, and not replaced.
 ///
 /// # Errors
-/// [`NotReplaceable`], as the source of the error; else those of the operating system.
+/// [`NotReplaceable`] as the source of the error; also those of the operating system.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     if is_stream(path) {
         return Ok(());
@@ -53,7 +53,7 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The number of the user to whom the file at a path belongs, if a file that takes its place will belong to another user.
+/// The id of the owner of the file at a path, if a file that replaces it will belong to another user.
 #[must_use]
 pub fn lost_owner(path: &Path) -> Option<u32> {
     if is_stream(path) {
@@ -64,8 +64,8 @@ pub fn lost_owner(path: &Path) -> Option<u32> {
 }
 
 impl Place {
-    /// The place at a path, or at the last name of the path in an open folder, where links are refused. A file there may have `names`
-    /// names.
+    /// The target at a path, or, in an open folder, at the last name of the path, which must not be a link. An existing file may have
+    /// `names` names.
     pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
         let resolved = if folder.is_some() { path.to_owned() } else { resolved(path)? };
         let name = resolved.file_name().ok_or_else(is_folder)?.to_owned();
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-/// What a link leads to; any other path as it is.
+/// The target of a link; any other path unchanged.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if !is_link {
@@ -101,7 +101,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether a file seems to be named by its content, as in the caches of model hubs.
+/// Whether a file appears to be named by its content, as in the caches of model hubs.
 fn is_cached(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
     let has_hash = name.split(|byte| !byte.is_ascii_hexdigit()).any(|run| run.len() >= SHORTEST_HASH);

@@ -1,4 +1,4 @@
-//! Writing a file so that there is the old one or the new one at any moment.
+//! Atomic writing of files.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -10,23 +10,23 @@ use super::new_file::NewFile;
 use super::paths::{at, is_stream};
 use super::together::save_together;
 
-/// Where a file goes.
+/// The target of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {
-    /// To this path, in one step. A file there is replaced.
+    /// This path, atomically. An existing file is replaced.
     File(PathBuf),
-    /// To standard output.
+    /// Standard output.
     Stdout,
 }
 
-/// Writes a file. Until all of it is written and flushed, the bytes are in a temporary file of the target's folder, which gets the
-/// target's owner and permissions, as far as this user may set them, and then its name. A link stays a link: what it leads to is
+/// Writes a file. The bytes are written to a temporary file in the target's folder and flushed; then this file gets the target's owner
+/// and permissions, as far as the user is permitted to set them, and its name. If the target is a link, the file to which it refers is
 /// replaced.
 ///
 /// # Errors
-/// Those of the operating system, with the path; the target is then as it was, unless it is the folder that cannot be flushed. Refuses
-/// to write to a terminal, and to replace what [`super::check_replaceable`] refuses.
+/// Those of the operating system, with the path; the target is then unchanged, unless only flushing its folder failed. A terminal is an
+/// error, as are targets that [`super::check_replaceable`] refuses.
 #[expect(clippy::disallowed_methods, reason = "a model is not text")]
 pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     match target {
@@ -39,7 +39,7 @@ pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
         }
         Target::Stdout => {
             let write = || match io::stdout().is_terminal() {
-                true => Err(io::Error::other("binary output to a terminal; redirect it or give -o FILE")),
+                true => Err(io::Error::other("binary output is not written to a terminal; write it to a file")),
                 false => write_in_order(&layout, &mut io::stdout().lock()),
             };
             write().map_err(|error| at(Path::new("-"), error))

@@ -1,24 +1,24 @@
-//! The fields of a message as ranges of bytes, without their values: for bytes that cannot be decoded.
+//! The fields of a message as ranges of bytes, for bytes that cannot be decoded.
 
 use std::ops::Range;
 
 use bytes::Buf;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Where a field is.
+/// The range of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The number of the field.
     pub tag: u32,
-    /// Where its key begins.
+    /// The offset of its key.
     pub start: usize,
-    /// Its value, without the length. It ends beyond the message if the message is cut off.
+    /// The range of its value, without the length. It ends beyond the message if the message is truncated.
     pub value: Range<usize>,
-    /// Whether the value has a length: a text, bytes, a packed list or a message.
+    /// Whether the value is length-delimited: a string, bytes, a packed list or a message.
     pub has_length: bool,
 }
 
-/// The fields of a message, up to its end or to the first byte that is not protobuf.
+/// The fields of a message, up to its end or the first byte that is not protobuf.
 #[derive(Clone, Debug)]
 pub struct Spans<'b> {
     message: &'b [u8],
@@ -32,14 +32,14 @@ impl<'b> Spans<'b> {
         Spans { message, position: 0 }
     }
 
-    /// After the last field: the field whose key can be read, and whose value cannot.
+    /// After the last field: a field whose key can be decoded, but whose value cannot.
     pub(super) fn broken(&self) -> Option<Span> {
         let mut rest = self.message.get(self.position..)?;
         let (tag, _) = decode_key(&mut rest).ok()?;
         Some(Span { tag, start: self.position, value: self.position..self.message.len(), has_length: false })
     }
 
-    /// Whether every byte so far belongs to a field, and none is left.
+    /// Whether every byte of the message belongs to a decoded field.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.position == self.message.len()

@@ -1,4 +1,4 @@
-//! A file that has no name, or a hidden one, until it is complete.
+//! Temporary files: unnamed, or with hidden names, until they are complete.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,11 +11,11 @@ use crate::files::{Folder, Kind, NewFile};
 const PREFIX: &str = ".recast-";
 const SUFFIX: &str = ".tmp";
 
-/// Attempts to find a name that is free.
+/// Attempts to find an unused name.
 const ATTEMPTS: usize = 1000;
 
-/// A new file in the folder in which it gets its name. Where the system allows it, it has no name at first, so that nothing is left of
-/// it if the process is killed; else it has a hidden one that the signal handler knows.
+/// A new file in the folder in which it gets its name. If the system supports it, the file has no name at first, so that it disappears
+/// if the process is killed; otherwise it has a hidden name that the signal handler removes.
 #[derive(Debug)]
 pub(super) struct Temporary {
     file: NewFile,
@@ -39,7 +39,7 @@ impl Temporary {
         }
         let (file, name) = Hidden::with(folder, |name| {
             let file = folder.create(name)?;
-            // Another run that tidies the folder may have found the file before it was claimed.
+            // Another run that removes temporary files may have found the file before it was claimed.
             let is_claimed = file.claim();
             match folder.stat(name.as_ref()) {
                 Ok(Some(_)) if is_claimed => Ok(file),
@@ -57,7 +57,7 @@ impl Temporary {
         &self.file
     }
 
-    /// Gives the file its name, in one step. Nothing is replaced.
+    /// Atomically gives the file its name. Does not replace a file.
     pub(super) fn name_new(self, folder: &Folder, name: &OsStr) -> io::Result<()> {
         match self.name {
             None => folder.link(&self.file, name),
@@ -65,7 +65,7 @@ impl Temporary {
         }
     }
 
-    /// Gives the file its name, in one step. A file of this name is replaced.
+    /// Atomically gives the file its name. A file of this name is replaced.
     pub(super) fn name(self, folder: &Folder, name: &OsStr) -> io::Result<()> {
         let hidden = match self.name {
             Some(hidden) => hidden,
@@ -77,7 +77,7 @@ impl Temporary {
 }
 
 impl Hidden {
-    /// Makes something under a hidden name that is free.
+    /// Creates a file under an unused hidden name.
     pub(super) fn with<T>(folder: &Folder, mut make: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, Hidden)> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         for _ in 0..ATTEMPTS {
@@ -92,10 +92,10 @@ impl Hidden {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("no free name for a temporary file"))
+        Err(io::Error::other("found no unused name for a temporary file"))
     }
 
-    /// Does what takes the name away.
+    /// Removes or renames the file with the hidden name.
     pub(super) fn use_for(mut self, act: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
         act(&self.name)?;
         self.is_used = true;
@@ -106,7 +106,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if !self.is_used {
-            // If it stays, the next run removes it.
+            // If this fails, the next run removes it.
             self.folder.remove(&self.name).ok();
         }
     }
@@ -114,8 +114,8 @@ impl Drop for Hidden {
 
 /// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
 ///
-/// Such a file holds nothing that is needed: a part of a new file, or a second copy of an old one. A running process holds a lock of its
-/// unfinished files, and the lock of the folder while it changes names. Where there are no such locks, nothing is removed.
+/// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running process locks its unfinished files,
+/// and the folder while it changes names. Without support for such locks, nothing is removed.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -142,7 +142,7 @@ pub fn tidy(folder: &std::path::Path) -> io::Result<Vec<PathBuf>> {
     Ok(names.into_iter().filter(is_removed).map(|name| folder.path().join(name)).collect())
 }
 
-/// Whether this program gives such names to temporary files. No model refers to them.
+/// Whether a name is one that this program gives to temporary files. No model refers to such names.
 #[must_use]
 pub fn is_temporary(name: &OsStr) -> bool {
     let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));

@@ -1,13 +1,13 @@
-//! Files that belong together, of which the last refers to the others: all get their names, or none does.
+//! Files that belong together, the last of which refers to the others: either all get their names, or none.
 //!
-//! All are complete and flushed before the first gets its name. The last one gets its name last, by one rename, so that at any moment
-//! there is the old model or the new one. Two cases need more:
+//! All are complete and flushed before the first gets its name. The last file gets its name last, by one rename, so that the old or the
+//! new model exists at any moment. Two cases need additional steps:
 //!
-//! - A data file replaces one that the old model uses. No system renames two files at once. So the old data file first gets a second
-//!   name, and the old model is replaced by an [`Interim`], which is the same except that it uses this second name.
-//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it comes back.
+//! - A data file replaces one that the old model uses. Systems do not rename two files at once. Therefore the old data file first gets a
+//!   second name, and the old model is replaced by an [`Interim`] model, which differs only in using this second name.
+//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it is restored.
 //!
-//! A process that is killed leaves a whole model with its data at every point, and hidden names that [`super::tidy`] removes.
+//! If the process is killed at any point, a complete model with its data remains, and hidden names that [`super::tidy`] removes.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,29 +21,30 @@ use super::system;
 use super::temporary::{Hidden, Temporary};
 use crate::files::{Folder, Lock};
 
-/// The old model, changed to use its data file by a second name, while that file is replaced.
+/// The old model, changed to use its data file by a second name while that file is replaced.
 #[derive(Debug)]
 pub struct Interim {
-    /// The second name of the first file that is saved. It is removed in the end.
+    /// The second name of the old version of the first file. It is removed at the end.
     pub second: PathBuf,
     /// The old model.
     pub model: Layout,
 }
 
-/// Writes files that belong together, the last of which uses the others. `check` is called when all bytes are written and no name is
-/// given, while no other run gives names in these folders; its error ends the save. A signal waits while names change.
+/// Writes files that belong together, the last of which refers to the others. `check` is called after all bytes are written and before
+/// names change, while no other run changes names in these folders; an error of `check` ends the save. Signals are deferred while names
+/// change.
 ///
-/// Returns the locks of the folders: as long as they are held, no other run gives names there.
+/// Returns the locks of the folders: as long as they exist, no other run changes names there.
 ///
 /// # Errors
-/// Those of the operating system, with the path. Every file is then as it was, and nothing new is left; only if it is the folder that
-/// cannot be flushed in the end, the new files stay.
+/// Those of the operating system, with the path. All files are then unchanged, and no new file is left, unless only flushing the folder
+/// failed at the end.
 pub fn save_together(
     files: Vec<NewFile>,
     interim: Option<Interim>,
     check: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Vec<Lock>> {
-    // A layout is dropped once it is written: some systems replace no file that is still mapped.
+    // A layout is dropped as soon as it is written: some systems do not replace mapped files.
     let mut written = files.into_iter().map(Written::new).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
         return Ok(Vec::new());
@@ -73,13 +74,13 @@ pub fn save_together(
     };
     folder.sync().map_err(|error| at(folder.path(), error))?;
     if let Some(second) = second {
-        // If it stays, it is a file that no model uses.
+        // If this fails, the file stays, and no model uses it.
         second.folder.remove(&second.name).ok();
     }
     Ok(locks)
 }
 
-/// The locks of the folders of some files, in an order that is the same for all runs.
+/// Locks the folders of some files, in an order that is the same for all runs.
 fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
     let mut folders = Vec::new();
     for file in files {
@@ -94,14 +95,14 @@ fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
     Ok(locks)
 }
 
-/// What was done to names, so that it can be undone.
+/// The changes of names, for undoing them.
 #[derive(Default)]
 struct Steps(Vec<Step>);
 
 enum Step {
-    /// A file got this name, which was free.
+    /// A file got this name, which was unused.
     Named(Folder, OsString),
-    /// A file took this name from another, which still has a hidden one.
+    /// A file got this name from another file, which still has a hidden name.
     Replaced(Folder, OsString, Hidden),
 }
 
@@ -136,7 +137,7 @@ impl Steps {
         Ok(second)
     }
 
-    /// Gives a file its name, and what had it a hidden one.
+    /// Gives a file its name, and the file that had this name a hidden one.
     fn replace(&mut self, file: Written) -> io::Result<()> {
         let (folder, name, path) = (file.place.folder.clone(), file.place.name.clone(), file.place.path());
         let hidden = Hidden::with(&folder, |hidden| copy_name(&folder, &name, &folder, hidden));
@@ -146,7 +147,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Goes back, as far as the system allows it: what it refuses here, it has just allowed in the other direction.
+    /// Undoes the changes, as far as the system permits; it has just permitted each in the other direction.
     fn undo(self) {
         for step in self.0.into_iter().rev() {
             match step {
@@ -161,7 +162,7 @@ fn sync(folder: &Folder) -> io::Result<()> {
     folder.sync().map_err(|error| at(folder.path(), error))
 }
 
-/// Another run has taken the name.
+/// Explains that another program uses the name now.
 fn in_use(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "was created by another program meanwhile; run again"),
@@ -169,7 +170,7 @@ fn in_use(error: io::Error) -> io::Error {
     }
 }
 
-/// Gives a file a second name; where the file system has no such names, a copy of the file gets it.
+/// Gives a file a second name. If the file system does not support hard links, a copy of the file gets the name.
 fn copy_name(from: &Folder, name: &std::ffi::OsStr, to: &Folder, second: &std::ffi::OsStr) -> io::Result<()> {
     match from.link_again(name, to, second) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}

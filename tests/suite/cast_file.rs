@@ -269,5 +269,7 @@ fn values_in_another_file_are_found_beside_the_tensor() {
     for (allow, code) in [(&[][..], 2), (&["--allow-data-dir", folder.path().to_str().unwrap()], 0)] {
         let done = recast(&[&["cast", &path("inside/in.pb"), "-o", &path("out.npy"), "--to", "float16"], allow].concat());
         assert_eq!(done.status.code(), Some(code), "{allow:?}: {done:?}");
+        let remedy = "; use --allow-data-dir DIR to allow its folder\n";
+        assert_eq!(String::from_utf8(done.stderr.clone()).unwrap().ends_with(remedy), code == 2, "{allow:?}: {done:?}");
     }
 }

@@ -316,12 +316,12 @@ fn an_output_that_is_written_again_never_mixes_old_and_new() {
     fs::copy(&output, out.join("other.onnx")).unwrap();
     write_external(&folder.path().join("in"), "in.onnx", &numbered(MODEL));
     let message = refused(&[text(&input), "-o", text(&output), "--external-data", "out.onnx.1.data"]);
-    assert!(message.contains("other.onnx keeps tensors in this file"), "{message}");
+    assert!(message.contains("other.onnx stores tensors in this file"), "{message}");
     fs::remove_file(out.join("other.onnx")).unwrap();
     fold(&[text(&input), "-o", text(&output), "--external-data", "out.onnx.1.data"]);
     assert_eq!(initializers(&output)["b"], ("out.onnx.1.data".to_owned(), folded_values()["b"].clone()));
     let message = refused(&[text(&output), "--in-place", "--external-data", "out.onnx.1.data", "--external-threshold", "0"]);
-    assert!(message.contains("out.onnx keeps tensors in this file"), "{message}");
+    assert!(message.contains("out.onnx stores tensors in this file"), "{message}");
 }
 
 #[test]
@@ -336,15 +336,15 @@ fn a_data_file_takes_the_place_of_no_model_and_of_no_other_data() {
         let message = refused(&[text(&first), "-o", text(&output), "--external-data", name]);
         assert!(message.contains(&format!("'{name}': is a model")), "{message}");
     }
-    // However the two are spelled.
+    // With any spelling of the two paths.
     let other = folder.path().join(".").join("second.onnx");
     for inputs in [[text(&first), text(&other)], [text(&second), text(&other)]] {
         let message = refused(&[&inputs[..], &["--in-place", "--external-data", "w"]].concat());
         assert!(message.contains("two models would"), "{message}");
     }
-    // A name that cannot be is an error whether there is something to move or not.
+    // An invalid name is an error, with or without tensors to be moved.
     let message = refused(&[text(&first), "-o", text(&output), "--external-data", "../w", "--external-threshold", "1G"]);
-    assert!(message.contains("'../w': is not a path of a data file"), "{message}");
+    assert!(message.contains("'../w': is not the path of a data file"), "{message}");
     assert_eq!([&first, &second].map(|path| fs::read(path).unwrap()), before);
     assert_eq!(files(folder.path()), ["first.onnx", "second.onnx", "unnamed"]);
 }
@@ -395,7 +395,7 @@ fn the_default_of_an_attribute_of_a_function_may_be_in_a_data_file() {
     assert!(files(folder.path()).contains(&"weights.data".to_owned()), "the default is still there");
     // The first fold dropped tensors whose bytes are still in the file: it is not data of this model alone any more.
     let report = fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
-    assert!(report.contains("weights.data (15.6 KiB): holds bytes that no tensor of the model claims"), "{report}");
+    assert!(report.contains("weights.data (15.6 KiB): contains bytes that belong to no tensor of the model"), "{report}");
     let Values::Raw(raw) = Tensor::read(&default(&mut read_model(&input))).unwrap().values().unwrap() else { panic!("no numbers") };
     assert_eq!(raw, expected);
 }
@@ -598,13 +598,18 @@ fn folders_can_be_allowed_and_a_linked_model_has_two() {
     let beside = write_model(outside.join("m.onnx"), &with_keys(&[("location", "w")]));
     for location in ["../outside/w".to_owned(), outside.join("w").display().to_string()] {
         let input = write_model(inside.join("m.onnx"), &with_keys(&[("location", &location)]));
-        refused(&[text(&input), "-o", text(&out)]);
+        let message = refused(&[text(&input), "-o", text(&out)]);
+        assert!(message.ends_with("; use --allow-data-dir DIR to allow its folder\n"), "{message}");
+        let json = recast(&["fold", text(&input), "--dry-run", "--format", "json"]).stdout;
+        assert!(String::from_utf8(json).unwrap().contains(r#""code": "bad-external-data""#), "fold of {location}");
         fold(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&outside)]);
         refused(&[text(&input), "-o", text(&out), "--allow-data-dir", text(&inside)]);
         let code = |arguments: &[&str]| recast(arguments).status.code();
         let (lint, diff) = (["lint", text(&input), "--isolated", "--select", "RC207"], ["diff", text(&input), text(&beside)]);
         let allow = ["--allow-data-dir", text(&outside)];
         assert_eq!([code(&lint), code(&[&lint[..], &allow].concat())], [Some(1), Some(0)], "lint of {location}");
+        let message = String::from_utf8(recast(&diff).stderr).unwrap();
+        assert!(message.ends_with("; use --allow-data-dir DIR to allow its folder\n"), "{message}");
         assert_eq!([code(&diff), code(&[&diff[..], &allow].concat())], [Some(2), Some(1)], "diff of {location}");
     }
     let message = refused(&[text(&inside.join("m.onnx")), "-o", text(&out), "--allow-data-dir", "missing"]);
@@ -630,7 +635,7 @@ fn a_pipe_has_no_folder() {
     assert_eq!((piped.status.code(), piped.stdout == fs::read(&input).unwrap()), (Some(0), true));
     let report: Value = serde_json::from_slice(&piped.stderr).unwrap();
     let reason = report["models"][0]["skipped"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("no folder to look for its data file 'weights.data' in"), "{reason}");
+    assert!(reason.contains("data file 'weights.data': a model from a stream has no folder"), "{reason}");
     // Into a file: the data must be where it will be looked for.
     assert_eq!(from_pipe(text(&folder.path().join("in/out.onnx"))).status.code(), Some(0));
     let elsewhere = from_pipe(text(&folder.path().join("out.onnx")));
@@ -664,11 +669,11 @@ fn names_of_data_files_that_cannot_be_are_refused() {
     };
     let absolute = folder.path().join("d").display().to_string();
     for name in ["../d", "/d", "sub", ".", "sub/../d", &absolute] {
-        expect(&[text(&input), "-o", text(&output), "--external-data", name], "is not a path of a data file inside");
+        expect(&[text(&input), "-o", text(&output), "--external-data", name], "is not the path of a data file in");
     }
     expect(&[text(&input), "-o", text(&output), "--external-data", "out.onnx"], "is the output file");
-    expect(&[text(&input), "-o", text(&output), "--external-data", "weights.data"], "in.onnx keeps tensors in this file");
-    expect(&[text(&input), "-o", text(&folder.path().join("weights.data"))], "the model keeps tensors in this file");
+    expect(&[text(&input), "-o", text(&output), "--external-data", "weights.data"], "in.onnx stores tensors in this file");
+    expect(&[text(&input), "-o", text(&folder.path().join("weights.data"))], "the model stores tensors in this file");
     let other = write_model(folder.path().join("other.onnx"), &read_model(&input));
     let out_dir = folder.path().join("sub");
     expect(&[text(&input), text(&other), "--out-dir", text(&out_dir), "--external-data", "d"], "two models would write");

@@ -214,7 +214,7 @@ impl Case {
         let Fault::Fail(errno) = fault else { return None };
         let reason = std::io::Error::from_raw_os_error(errno).to_string();
         // A model beside the output that cannot be read may use any data file.
-        let is_told = ended.stderr.contains(&reason) || (!call.changes() && ended.stderr.contains("keeps tensors in this file"));
+        let is_told = ended.stderr.contains(&reason) || (!call.changes() && ended.stderr.contains("stores tensors in this file"));
         let message = ended.stderr.starts_with("recast: ") && is_told && ended.stderr.lines().count() == 1;
         match ended.status.code() {
             Some(0) if found == after => None,

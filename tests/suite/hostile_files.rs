@@ -84,9 +84,9 @@ const NAMED: [(&str, &str); 10] = [
     ("model.safetensors", "does not have the name of a data file"),
     ("disguised.bin", "is a model"),
     ("twin.bin", "has other names"),
-    ("linked.bin", "is reached through a link"),
+    ("linked.bin", "has a link in its path"),
     ("indexed.bin", "index.json names it"),
-    ("partly.bin", "holds bytes that no tensor of the model claims"),
+    ("partly.bin", "contains bytes that belong to no tensor of the model"),
 ];
 
 /// A folder with the files of [`NAMED`], and `m.onnx`, which keeps its tensor in one of them.
@@ -194,7 +194,7 @@ fn data_files_are_copied_only_under_names_that_mean_nothing_else() {
         ("hooks/pre-commit", "does not have the name of a data file"),
         ("Makefile", "does not have the name of a data file"),
         ("NUL.bin", "is the name of a device on Windows"),
-        ("linked/w.bin", "leads through a link"),
+        ("linked/w.bin", "contains a link"),
     ];
     let mut failures = Vec::new();
     for (location, expected) in cases {
@@ -266,13 +266,13 @@ fn no_output_replaces_data_of_an_input_or_what_a_link_stands_for() {
         put(at(name), moved_to_file(&proto.graph.as_ref().unwrap().initializer[0], &reference).encode_to_vec());
     }
     let cases: Vec<(Vec<&str>, &str, &str, &str)> = vec![
-        (vec!["fold"], "m.onnx", "w.bin", "keeps tensors in this file"),
+        (vec!["fold"], "m.onnx", "w.bin", "stores tensors in this file"),
         (vec!["fold"], "v.onnx", "hard.bin", "has 2 names (hard links)"),
-        (vec!["fold"], "m.onnx", "soft.bin", "keeps tensors in this file"),
-        (vec!["convert", "--opset", "22"], "m.onnx", "w.bin", "keeps tensors in this file"),
+        (vec!["fold"], "m.onnx", "soft.bin", "stores tensors in this file"),
+        (vec!["convert", "--opset", "22"], "m.onnx", "w.bin", "stores tensors in this file"),
         (vec!["convert", "--opset", "22"], "v.onnx", "hard.bin", "has 2 names (hard links)"),
-        (vec!["convert", "--opset", "22"], "m.onnx", "soft.bin", "keeps tensors in this file"),
-        (vec!["fold", "--external-data", "inline"], "m.onnx", "w.bin", "keeps tensors in this file"),
+        (vec!["convert", "--opset", "22"], "m.onnx", "soft.bin", "stores tensors in this file"),
+        (vec!["fold", "--external-data", "inline"], "m.onnx", "w.bin", "stores tensors in this file"),
         (vec!["fold"], "m.onnx", "dangling.onnx", "which does not exist"),
         (vec!["fold"], "m.onnx", "cached.onnx", "a file of a cache"),
         (vec!["fold", "--external-data", "x.onnx"], "m.onnx", "x.onnx", "is the output file"),
@@ -290,12 +290,12 @@ fn no_output_replaces_data_of_an_input_or_what_a_link_stands_for() {
         expect(&[&command[..], &[text(&at(input)), "-o", text(&at(output))]].concat(), part);
     }
     for (input, output) in [("t.pb", "w.bin"), ("u.pb", "hard.bin"), ("t.pb", "soft.bin")] {
-        expect(&["cast", text(&at(input)), "--to", "FLOAT", "-o", text(&at(output))], "keeps its values in this file");
+        expect(&["cast", text(&at(input)), "--to", "FLOAT", "-o", text(&at(output))], "stores its values in this file");
     }
     for command in [&["fold"][..], &["convert", "--opset", "22"]] {
         expect(
             &[command, &[text(&at("evil.onnx")), text(&at("victim.onnx")), "--in-place"]].concat(),
-            "keeps tensors in this file",
+            "stores tensors in this file",
         );
     }
     for command in [&["fold", "--in-place"][..], &["convert", "--opset", "22", "--in-place"], &LINT_FIX] {

@@ -1,5 +1,6 @@
-//! The files of a folder of `src/`, including its `mod.rs`, do not use each other in a cycle. An item that a `mod.rs` re-exports counts
-//! as one of the file that defines it; a re-export by itself is not a use. The files of one operating system count as one file.
+//! The files of a folder of `src/`, including its `mod.rs`, and its subfolders do not use each other in a cycle; a subfolder counts as a
+//! whole. An item that a `mod.rs` re-exports counts as one of the file that defines it; a re-export by itself is not a use. The files of one
+//! operating system count as one file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +17,7 @@ type ModulePath = Vec<String>;
 type Text<'t> = (&'t str, &'t str);
 
 #[test]
-fn the_files_of_a_folder_are_not_in_cycles() {
+fn the_files_and_subfolders_of_a_folder_are_not_in_cycles() {
     let mut files = Vec::new();
     source_files(Path::new("src"), &mut files);
     expect_no_failures(cycles(
@@ -26,7 +27,7 @@ fn the_files_of_a_folder_are_not_in_cycles() {
 
 #[test]
 fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
-    let cases: [(&[Text], &[&str]); 9] = [
+    let cases: [(&[Text], &[&str]); 12] = [
         (&[("m/mod.rs", "mod a; mod b;"), ("m/a.rs", "use super::b::B;"), ("m/b.rs", "struct B;")], &[]),
         (
             &[("m/mod.rs", "mod a; mod b;"), ("m/a.rs", "use super::b::B;"), ("m/b.rs", "fn f() { super::a::g(); }")],
@@ -63,6 +64,21 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
             ],
             &["src/m: a, system"],
         ),
+        (&[("m/mod.rs", "mod a; mod n;"), ("m/a.rs", "use super::n::b::B;"), ("m/n/mod.rs", "mod b;"), ("m/n/b.rs", "")], &[]),
+        (
+            &[
+                ("m/mod.rs", "mod a; mod n;"),
+                ("m/a.rs", "use super::n::b::B;"),
+                ("m/n/mod.rs", "mod b; mod c;"),
+                ("m/n/b.rs", ""),
+                ("m/n/c.rs", "use crate::m::a;"),
+            ],
+            &["src/m: a, n"],
+        ),
+        (
+            &[("m/mod.rs", "mod n; struct M; fn f() { n::b::g() }"), ("m/n/mod.rs", "mod b;"), ("m/n/b.rs", "use crate::m::M;")],
+            &["src/m: mod, n"],
+        ),
     ];
     let mut failures = Vec::new();
     for (files, expected) in cases {
@@ -96,8 +112,7 @@ fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
         for used in module.paths.iter().filter_map(|path| resolve(&modules, name, path, is_folder(name))) {
             let common = name.iter().zip(&used).take_while(|(left, right)| left == right).count();
             let node = |path: &ModulePath| path.get(common).cloned().unwrap_or_else(|| "mod".to_owned());
-            let is_here = |path: &ModulePath| path.len() == common || path.len() == common + 1 && !is_folder(path);
-            if common > 0 && used != *name && is_here(name) && is_here(&used) {
+            if common > 0 && used != *name {
                 uses.entry(name[..common].to_vec()).or_default().insert((node(name), node(&used)));
             }
         }

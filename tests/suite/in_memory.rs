@@ -94,7 +94,7 @@ fn data_in_memory_is_found_by_paths_that_lead_down_only() {
         ("sub", Some("data file 'sub': is not a regular file")),
         ("missing", Some("data file 'missing': entity not found")),
         ("../sub/w", Some("data file '../sub/w': entity not found")),
-        ("/sub/w", Some("data file '/sub/w': is an absolute path, which may lead anywhere; --allow-data-dir allows a folder")),
+        ("/sub/w", Some("data file '/sub/w': is an absolute path, and no folder outside the model's folder is allowed")),
     ];
     for (location, expected) in cases {
         let error = data.open(location).err().map(|error| error.to_string());

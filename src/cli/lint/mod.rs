@@ -1,9 +1,9 @@
 //! `recast lint`
 
-mod judge;
 mod options;
 mod run;
 mod settings;
+mod task;
 mod values;
 
 pub use options::Lint;

@@ -1,18 +1,19 @@
-//! The run: all files are judged, then everything is printed.
+//! The run: lints all files, then prints the report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::judge::{Action, Judged, Mode, Task, judge};
 use super::options::Lint;
 use super::settings::Settings;
+use super::task::{Action, Linted, Mode, Task, lint_file};
 use crate::api::is_text_model;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
 use crate::cli::paths::Ignored;
+use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
 use crate::cli::{failures, files, output, paths, progress};
 use crate::error::{Error, ErrorKind};
@@ -36,30 +37,30 @@ impl Lint {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut run = LintRun::default();
         let mut diff = Shown::default();
-        if let Err(error) = self.judge_all(&mut run, &mut diff, messages) {
+        if let Err(error) = self.lint_all(&mut run, &mut diff, messages) {
             run.errors.push(failures::of(error));
         }
         self.print(&run, diff, messages)?;
         Ok(self.exit_code(&run))
     }
 
-    fn judge_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
+    fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
         let tasks = self.tasks(run)?;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
         let mode = self.mode(&known);
-        let judged: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
+        let linted: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let judged = judge(task, mode, &self.folders, self.freeze);
+                let linted = lint_file(task, mode, &self.folders, self.freeze);
                 done.count();
-                judged
+                linted
             })
         });
-        for (task, one) in tasks.iter().zip(judged) {
+        for (task, one) in tasks.iter().zip(linted) {
             match one {
-                Ok(Judged { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
+                Ok(Linted { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
                     if !messages.quiet {
                         notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
                     }
@@ -74,7 +75,7 @@ impl Lint {
                     run.fixed.extend(fixed);
                     diff.append(&change);
                 }
-                Err(failure) => run.errors.push(failure),
+                Err(failure) => run.errors.push(with_remedy(failure)),
             }
         }
         self.apply_baseline(&known, run, messages)

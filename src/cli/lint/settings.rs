@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::judge::Task;
 use super::options::Lint;
+use super::task::Task;
 use super::values::PerFileIgnore;
 use crate::cli::paths::Found;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};

@@ -53,7 +53,7 @@ fn becomes_cast(cx: &mut Context) -> Result<(), Reason> {
 /// Defaults are written out where they affect the result: exporters and runtimes did not always agree on them.
 fn write_out_defaults(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.known_output(0).dtype();
-    let (saturates, rounds) = match cx.source.options.explicit {
+    let (saturates, rounds) = match cx.source.settings.explicit {
         Explicit::None => return Ok(()),
         Explicit::All => (true, cx.to >= 24),
         Explicit::Relevant => (to.is_some_and(DType::obeys_saturate), cx.to >= 24 && to == Some(DType::Float8E8M0)),

@@ -51,7 +51,7 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     let index = cx.node.input[1].clone();
     let zero = index_constant(cx, dtype, 0, "zero")?;
     let is_negative = cx.add_before("Less", &[&index, &zero], Vec::new(), "is_negative", like(DType::Bool));
-    let counted = if cx.source.options.opset < WHERE_SINCE {
+    let counted = if cx.source.settings.opset < WHERE_SINCE {
         let flag = cast(cx, &is_negative, dtype, "flag", like(dtype));
         let shift = cx.add_before("Mul", &[&flag, &length], Vec::new(), "shift", like(dtype));
         cx.add_before("Add", &[&index, &shift], Vec::new(), "index", like(dtype))

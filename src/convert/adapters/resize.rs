@@ -86,7 +86,7 @@ fn nearest_of_version_10(scales: &[f32]) -> Result<&'static str, Reason> {
 
 fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
     if !is_linear(cx)? {
-        // Upsample does not shrink, whatever its scales are.
+        // Upsample does not shrink, for any scales.
         let was_upsample = cx.source.model.node(cx.source.id).op_type() == "Upsample";
         let nearest = if was_upsample { "floor" } else { nearest_of_version_10(&cx.read_floats(1)?)? };
         cx.set_string("nearest_mode", nearest);

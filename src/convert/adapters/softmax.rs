@@ -26,7 +26,7 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
     // A zero in the shape given to `Reshape` copies the dimension, unless `allowzero` is set. Unknown dimensions are assumed not to
     // be zero.
     let is_empty = input.shape.as_ref().is_some_and(|shape| shape.contains(&Some(0)));
-    if is_empty && cx.source.options.opset < 14 {
+    if is_empty && cx.source.settings.opset < 14 {
         return Err(
             ShapeUnsupported.because("the input has no elements, and Reshape cannot restore a shape with a zero before opset 14")
         );

@@ -72,7 +72,7 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
 
 /// The lengths of an axis of unknown length, as an input, which `Split` has since version 13.
 fn compute_lengths(cx: &mut Context, axis: i64, parts: i64) -> Result<(), Reason> {
-    if cx.source.options.opset < 13 {
+    if cx.source.settings.opset < 13 {
         return Err(ShapeUnknown.because("the length of the split axis must be known: before opset 13 the parts are constant"));
     }
     let one = Known { shape: Some(vec![Some(1)]), ..Known::tensor(DType::Int64) };

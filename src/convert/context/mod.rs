@@ -5,14 +5,15 @@ mod known;
 
 pub(super) use known::counted_from_front;
 
-use super::reason::Code::{AttributeAmbiguous, Strict};
-use super::reason::Reason;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::adapter::Value;
-use super::expand::Exactness;
+use super::expanded::Exactness;
 use super::make;
+use super::reason::Code::{AttributeAmbiguous, Strict};
+use super::reason::Reason;
+use super::settings::Settings;
+use super::value::Value;
 use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Ints, Known, infer};
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
@@ -23,7 +24,7 @@ pub(super) struct Source<'m> {
     pub model: &'m Model,
     /// Computed on first use.
     pub inferred: &'m OnceCell<Inferred>,
-    pub options: &'m super::Options,
+    pub settings: Settings,
     /// The node as the model has it.
     pub id: NodeId,
     /// The values that the node names, sorted by name.
@@ -213,7 +214,7 @@ impl Context<'_, '_> {
 
     /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
-        match self.source.options.strict {
+        match self.source.settings.strict {
             true => Err(Strict.because(what)),
             false => {
                 self.record.warnings.push(what.to_owned());

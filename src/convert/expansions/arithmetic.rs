@@ -28,7 +28,7 @@ fn clip(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
-/// Integers: the remainder of a quotient rounded in whatever way gets the sign of the divisor.
+/// Integers: the remainder gets the sign of the divisor, independent of how the quotient is rounded.
 fn modulo(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if !matches!(dtype.class(), Class::Signed | Class::Unsigned) {

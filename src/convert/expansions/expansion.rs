@@ -1,7 +1,7 @@
 //! An expansion, and parts of the text of its body.
 
 use crate::convert::context::Context;
-use crate::convert::expand::Exactness;
+use crate::convert::expanded::Exactness;
 use crate::convert::reason::Reason;
 
 /// An operator in terms of others.

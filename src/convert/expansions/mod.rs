@@ -1,7 +1,7 @@
 //! Operators in terms of operators of older opsets, one file per family.
 //!
 //! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is local. It is written for the opset
-//! before the one that introduced the operator; adapters convert its nodes further down. `$name` stands for a parameter.
+//! before the one that introduced the operator; adapters convert its nodes further down. `$name` denotes a parameter.
 
 mod activation;
 mod arithmetic;

@@ -21,7 +21,7 @@ fn trilu(cx: &Context) -> Result<String, Reason> {
     }
     let upper = cx.int_or("upper", 1)? != 0;
     let mask = match constant_mask(cx, upper) {
-        Some(mask) if cx.source.options.opset < RANGE_SINCE => mask,
+        Some(mask) if cx.source.settings.opset < RANGE_SINCE => mask,
         _ => computed_mask(cx, upper),
     };
     let body = "

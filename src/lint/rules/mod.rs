@@ -81,3 +81,10 @@ pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
     (&precision_lost_and_regained::RULE, &same_cast_twice::RULE),
     (&foldable_cast::RULE, &redundant_cast::RULE),
 ];
+
+impl Rule {
+    /// The rules whose findings about a node are hidden if this rule reports the node.
+    pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
+        MORE_SPECIFIC.iter().filter(move |(specific, _)| *specific == self).map(|&(_, general)| general)
+    }
+}

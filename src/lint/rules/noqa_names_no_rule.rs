@@ -23,8 +23,7 @@
 //! ```
 
 use crate::graph::Body;
-use crate::lint::{Finding, Rule, Selected, Selector, Severity, Subject, noqa};
-use crate::wire::schema::StringStringEntryProto;
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC209",
@@ -36,30 +35,29 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let model = subject.model;
+    let (model, unknown) = (subject.model, subject.unknown_rules);
     let mut findings = Vec::new();
-    findings.extend(unknown(&model.proto().metadata_props).map(|word| Finding::at_model(message(word))));
+    findings.extend(unknown(&model.proto().metadata_props).into_iter().map(|word| Finding::at_model(message(word))));
     for scope in model.scopes() {
         let body = match model.body(scope) {
             Body::Graph(graph) => &graph.metadata_props,
             Body::Function(function) => &function.metadata_props,
         };
-        findings.extend(unknown(body).map(|word| Finding::at_model(format!("{}: {}", model.scope_path(scope), message(word)))));
+        findings.extend(
+            unknown(body).into_iter().map(|word| Finding::at_model(format!("{}: {}", model.scope_path(scope), message(word)))),
+        );
     }
     for node in subject.nodes() {
-        findings.extend(unknown(&model.node(node).metadata_props).map(|word| Finding::at_node(node, message(word))));
+        findings.extend(unknown(&model.node(node).metadata_props).into_iter().map(|word| Finding::at_node(node, message(word))));
     }
     for value in model.values() {
         let tensor = model.initializer(value).map_or(&[][..], |tensor| &tensor.metadata_props);
         let declared = model.declared(value).map_or(&[][..], |info| &info.metadata_props);
-        findings.extend(unknown(tensor).chain(unknown(declared)).map(|word| Finding::at_value(model, value, message(word))));
+        findings.extend(
+            unknown(tensor).into_iter().chain(unknown(declared)).map(|word| Finding::at_value(model, value, message(word))),
+        );
     }
     findings
-}
-
-fn unknown(entries: &[StringStringEntryProto]) -> impl Iterator<Item = &str> {
-    let words = entries.iter().filter(|entry| entry.key() == noqa::KEY).flat_map(|entry| noqa::words(entry.value()));
-    words.filter(|word| word.parse::<Selector>().is_err())
 }
 
 fn message(word: &str) -> String {

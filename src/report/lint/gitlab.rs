@@ -63,7 +63,7 @@ struct Lines {
     begin: u32,
 }
 
-/// A model file has no lines: the first stands for the file as a whole.
+/// A model file has no lines: line 1 denotes the file as a whole.
 fn entry<'r>(description: String, check_name: &'r str, fingerprint: String, severity: &'static str, path: &str) -> Entry<'r> {
     let location = Location { path: slashes(path), lines: Lines { begin: 1 } };
     Entry { description, check_name, fingerprint, severity, location }

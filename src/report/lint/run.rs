@@ -8,19 +8,19 @@ use crate::error::Error;
 use crate::lint::{Diagnostic, Safety, Severity};
 use crate::report::words::plural;
 
-/// All that one run of `recast lint` has to say.
+/// The results of a run of `recast lint`.
 #[derive(Debug, Default, Serialize)]
 pub struct LintRun {
-    /// What was found, model by model.
+    /// Findings, by model.
     pub findings: Vec<Diagnostic>,
-    /// What `--fix` has set right.
+    /// Findings that `--fix` has fixed.
     pub fixed: Vec<Diagnostic>,
-    /// Files that could not be judged, and errors of the run.
+    /// Files that could not be linted, and errors of the run.
     #[serde(skip)]
     pub errors: Vec<Error>,
-    /// Every model that was judged, those too that have no finding.
+    /// All linted models, with and without findings.
     pub models: Vec<String>,
-    /// The initializers that were taken as constants with `--freeze-initializers`, by model.
+    /// The initializers that were treated as constants with `--freeze-initializers`, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub frozen_initializers: BTreeMap<String, Vec<String>>,
     /// The least severity for which the exit code is 1, by model.
@@ -29,14 +29,14 @@ pub struct LintRun {
 }
 
 impl LintRun {
-    /// Whether a finding is as severe as the exit code 1 demands in its model.
+    /// Whether a finding is severe enough for the exit code 1.
     #[must_use]
     pub fn fails(&self, found: &Diagnostic) -> bool {
         self.fail_on.get(&**found.path()).is_some_and(|least| found.severity >= *least)
     }
 }
 
-/// What a run found, in a line; `fixed` says what became of findings with a fix.
+/// The summary of a run in one line; `fixed` is the verb for findings with applied fixes.
 #[must_use]
 pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
     let mut parts = Vec::new();

@@ -1,7 +1,7 @@
-//! Writes that go from memory to the disk, without a copy in the system's cache.
+//! Direct writes from memory to the disk, which bypass the page cache.
 //!
-//! Bytes of a data file that are only moved take hardly any processor time that way, and the cache keeps what it has. Where there are
-//! no such writes, as the system or the file system has none, the caller writes as usual.
+//! Bytes of a data file that are only moved take almost no processor time this way, and the page cache keeps its content. If the system
+//! or the file system does not support direct writes, the caller writes in the usual way.
 
 use std::fs::File;
 use std::io;
@@ -9,14 +9,14 @@ use std::io;
 /// The alignment of the bytes in memory: the block size of disks, or a multiple of it.
 const BLOCK: usize = 4096;
 
-/// Fewer bytes are not worth a request of their own to the disk.
+/// The minimum number of bytes for which a direct write is worthwhile.
 const LEAST: usize = 1 << 20;
 
-/// Bytes to write at a time.
+/// The number of bytes to write at a time.
 pub(super) const MOST: usize = 8 << 20;
 
-/// What the place and the number of the bytes are multiples of: no page of the file is then written both ways at once, which the
-/// system does not keep apart.
+/// The offset and the number of bytes are multiples of this, so that no page of the file is written both directly and through the cache:
+/// systems do not support this.
 #[cfg(target_os = "linux")]
 fn page() -> usize {
     rustix::param::page_size().max(BLOCK)
@@ -27,12 +27,12 @@ fn page() -> usize {
     BLOCK
 }
 
-/// Whether bytes can be written to a place in a file this way, except a last part of a page.
+/// Whether bytes can be written directly at an offset in a file, except for the last, incomplete page.
 pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
     bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(page() as u64)
 }
 
-/// A second handle of a file, for such writes; none if the file system has none.
+/// A second handle of a file, for direct writes; none if the file system does not support them.
 #[derive(Debug)]
 pub(super) struct Direct(Option<File>);
 
@@ -51,7 +51,8 @@ impl Direct {
         Direct(None)
     }
 
-    /// Writes the whole pages of bytes that suit their place. Returns how many bytes that are: none, if the file takes no such writes.
+    /// Writes the complete pages of bytes that have the required alignment. Returns the number of written bytes: 0 if the file does not
+    /// support direct writes.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -64,7 +65,7 @@ impl Direct {
         let pages = &bytes[..bytes.len() / page() * page()];
         match file.write_all_at(pages, place) {
             Ok(()) => Ok(pages.len()),
-            // The file system refuses direct writes of these bytes; ordinary ones work.
+            // The file system refuses direct writes of these bytes; the caller writes them in the usual way.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(0),
             Err(error) => Err(error),
         }

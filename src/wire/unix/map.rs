@@ -1,4 +1,4 @@
-//! Mapped files, and which of them an address lies in.
+//! Mapped files, and the file to which an address belongs.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -16,10 +16,10 @@ struct Mapped {
     entry: &'static Entry,
 }
 
-/// Where a map lies. A signal handler reads the list, so entries are never freed; those of closed files are used again.
+/// The addresses of a map. A signal handler reads the list, so entries are never freed; those of closed files are reused.
 ///
-/// Readers take no lock: `version` is odd while the other fields are written, and a reader that finds another version after its
-/// reads than before does not use them. So what it uses belongs to one map, which was there at that moment.
+/// Readers take no lock: `version` is odd while the other fields are written. A reader that finds different versions before and after
+/// its reads discards them, so that the values it uses belong to one map, which existed at that moment.
 struct Entry {
     is_taken: AtomicBool,
     version: AtomicUsize,
@@ -30,16 +30,16 @@ struct Entry {
     next: Option<&'static Entry>,
 }
 
-/// Bytes of a path that a message shows: its last ones.
+/// The number of bytes of a path that a message shows: the last ones.
 const LONGEST_NAME: usize = 512;
 
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Maps all of a file that is not empty. `path` is its name in messages.
+/// Maps a file that is not empty. `path` is its name in messages.
 pub(in crate::wire) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
-    // SAFETY: The map is private and read-only. Another process may change the file meanwhile; every byte is then still a valid
-    // `u8`, and nothing here relies on two reads giving the same answer for memory safety. If it makes the file shorter, a read
-    // beyond its end raises SIGBUS, which ends the process.
+    // SAFETY: The map is private and read-only. If another process changes the file, every byte is still a valid `u8`, and memory
+    // safety does not depend on two reads having the same result. If it makes the file shorter, a read beyond the end raises SIGBUS,
+    // which ends the process.
     let map = unsafe { Mmap::map(file)? };
     let entry = take_entry();
     let start = map.as_ptr() as usize;
@@ -47,8 +47,8 @@ pub(in crate::wire) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(Mapped { map, entry }))
 }
 
-/// Whether bytes lie in a map. While they are borrowed, they are either in a map or elsewhere, and stay there: an entry that covers
-/// them at any moment is the entry of their own map.
+/// Whether bytes are in a map. While they are borrowed, they cannot be unmapped, so that an entry that covers them at any moment is the
+/// entry of their map.
 #[cfg(any(target_os = "linux", test))]
 pub(super) fn is_mapped(bytes: &[u8]) -> bool {
     let range = bytes.as_ptr_range();
@@ -58,7 +58,7 @@ pub(super) fn is_mapped(bytes: &[u8]) -> bool {
     })
 }
 
-/// The name of the file whose map an address lies in. Made for a signal handler: takes no lock and allocates nothing.
+/// The name of the mapped file at an address. For a signal handler: takes no lock and does not allocate.
 pub(super) fn name_at(address: usize) -> Option<Name> {
     entries().find_map(|entry| {
         let (map, name) = entry.read(Entry::name)?;
@@ -93,7 +93,7 @@ impl Entry {
         }
     }
 
-    /// Only for the one that took the entry.
+    /// Only for the owner of the entry.
     fn set(&self, map: Range<usize>, name: &[u8]) {
         let name = &name[name.len().saturating_sub(LONGEST_NAME)..];
         self.version.fetch_add(1, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl Entry {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// The addresses of the map, and what `more` reads; none if the entry is written meanwhile.
+    /// The addresses of the map, and the result of `more`; none if the entry is written at the same time.
     fn read<T>(&self, more: impl FnOnce(&Entry) -> T) -> Option<(Range<usize>, T)> {
         let before = self.version.load(Ordering::Acquire);
         let map = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -127,7 +127,7 @@ impl Entry {
 }
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    // SAFETY: The list holds leaked entries only.
+    // SAFETY: The list contains leaked entries only.
     let first = unsafe { ENTRIES.load(Ordering::Acquire).as_ref() };
     std::iter::successors(first, |entry: &&'static Entry| entry.next)
 }
@@ -140,14 +140,14 @@ fn take_entry() -> &'static Entry {
     }
     let mut first = ENTRIES.load(Ordering::Acquire);
     loop {
-        // SAFETY: The list holds leaked entries only.
+        // SAFETY: The list contains leaked entries only.
         let next = unsafe { first.as_ref() };
         let entry = Box::into_raw(Box::new(Entry::new(next)));
         match ENTRIES.compare_exchange_weak(first, entry, Ordering::Release, Ordering::Acquire) {
             // SAFETY: The entry was leaked above and is never freed.
             Ok(_) => return unsafe { &*entry },
             Err(other) => {
-                // SAFETY: The entry did not get into the list: no other thread knows it.
+                // SAFETY: The entry was not added to the list, so no other thread has a reference to it.
                 drop(unsafe { Box::from_raw(entry) });
                 first = other;
             }
@@ -162,7 +162,7 @@ impl AsRef<[u8]> for Mapped {
 }
 
 impl Drop for Mapped {
-    /// The entry is cleared before the map goes, so that it never covers memory that is used for something else.
+    /// The entry is cleared before the file is unmapped, so that it never covers memory that is reused.
     fn drop(&mut self) {
         self.entry.set(0..0, b"");
         self.entry.is_taken.store(false, Ordering::Release);

@@ -1,5 +1,5 @@
-//! Hints to the system about bytes that are read once and written once. Without them a run is slower and looks larger; its result is
-//! the same.
+//! Hints to the system about bytes that are read once and written once. Without them, a run is slower and its resident memory appears
+//! larger; the result is the same.
 #![allow(unsafe_code)]
 
 #[cfg(target_os = "linux")]
@@ -12,21 +12,21 @@ mod linux {
 
     use crate::wire::system::map::is_mapped;
 
-    /// The largest page of the systems this runs on: only whole ones are given back.
+    /// The largest page size of supported systems: only complete pages are released.
     const PAGE: usize = 1 << 16;
 
-    /// Gives the pages of mapped bytes back to the system, which reads them again should they be used again. Does nothing to bytes
-    /// that are not mapped.
+    /// Releases the pages of mapped bytes, which the system reads again if they are used again. Does nothing for bytes that are not
+    /// mapped.
     pub(in crate::wire::system) fn release(bytes: &[u8]) {
         let start = (bytes.as_ptr() as usize).next_multiple_of(PAGE);
         let end = (bytes.as_ptr() as usize + bytes.len()) / PAGE * PAGE;
         if start < end && is_mapped(bytes) {
-            // SAFETY: The pages are part of `bytes` and belong to a read-only map of a file: nothing can be lost.
+            // SAFETY: The pages are part of `bytes` and belong to a read-only map of a file, so that no data can be lost.
             unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
         }
     }
 
-    /// Lets the disk begin with what was just written, so that it has little left to do when the file is flushed.
+    /// Starts writing these bytes to the disk, so that little is left to do when the file is flushed.
     pub(in crate::wire::system) fn start_flushing(file: &File, place: u64, bytes: usize) {
         let range = (i64::try_from(place), i64::try_from(bytes));
         if let (Ok(place), Ok(bytes)) = range {

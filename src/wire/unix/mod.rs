@@ -1,4 +1,4 @@
-//! What the files of this module need of Unix: maps, writes at an offset, signals.
+//! The functions that depend on the system, for Unix: maps, writes at an offset, signals.
 
 mod direct;
 mod map;
@@ -15,7 +15,7 @@ pub(super) use map::map;
 pub(super) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
 pub(super) use write::write_anywhere;
 
-/// Whether a path leads to standard output: a report must not be written there after a model.
+/// Whether a path is that of standard output, to which a report must not be written after a model.
 #[must_use]
 pub fn is_standard_output(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -24,7 +24,7 @@ pub fn is_standard_output(path: &Path) -> bool {
     let (Ok(path), Ok(stdout)) = (fs::metadata(path), rustix::fs::fstat(rustix::stdio::stdout())) else {
         return false;
     };
-    // The null device is standard output of many programs at once; nothing is mixed there.
+    // The null device can be standard output too, but nothing is mixed up there.
     let is_null = fs::metadata("/dev/null").is_ok_and(|null| id(&null) == id(&path));
     #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.
     let stdout = (stdout.st_dev as u64, stdout.st_ino as u64);

@@ -1,22 +1,22 @@
-//! Signals that end the process: temporary files are removed, changes of names are completed, and a file that became shorter while it
-//! was read is named in a message.
+//! Signals that end the process: temporary files are removed, changes of names are completed, and a message names a file that became
+//! shorter while it was read.
 #![allow(unsafe_code)]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Temporary files that exist at the same time: one per file that is being written.
+/// The maximum number of temporary files at a time: one for each file that is being written.
 const SLOTS: usize = 64;
 
-/// The paths of the files to be removed, as C strings; null where there is none.
+/// The paths of the files to be removed, as C strings; null for an unused entry.
 static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 
-/// While it lives, a signal that ends the process removes a file first.
+/// As long as it exists, a signal that ends the process removes a file first.
 #[derive(Debug)]
 pub(in crate::wire) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
 
 impl RemovedOnSignal {
-    /// If there are too many files at once, or the path contains a null byte, the file is not removed.
+    /// If there are too many files at a time, or the path contains a null byte, the file is not removed.
     pub(in crate::wire) fn new(path: &Path) -> RemovedOnSignal {
         let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else {
             return RemovedOnSignal(None);
@@ -38,14 +38,14 @@ impl Drop for RemovedOnSignal {
     }
 }
 
-/// What signals that end the process do at the moment.
+/// The current effect of signals that end the process.
 static GATE: Gate = Gate::new();
 
-/// How many [`Hold`]s there are, and the signal that waits for the last of them to end. Both are in one number: in two, a signal
-/// between a look at the one and a change of the other would be lost.
+/// The number of [`Hold`]s, and the signal that is pending until the last of them ends. Both are in one number: with two, a signal
+/// between a read of the one and a write of the other would be lost.
 struct Gate(AtomicU32);
 
-/// The bits of [`Gate`] that are the number of the signal, or 0.
+/// The bits of [`Gate`] for the number of the signal, or 0.
 const SIGNAL: u32 = 0xff;
 /// One hold.
 const HOLD: u32 = SIGNAL + 1;
@@ -55,12 +55,12 @@ impl Gate {
         Gate(AtomicU32::new(0))
     }
 
-    /// One hold more.
+    /// Adds a hold.
     fn enter(&self) {
         self.0.fetch_add(HOLD, Ordering::SeqCst);
     }
 
-    /// One hold less. Returns the signal that waited, if this was the last.
+    /// Removes a hold. Returns the pending signal, if this was the last hold.
     fn leave(&self) -> Option<i32> {
         let after = |state: u32| if state - HOLD < HOLD { 0 } else { state - HOLD };
         let before = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| Some(after(state)));
@@ -69,12 +69,12 @@ impl Gate {
         (before - HOLD < HOLD && signal != 0).then_some(signal as i32)
     }
 
-    /// Whether a signal that comes now has to wait. It is then remembered. Async-signal-safe.
+    /// Whether a signal must wait; it is then pending. Async-signal-safe.
     fn arrive(&self, signal: i32) -> bool {
         self.arrive_while(signal, || ())
     }
 
-    /// The same, while something else happens between the look at the holds and the change.
+    /// The same, with `meanwhile` between the read and the write, for tests.
     fn arrive_while(&self, signal: i32, mut between: impl FnMut()) -> bool {
         let wait = |state: u32| {
             between();
@@ -84,10 +84,10 @@ impl Gate {
     }
 }
 
-/// While it lives, a signal that would end the process waits.
+/// As long as it exists, a signal that would end the process is deferred.
 pub(in crate::wire) struct Hold(());
 
-/// For a few quick steps that must not be interrupted.
+/// For a few short steps that must not be interrupted.
 pub(in crate::wire) fn hold() -> Hold {
     GATE.enter();
     Hold(())
@@ -102,16 +102,16 @@ impl Drop for Hold {
 }
 
 fn raise(signal: i32) {
-    // SAFETY: The call takes no pointer; the signal is one that came.
+    // SAFETY: The call takes no pointer; the signal was received.
     unsafe { libc::raise(signal) };
 }
 
-/// Installs the signal handlers. They are for a program, not for a library: they end the process.
+/// Installs the signal handlers. For programs, not for libraries: they end the process.
 ///
-/// - SIGINT, SIGTERM, SIGHUP remove temporary files and then do what they do by default; where the program was started with one of
-///   them ignored, it stays so.
-/// - SIGBUS in a mapped file removes them, prints which file became shorter, and exits with code 2.
-/// - SIGXFSZ is ignored: a write beyond the permitted file size then fails like any other.
+/// - SIGINT, SIGTERM and SIGHUP remove temporary files and then have their default effect; a signal that was ignored when the program
+///   was started stays ignored.
+/// - SIGBUS in a mapped file removes temporary files, prints which file became shorter, and exits with code 2.
+/// - SIGXFSZ is ignored: a write beyond the maximum file size is then an ordinary error.
 pub fn install_signal_handlers() {
     // SAFETY: `sigaction` and `signal` get valid pointers; the handlers call nothing but async-signal-safe functions.
     unsafe {
@@ -128,11 +128,11 @@ pub fn install_signal_handlers() {
 }
 
 unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
-    // SAFETY: The action is initialized as `sigaction` wants it; who calls this vouches for the handler.
+    // SAFETY: The action is initialized as `sigaction` requires; the caller guarantees that the handler is async-signal-safe.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
-        // An alternative stack is there on every thread that Rust starts.
+        // Every thread that Rust starts has an alternative stack.
         action.sa_flags = flags | libc::SA_ONSTACK;
         libc::sigemptyset(&raw mut action.sa_mask);
         libc::sigaction(signal, &raw const action, std::ptr::null_mut());
@@ -144,7 +144,7 @@ extern "C" fn on_end(signal: libc::c_int) {
         return;
     }
     remove_files();
-    // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and comes as soon as this returns.
+    // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and is delivered as soon as this returns.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
@@ -152,10 +152,10 @@ extern "C" fn on_end(signal: libc::c_int) {
 }
 
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: With SA_SIGINFO the system passes a valid `info`, which holds an address for SIGBUS.
+    // SAFETY: With SA_SIGINFO the system passes a valid `info`, which contains an address for SIGBUS.
     let address = unsafe { (*info).si_addr() } as usize;
     let Some(name) = super::map::name_at(address) else {
-        // Not a mapped file: the instruction is executed again, and the process ends as without a handler.
+        // Not a mapped file: the instruction is executed again, and the process ends as it would without a handler.
         // SAFETY: `signal` is async-signal-safe.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
@@ -163,13 +163,13 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
     end_with_message(b"", &[b"recast: ", &name, b": became shorter while it was read, or its disk failed\n"])
 }
 
-/// Whether a [`Hold`] lives.
+/// Whether a [`Hold`] exists.
 pub(in crate::wire) fn is_held() -> bool {
     GATE.0.load(Ordering::SeqCst) >= HOLD
 }
 
 /// Removes the temporary files, prints a document to standard output and a message in parts to standard error, and exits with code 2.
-/// Allocates nothing, and takes no lock.
+/// Does not allocate, and takes no lock.
 pub(in crate::wire) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     remove_files();
     write_all(libc::STDOUT_FILENO, document);
@@ -178,7 +178,7 @@ pub(in crate::wire) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     unsafe { libc::_exit(2) }
 }
 
-/// Writes until an error, which cannot be reported here.
+/// Writes until an error occurs, which cannot be reported.
 fn write_all(stream: libc::c_int, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: `write` is async-signal-safe and gets a valid slice.
@@ -244,7 +244,7 @@ mod tests {
         for holds in 1..4 {
             let gate = Gate::new();
             (0..holds).for_each(|_| gate.enter());
-            // The last hold ends after the handler has seen it, and before the handler could note the signal.
+            // The last hold ends after the handler has read the number of holds, and before it has recorded the signal.
             let mut raised = None;
             let mut left = 0;
             let waits = gate.arrive_while(libc::SIGTERM, || {
@@ -254,7 +254,7 @@ mod tests {
                 }
             });
             assert_eq!((waits, raised), (false, None), "the signal ends the process now");
-            // It ends before the handler looks, or after it has noted the signal.
+            // The last hold ends before the handler reads the number, or after it has recorded the signal.
             gate.enter();
             assert!(gate.arrive(libc::SIGTERM));
             assert_eq!(gate.leave(), Some(libc::SIGTERM));

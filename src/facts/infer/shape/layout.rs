@@ -69,7 +69,7 @@ fn reshaped(view: &View) -> Option<Shape> {
 
 fn expanded(view: &View) -> Option<Shape> {
     let target = view.values(1).or_else(|| view.length(1).map(of_rank))?;
-    // A dimension of one in the target keeps that of the input, so that an unknown one says nothing.
+    // A dimension of one in the target keeps that of the input, so that nothing is known if it is unknown.
     let input = view.shape(0)?;
     let rank = input.len().max(target.len());
     let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index]);

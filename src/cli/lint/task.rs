@@ -1,4 +1,4 @@
-//! One file: opened, judged, and if that is asked for, set right.
+//! Linting and fixing of one file.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::report::model_diff;
 use crate::shown::Shown;
 use crate::{Error, LintOptions, SaveOptions, Target};
 
-/// A file and what is to be done with it.
+/// A file to be linted, and its settings.
 pub(super) struct Task {
     pub path: PathBuf,
     pub selection: Selection,
@@ -18,7 +18,7 @@ pub(super) struct Task {
     pub fail_on: Severity,
 }
 
-/// What is done with findings.
+/// How files are linted.
 #[derive(Clone, Copy)]
 pub(super) struct Mode<'m> {
     pub noqa: Noqa,
@@ -26,7 +26,7 @@ pub(super) struct Mode<'m> {
     pub action: Action,
     /// The fixes that may be applied.
     pub allowed: Safety,
-    /// The findings that are left as they are.
+    /// The findings that are not fixed.
     pub known: &'m Baseline,
 }
 
@@ -42,13 +42,13 @@ pub(super) enum Action {
     Diff,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Default)]
-pub(super) struct Judged {
+pub(super) struct Linted {
     pub path: String,
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
-    /// The initializers that were taken as constants; none if that was not asked for.
+    /// The initializers that were treated as constants; none if that was not requested.
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
     pub old_files: OldFiles,
@@ -56,16 +56,16 @@ pub(super) struct Judged {
     pub notes: Vec<String>,
 }
 
-/// Judges a file.
+/// Lints a file.
 ///
 /// # Errors
 /// If it cannot be read, fixed or written.
-pub(super) fn judge(
+pub(super) fn lint_file(
     Task { path, selection, .. }: &Task,
     mode: Mode,
     folders: &DataFolders,
     freeze: Freeze,
-) -> Result<Judged, Error> {
+) -> Result<Linted, Error> {
     let mut model = files::open_model(path, folders)?;
     let name = path.display().to_string();
     let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
@@ -73,25 +73,25 @@ pub(super) fn judge(
     let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
     let options = LintOptions { selection: selection.clone(), noqa: mode.noqa, overlapping: mode.overlapping };
     match mode.action {
-        Action::Report => Ok(Judged { findings: model.lint(&options)?, path: name, frozen, ..Judged::default() }),
+        Action::Report => Ok(Linted { findings: model.lint(&options)?, path: name, frozen, ..Linted::default() }),
         Action::Diff => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
             let changed = before.filter(|_| is_frozen || !fixed.is_empty());
             let diff = changed.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
-            Ok(Judged { path: name, fixed, frozen, diff, ..Judged::default() })
+            Ok(Linted { path: name, fixed, frozen, diff, ..Linted::default() })
         }
         Action::Fix { prune_data } => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
             let (mut old_files, mut notes) = (OldFiles::default(), Vec::new());
             if is_frozen || !fixed.is_empty() {
                 let options = SaveOptions { prune_data, ..SaveOptions::default() };
-                let mut plan = model.into_plan(&Target::File(path.clone()), &options).map_err(files::with_remedy)?;
+                let mut plan = model.into_plan(&Target::File(path.clone()), &options)?;
                 notes = std::mem::take(&mut plan.notes);
                 old_files = plan.carry_out()?;
-                // What is left is reported with its places in the new file.
+                // The remaining findings are reported with their places in the new file.
                 model = files::open_model(path, folders)?;
             }
-            Ok(Judged { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, notes, ..Judged::default() })
+            Ok(Linted { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, notes, ..Linted::default() })
         }
     }
 }

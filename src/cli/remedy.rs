@@ -1,0 +1,37 @@
+//! Options that help against errors of the library.
+
+use std::error::Error as StdError;
+
+use crate::error::Error;
+use crate::external::Unplaceable;
+use crate::wire::BadLocation;
+
+/// Against a data file outside of the allowed folders.
+pub const ALLOW_FOLDER: &str = "use --allow-data-dir DIR to allow its folder";
+
+/// Adds the option that helps, if there is one, to an error of a model.
+pub fn with_remedy(error: Error) -> Error {
+    let remedy = std::iter::successors(StdError::source(&error), |cause| (*cause).source()).find_map(of_cause);
+    match remedy {
+        Some(remedy) => error.with_remedy(remedy),
+        None => error,
+    }
+}
+
+/// The option that helps against a cause of an error.
+pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
+    if cause.downcast_ref().is_some_and(BadLocation::is_outside) {
+        return Some(ALLOW_FOLDER);
+    }
+    Some(match cause.downcast_ref()? {
+        Unplaceable::Stream => "use --external-data inline, or -o FILE",
+        Unplaceable::FileOfStream => "use -o FILE",
+        Unplaceable::TooLarge(_) => "use -o FILE --external-data DATA_FILE",
+        Unplaceable::UnsafeCopy { .. } => "use --external-data inline or FILE",
+        Unplaceable::BadName(_) | Unplaceable::SameFile(_) | Unplaceable::OverModel(_) | Unplaceable::InUse { .. } => {
+            "use another name for --external-data"
+        }
+        Unplaceable::OverData(_) => "use another output",
+        Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Refused(_) => return None,
+    })
+}

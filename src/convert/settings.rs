@@ -1,0 +1,36 @@
+//! The options that affect the conversion of a node.
+
+/// The options that affect the conversion of a node, see [`Options`](super::Options).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub opset: i64,
+    pub explicit: Explicit,
+    pub strict: bool,
+    pub expand: Expand,
+}
+
+/// Which defaults of new attributes are written out when upgrading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Explicit {
+    /// `saturate` and `round_mode` on every cast.
+    All,
+    /// Those that affect the node's types.
+    #[default]
+    Relevant,
+    /// None.
+    None,
+}
+
+/// Which expansions are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expand {
+    /// Exact ones, and those by ONNX's definition.
+    #[default]
+    All,
+    /// Exact ones.
+    Exact,
+    /// None.
+    None,
+}
