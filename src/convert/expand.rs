@@ -7,6 +7,7 @@ use super::context::{Context, Made};
 use super::expansions::Expansion;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
+use crate::choice::choice;
 use crate::facts::infer::{Inferred, Known, infer};
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
@@ -26,6 +27,8 @@ pub enum Expand {
     /// None.
     None,
 }
+
+choice!(Expand { "all" => All, "exact" => Exact, "none" => None });
 
 /// How the results of an expansion compare with those of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

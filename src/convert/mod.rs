@@ -24,10 +24,12 @@ mod context;
 mod valid;
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::choice::{UnknownName, choice};
 use crate::error::Invalid;
 
 pub(crate) use engine::{convert, lowest};
@@ -67,6 +69,18 @@ pub enum IrVersion {
     Number(i64),
 }
 
+impl FromStr for IrVersion {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<IrVersion, UnknownName> {
+        match name {
+            "auto" => Ok(IrVersion::Auto),
+            "keep" => Ok(IrVersion::Keep),
+            number => number.parse().map(IrVersion::Number).map_err(|_| UnknownName::among(&["auto", "keep", "a number"])),
+        }
+    }
+}
+
 /// Which defaults of new attributes are written out when upgrading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -79,6 +93,8 @@ pub enum Explicit {
     /// None.
     None,
 }
+
+choice!(Explicit { "all" => All, "relevant" => Relevant, "none" => None });
 
 impl Options {
     /// The default options for an opset.
