@@ -59,7 +59,9 @@ pub struct Progress {
 pub enum Unit {
     /// Nodes that were looked at.
     Nodes,
-    /// Bytes that were written.
+    /// Lint rules that were checked.
+    Rules,
+    /// Bytes that were written or computed.
     Bytes,
 }
 

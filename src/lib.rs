@@ -44,6 +44,7 @@ compile_error!("onnx-recast reads tensors in place, which are little-endian; it 
 mod api;
 mod cast;
 mod cast_file;
+mod choice;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod control;
@@ -74,6 +75,7 @@ mod wire;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
 pub use cast::{Contested, RoundMode, Rules, Tally};
+pub use choice::UnknownName;
 pub use control::{Cancel, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;

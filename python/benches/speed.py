@@ -1,14 +1,18 @@
-"""Casts and conversions beside numpy, ml_dtypes and onnx: medians of alternating runs, as a table.
+"""Casts, folds and conversions beside other packages: medians of alternating runs, as a table.
 
-Run it with the wheel installed, on an idle machine: python python/benches/speed.py
+Run it with the wheel, onnxruntime and onnxscript installed, on an idle machine: python python/benches/speed.py
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +23,7 @@ import onnx_recast
 
 ELEMENTS = 1 << 26
 ROUNDS = 5
+TENSORS = 8
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -42,6 +47,67 @@ def chain(length: int) -> onnx.ModelProto:
     ends = [value("v0", 1, [2, 3])], [value(f"v{length}", 1, [2, 3])]
     graph = onnx.helper.make_graph(nodes, "g", *ends)
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+
+
+def weights() -> onnx.ModelProto:
+    """Return a model with 1 GiB of FLOAT weights, which are cast to FLOAT16."""
+    helper, half = onnx.helper, onnx.TensorProto.FLOAT16
+    values = np.random.default_rng(1).standard_normal((4096, 8192), np.float32)
+    tensors = [onnx.numpy_helper.from_array(values, f"w{i}") for i in range(TENSORS)]
+    nodes = [helper.make_node("Cast", [f"w{i}"], [f"h{i}"], to=half) for i in range(TENSORS)]
+    nodes += [helper.make_node("MatMul", ["x", f"h{i}"], [f"y{i}"]) for i in range(TENSORS)]
+    outputs = [helper.make_tensor_value_info(f"y{i}", half, [1, 8192]) for i in range(TENSORS)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", half, [1, 4096])], outputs, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def fold_with_onnxruntime(model: Path, output: Path) -> None:
+    """Fold a file; the session writes the model."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(output)
+    options.log_severity_level = 4
+    onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def fold_with_onnxscript(model: Path, output: Path) -> None:
+    """Fold a file, without the limits of size."""
+    from onnxscript import ir, optimizer
+
+    loaded = ir.load(model)
+    optimizer.optimize(loaded, input_size_limit=1 << 40, output_size_limit=1 << 40)
+    ir.save(loaded, output)
+
+
+def convert_with_onnx(model: Path, output: Path) -> None:
+    """Convert a file."""
+    onnx.save(onnx.version_converter.convert_version(onnx.load(model), 21), output)
+
+
+def importing(module: str) -> Callable[[], object]:
+    """Return what imports a module in a new process."""
+    return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+
+def files() -> None:
+    """Print the rows of a file of 1 GiB."""
+    with tempfile.TemporaryDirectory() as name:
+        model, ours, theirs = (Path(name) / f"{part}.onnx" for part in ("model", "ours", "theirs"))
+        onnx.save(weights(), model)
+
+        def fold() -> None:
+            onnx_recast.fold(model, ours)
+
+        def convert() -> None:
+            onnx_recast.convert_version(model, 21, ours)
+
+        row("`convert_version` of a file of 1 GiB, 17 to 21", "onnx", convert, lambda: convert_with_onnx(model, theirs))
+        row("`fold` of a file of 1 GiB", "onnxruntime", fold, lambda: fold_with_onnxruntime(model, theirs))
+        casts = [node for node in onnx.load(theirs).graph.node if node.op_type == "Cast"]
+        assert not casts
+        row("`fold` of a file of 1 GiB", "onnxscript", fold, lambda: fold_with_onnxscript(model, theirs))
 
 
 def main() -> None:
@@ -72,6 +138,14 @@ def main() -> None:
         lambda: onnx_recast.convert_version(model, 21),
         lambda: onnx.version_converter.convert_version(model, 21),
     )
+    row("import, in a new process", "numpy", importing("onnx_recast"), importing("numpy"))
+    row(
+        "import and first cast, in a new process",
+        "numpy",
+        importing("numpy, onnx_recast; onnx_recast.cast([1.5], 1)"),
+        importing("numpy"),
+    )
+    files()
 
 
 if __name__ == "__main__":

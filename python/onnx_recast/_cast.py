@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast import _recast
 from onnx_recast._functions import one_of
+from onnx_recast._progress import watcher
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from onnx_recast._progress import Progress
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Type: TypeAlias = str | int | npt.DTypeLike
@@ -93,6 +96,7 @@ def cast(
     round_mode: Literal["up", "down", "nearest"] = "up",
     undefined: Literal["error", "fold"] = "error",
     contested: Literal["error", "text", "runtime"] = "error",
+    progress: Progress = False,
 ) -> Array:
     """Cast an array as ONNX's ``Cast`` does, each element rounded once.
 
@@ -115,6 +119,8 @@ def cast(
     contested : {"error", "text", "runtime"}
         Whether elements on whose result ONNX's text and its node tests disagree are an error, or become what the text
         states, or what the node tests expect and runtimes compute.
+    progress : bool or callable
+        See :func:`fold`; it counts bytes of the result.
 
     Returns
     -------
@@ -161,10 +167,13 @@ def cast(
     result = np.empty(given.shape, dtype=object if is_string else _numpy_type(target))
     out = None if is_string else result.reshape(-1).view(np.uint8)
     source = _onnx_type(given)
-    if source == "STRING":
-        strings = _recast.cast_strings(_utf8(given), casting, out)
-    else:
-        strings = _recast.cast_numbers(_little_endian(given), source, casting, out)
+    with watcher(progress) as watch:
+        if source == "STRING":
+            encoded = _utf8(given)
+            lengths = np.fromiter(map(len, encoded), np.uint64, len(encoded))
+            strings = _recast.cast_strings(b"".join(encoded), lengths, casting, out, watch)
+        else:
+            strings = _recast.cast_numbers(_little_endian(given), source, casting, out, watch)
     if strings is not None:
         result.reshape(-1)[:] = strings
     return result
@@ -179,6 +188,7 @@ def cast_like(
     round_mode: Literal["up", "down", "nearest"] = "up",
     undefined: Literal["error", "fold"] = "error",
     contested: Literal["error", "text", "runtime"] = "error",
+    progress: Progress = False,
 ) -> Array:
     """Cast an array to the type of another one, as ONNX's ``CastLike`` does.
 
@@ -188,7 +198,7 @@ def cast_like(
         See :func:`cast`.
     like : array_like
         The array whose type is that of the result.
-    opset, saturate, round_mode, undefined, contested
+    opset, saturate, round_mode, undefined, contested, progress
         See :func:`cast`.
 
     Returns
@@ -212,7 +222,14 @@ def cast_like(
 
     to = _onnx_type(np.asarray(like))
     return cast(
-        array, to, opset=opset, saturate=saturate, round_mode=round_mode, undefined=undefined, contested=contested
+        array,
+        to,
+        opset=opset,
+        saturate=saturate,
+        round_mode=round_mode,
+        undefined=undefined,
+        contested=contested,
+        progress=progress,
     )
 
 

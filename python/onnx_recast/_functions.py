@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, ov
 
 from onnx_recast import _recast
 from onnx_recast._models import Opened
+from onnx_recast._progress import watcher
 from onnx_recast._results import (
     Change,
     ConvertResult,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from onnx_recast._models import Encoded, StrPath
+    from onnx_recast._progress import Progress
 
 
 class _Message(Protocol):
@@ -43,25 +45,27 @@ class _WriteOptions(TypedDict, total=False):
     external_data: str
     prune_data: bool
     base_dir: StrPath | None
+    progress: Progress
 
 
-class _FoldOptions(_WriteOptions, total=False):
-    passes: Sequence[str] | None
-    undefined: Literal["skip", "fold"]
-    contested: Literal["skip", "text", "runtime"]
-    max_growth: int | None
+class _RewriteOptions(_WriteOptions, total=False):
     freeze_initializers: bool
     drop_metadata: bool | Sequence[str]
 
 
-class _ConvertOptions(_WriteOptions, total=False):
+class _FoldOptions(_RewriteOptions, total=False):
+    passes: Sequence[str] | None
+    undefined: Literal["skip", "fold"]
+    contested: Literal["skip", "text", "runtime"]
+    max_growth: int | None
+
+
+class _ConvertOptions(_RewriteOptions, total=False):
     from_version: int | None
     ir_version: int | Literal["auto", "keep"]
     explicit: Literal["all", "relevant", "none"]
     expand: Literal["all", "exact", "none"]
     strict: bool
-    freeze_initializers: bool
-    drop_metadata: bool | Sequence[str]
 
 
 class _LintOptions(TypedDict, total=False):
@@ -95,6 +99,7 @@ def fold(
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
+    progress: Progress = False,
 ) -> FoldResult[Any]:
     """Replace casts of constants by their results.
 
@@ -125,6 +130,9 @@ def fold(
         Remove data files that the replaced model alone used.
     base_dir : path, optional
         Folder of the data files of a model that is not a path. For a path, another folder that may contain data files.
+    progress : bool or callable
+        A function that is called with what is done and the total: of nodes that were examined, then of bytes that were
+        written. What it raises cancels the work. ``True`` shows a bar, if tqdm is installed.
 
     Returns
     -------
@@ -151,12 +159,14 @@ def fold(
     options: _recast._Folding = {
         "passes": None if passes is None else list(passes),
         "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
-        "contested": None if contested == "skip" else contested,
+        "contested": _contested(contested),
         "max_growth": max_growth,
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
     opened = Opened(model, base_dir)
-    report, encoded = _recast.fold(opened.input, _output(output, external_data, prune_data), options)
+    written = _output(output, external_data, prune_data)
+    with watcher(progress) as watch:
+        report, encoded = _recast.fold(opened.input, written, options, watch)
     facts = json.loads(report)
     return FoldResult(
         model=_result_model(opened, output, encoded),
@@ -202,6 +212,7 @@ def convert_version(
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
+    progress: Progress = False,
 ) -> ConvertResult[Any]:
     """Convert a model to another opset of ai.onnx: to an equivalent model, or not at all.
 
@@ -224,7 +235,7 @@ def convert_version(
         Operators that may be replaced by several nodes: all, those whose results are equal to the bit, or none.
     strict : bool
         Treat warnings as blockers.
-    freeze_initializers, drop_metadata, external_data, prune_data, base_dir
+    freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
     Returns
@@ -266,7 +277,9 @@ def convert_version(
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
     opened = Opened(model, base_dir)
-    report, encoded = _recast.convert(opened.input, _output(output, external_data, prune_data), options)
+    written = _output(output, external_data, prune_data)
+    with watcher(progress) as watch:
+        report, encoded = _recast.convert(opened.input, written, options, watch)
     facts = json.loads(report)
     return ConvertResult(
         model=_result_model(opened, output, encoded),
@@ -288,6 +301,7 @@ def lint(
     ignore: Sequence[str] = (),
     config: StrPath | None = None,
     base_dir: StrPath | None = None,
+    progress: Progress = False,
 ) -> list[Diagnostic]:
     """Find unsafe, invalid and redundant casts.
 
@@ -303,6 +317,8 @@ def lint(
         A ``recast.toml``, which ``select`` and ``ignore`` override. Files are not searched for.
     base_dir : path, optional
         Folder of the data files of a model that is not a path.
+    progress : bool or callable
+        See :func:`fold`; it counts rules.
 
     Returns
     -------
@@ -324,7 +340,8 @@ def lint(
     >>> [finding.code for finding in onnx_recast.lint("models/fp8_qdq.onnx", select=["RC101", "RC104"])]
     ['RC101', 'RC104']
     """
-    found = _recast.lint(Opened(model, base_dir).input, _linting(select, ignore, config))
+    with watcher(progress) as watch:
+        found = _recast.lint(Opened(model, base_dir).input, _linting(select, ignore, config), watch)
     return [Diagnostic.from_dict(one) for one in json.loads(found)]
 
 
@@ -347,6 +364,7 @@ def fix(
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
+    progress: Progress = False,
 ) -> FixResult[Any]:
     """Apply the safe fixes of findings.
 
@@ -360,7 +378,7 @@ def fix(
         See :func:`lint`.
     unsafe : bool
         Also apply fixes that change the structure of the graph or guess the author's intent.
-    external_data, prune_data, base_dir
+    external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
     Returns
@@ -387,7 +405,8 @@ def fix(
     """
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
-    report, encoded = _recast.fix(opened.input, written, _linting(select, ignore, config), unsafe)
+    with watcher(progress) as watch:
+        report, encoded = _recast.fix(opened.input, written, _linting(select, ignore, config), unsafe, watch)
     facts = json.loads(report)
     return FixResult(
         model=_result_model(opened, output, encoded),
@@ -471,6 +490,10 @@ def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
     if value not in values:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, values))}, not {value!r}")
     return value
+
+
+def _contested(contested: str) -> str | None:
+    return None if one_of("contested", contested, ("skip", "text", "runtime")) == "skip" else contested
 
 
 def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str]) -> _recast._Preparation:

@@ -135,6 +135,10 @@ class Fix(_Value):
     what: str
     """The fix, as an instruction."""
 
+    def __str__(self) -> str:
+        """Return the fix in one line."""
+        return f"{self.what} ({self.safety})"
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic(_Value):

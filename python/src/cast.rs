@@ -2,14 +2,14 @@
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
-use onnx_recast::{Array, CastOptions, DType, Error, ErrorKind, Packing, RoundMode, Rules};
+use onnx_recast::{Array, CastOptions, DType, Error, ErrorKind, Packing, Rules};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::operations::contested;
-use crate::run::run;
+use crate::operations::choice;
+use crate::watch::Watch;
 
 /// A cast: the type by its ONNX name, the shape of the array, and the rules.
 #[derive(FromPyObject)]
@@ -26,16 +26,11 @@ pub struct Casting {
 
 impl Casting {
     fn options(&self) -> PyResult<CastOptions> {
-        let round_mode = match self.round_mode.as_str() {
-            "up" => RoundMode::Up,
-            "down" => RoundMode::Down,
-            "nearest" => RoundMode::Nearest,
-            other => return Err(PyValueError::new_err(format!("round_mode: expected 'up', 'down' or 'nearest', not '{other}'"))),
-        };
+        let round_mode = choice("round_mode", &self.round_mode)?;
         Ok(CastOptions {
             rules: Rules { saturate: self.saturate, round_mode, opset: self.opset, ..Rules::default() },
             allow_undefined: self.undefined,
-            contested: contested(self.contested.as_deref())?,
+            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
         })
     }
 }
@@ -85,47 +80,50 @@ pub fn cast_numbers(
     from_type: &str,
     casting: Casting,
     out: Option<PyBuffer<u8>>,
+    watch: Watch,
 ) -> PyResult<Option<Vec<String>>> {
     let source = Memory::of(source)?;
-    let options = casting.options()?;
-    finish(py, out, || {
+    let (options, control) = (casting.options()?, watch.control());
+    let cast = watch.run(py, || {
         let array = Array::from_bytes(dtype(from_type)?, &casting.shape, Bytes::from_owner(source), Packing::Byte)?;
-        array.cast(dtype(&casting.to)?, &options)
-    })
+        control.array(array).cast(dtype(&casting.to)?, &options)
+    })?;
+    finish(py, &watch, out, &cast)
 }
 
-/// Casts strings in UTF-8, like [`cast_numbers`].
+/// Casts strings in UTF-8 of these lengths, one after the other, like [`cast_numbers`].
 #[pyfunction]
 pub fn cast_strings(
     py: Python<'_>,
-    source: Vec<PyBackedBytes>,
+    strings: PyBackedBytes,
+    lengths: PyBuffer<u64>,
     casting: Casting,
     out: Option<PyBuffer<u8>>,
+    watch: Watch,
 ) -> PyResult<Option<Vec<String>>> {
-    let options = casting.options()?;
-    finish(py, out, || {
-        let strings = source.into_iter().map(Bytes::from_owner).collect();
-        Array::from_strings(&casting.shape, strings)?.cast(dtype(&casting.to)?, &options)
-    })
+    let lengths = lengths.to_vec(py)?;
+    let (options, control) = (casting.options()?, watch.control());
+    let cast = watch.run_owned(py, move || {
+        let mut rest = Bytes::from_owner(strings);
+        let too_long = || Error::new(ErrorKind::Internal, "the lengths are not those of the strings");
+        let next = |&length: &u64| Some(length as usize).filter(|&length| length <= rest.len()).map(|length| rest.split_to(length));
+        let strings: Option<Vec<Bytes>> = lengths.iter().map(next).collect();
+        let array = Array::from_strings(&casting.shape, strings.ok_or_else(too_long)?)?;
+        control.array(array).cast(dtype(&casting.to)?, &options)
+    })?;
+    finish(py, &watch, out, &cast)
 }
 
-fn finish(
-    py: Python<'_>,
-    out: Option<PyBuffer<u8>>,
-    cast: impl FnOnce() -> Result<Array, Error> + Send,
-) -> PyResult<Option<Vec<String>>> {
+fn finish(py: Python<'_>, watch: &Watch, out: Option<PyBuffer<u8>>, cast: &Array) -> PyResult<Option<Vec<String>>> {
+    if let Some(strings) = cast.strings() {
+        return Ok(Some(strings.iter().map(|string| String::from_utf8_lossy(string).into_owned()).collect()));
+    }
     let mut out = out.map(Memory::of).transpose()?;
     if out.as_ref().is_some_and(|out| out.0.readonly()) {
         return Err(PyValueError::new_err("the result cannot be written"));
     }
-    run(py, || {
-        let array = cast()?;
-        if let Some(strings) = array.strings() {
-            return Ok(Some(strings.iter().map(|string| String::from_utf8_lossy(string).into_owned()).collect()));
-        }
-        match &mut out {
-            Some(out) => array.write_into(out.as_mut(), Packing::Byte).map(|()| None),
-            None => Err(Error::new(ErrorKind::Internal, "the array for the numbers is missing")),
-        }
+    watch.run(py, || match &mut out {
+        Some(out) => cast.write_into(out.as_mut(), Packing::Byte).map(|()| None),
+        None => Err(Error::new(ErrorKind::Internal, "the array for the numbers is missing")),
     })
 }

@@ -1,6 +1,8 @@
 //! Where a model comes from and goes to.
 
+use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use onnx_recast::{Error, MemoryFiles, Model, OldFiles, OpenOptions, Placement, SaveOptions, Target};
@@ -9,7 +11,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
-use crate::run::run;
+use crate::new_bytes::new_bytes;
+use crate::watch::{Control, Watch};
 
 /// A model that a caller gives.
 pub enum Source {
@@ -73,29 +76,33 @@ impl Input {
 /// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not written to a file.
 pub fn rewrite<'py>(
     py: Python<'py>,
-    input: &Input,
-    output: &Output,
-    change: impl FnOnce(&mut Model) -> Result<Value, Error> + Send,
+    watch: &Watch,
+    input: Input,
+    output: Output,
+    change: impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    let (report, model) = run(py, || {
-        let mut model = input.open()?;
+    let (input, output, control) = (Arc::new(input), Arc::new(output), watch.control());
+    let (source, target) = (Arc::clone(&input), Arc::clone(&output));
+    let (report, model) = watch.run_owned(py, move || {
+        let mut model = control.model(source.open()?);
         let mut report = change(&mut model)?;
-        match &output.path {
+        match &target.path {
             Some(path) => {
-                report["saved"] = save(model, path.clone(), &output.options())?;
+                report["saved"] = save(model, path.clone(), &target.options(), &control)?;
                 Ok((report, None))
             }
             None => Ok((report, Some(model))),
         }
     })?;
-    let model = model.map(|model| to_bytes(py, input, output, model)).transpose()?;
+    let model = model.map(|model| to_bytes(py, watch, &input, &output, model)).transpose()?;
     Ok((report.to_string(), model))
 }
 
-fn save(model: Model, path: PathBuf, options: &SaveOptions) -> Result<Value, Error> {
+fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Control) -> Result<Value, Error> {
     let plan = model.into_plan(&Target::File(path), options)?;
     let (bytes, data_file, copied_files, notes) =
         (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
+    control.stage.begin_to_write()?;
     let OldFiles { removed, unused } = plan.carry_out()?;
     Ok(json!({
         "bytes": bytes,
@@ -107,30 +114,30 @@ fn save(model: Model, path: PathBuf, options: &SaveOptions) -> Result<Value, Err
     }))
 }
 
-/// The largest protobuf message.
-const LARGEST: u64 = i32::MAX as u64;
-
 /// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written
 /// without another copy.
-fn to_bytes<'py>(py: Python<'py>, input: &Input, output: &Output, model: Model) -> PyResult<Bound<'py, PyBytes>> {
+fn to_bytes<'py>(py: Python<'py>, watch: &Watch, input: &Input, output: &Output, model: Model) -> PyResult<Bound<'py, PyBytes>> {
     if output.options().placement == Placement::Inline {
-        let bytes = run(py, || {
+        let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
             model.into_plan(&Target::File(files.path("model.onnx")), &output.options())?.carry_out()?;
             files.bytes("model.onnx")
         })?;
-        return Ok(PyBytes::new(py, &bytes));
+        return new_bytes(py, bytes.len(), |mut out| {
+            watch.run(py, || out.write_all(&bytes).and_then(|()| out.flush()).map_err(Error::caused_by))
+        });
     }
-    if let Some(bytes) = model.proto().source() {
-        return Ok(input.object(py, &bytes).unwrap_or_else(|| PyBytes::new(py, &bytes)));
+    if let Some(object) = model.proto().source().and_then(|bytes| input.object(py, &bytes)) {
+        return Ok(object);
     }
-    let length = model.bytes();
-    if length > LARGEST {
-        let bytes = run(py, || model.to_bytes())?; // An error that states the limit.
-        return Ok(PyBytes::new(py, &bytes));
-    }
-    PyBytes::new_with(py, length as usize, |out| run(py, || model.write_to(out)))
+    let length = usize::try_from(model.bytes()).unwrap_or(usize::MAX);
+    // A model that is too long is an error that states the limit; then there is nothing to allocate.
+    let length = if length > LARGEST { 0 } else { length };
+    new_bytes(py, length, |mut out| watch.run(py, || model.write_to(&mut out)))
 }
+
+/// The largest protobuf message.
+const LARGEST: usize = i32::MAX as usize;
 
 impl Output {
     fn options(&self) -> SaveOptions {

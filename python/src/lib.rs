@@ -6,9 +6,10 @@
 mod cast;
 mod errors;
 mod files;
+mod new_bytes;
 mod operations;
 mod pool;
-mod run;
+mod watch;
 
 use std::alloc::System;
 

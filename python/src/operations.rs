@@ -2,18 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use onnx_recast::convert::{Expand, Explicit, IrVersion};
+use std::str::FromStr;
+
+use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
-use onnx_recast::passes::{Event, PASSES, Pass};
-use onnx_recast::{Contested, ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model};
+use onnx_recast::passes::{self, Event, PASSES, Pass};
+use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, UnknownName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::files::{Input, Output, rewrite};
-use crate::run::run;
+use crate::watch::Watch;
 
 /// What is done to a model first.
 #[derive(FromPyObject)]
@@ -50,23 +52,14 @@ pub struct Folding {
     prepare: Preparation,
 }
 
-/// The value of contested results.
-pub fn contested(name: Option<&str>) -> PyResult<Option<Contested>> {
-    match name {
-        None => Ok(None),
-        Some("text") => Ok(Some(Contested::Text)),
-        Some("runtime") => Ok(Some(Contested::Runtime)),
-        Some(other) => Err(PyValueError::new_err(format!("contested: expected 'skip', 'text' or 'runtime', not '{other}'"))),
-    }
+/// The value of an option.
+pub fn choice<T: FromStr<Err = UnknownName>>(option: &str, name: &str) -> PyResult<T> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("{option}: {error}, not '{name}'")))
 }
 
 fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
     let Some(names) = names else { return Ok(PASSES.to_vec()) };
-    let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
-    let find = |name: &String| {
-        let found = PASSES.iter().find(|pass| pass.name == name).copied();
-        found.ok_or_else(|| PyValueError::new_err(format!("unknown pass '{name}'; the passes are {}", known())))
-    };
+    let find = |name: &String| passes::named(name).map_err(|error| PyValueError::new_err(error.to_string()));
     names.iter().map(find).collect()
 }
 
@@ -77,14 +70,15 @@ pub fn fold<'py>(
     input: Input,
     output: Output,
     options: Folding,
+    watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let fold = FoldOptions {
         fold_undefined: options.undefined,
-        contested: contested(options.contested.as_deref())?,
+        contested: options.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
         max_growth: options.max_growth,
     };
     let passes = passes(options.passes.as_deref())?;
-    rewrite(py, &input, &output, |model| {
+    rewrite(py, &watch, input, output, move |model| {
         options.prepare.apply(model)?;
         model.run_passes(&passes, &fold).map(|report| fold_report(&report))
     })
@@ -133,27 +127,14 @@ enum IrVersionName {
 
 impl Converting {
     fn options(&self) -> PyResult<ConvertOptions> {
-        let unknown = |what: &str, name: &str| PyValueError::new_err(format!("{what}: '{name}' is not an option"));
         Ok(ConvertOptions {
             from_opset: self.from_version,
             ir_version: match &self.ir_version {
                 IrVersionName::Number(number) => IrVersion::Number(*number),
-                IrVersionName::Name(name) if name == "auto" => IrVersion::Auto,
-                IrVersionName::Name(name) if name == "keep" => IrVersion::Keep,
-                IrVersionName::Name(name) => return Err(unknown("ir_version", name)),
+                IrVersionName::Name(name) => choice("ir_version", name)?,
             },
-            explicit: match self.explicit.as_str() {
-                "all" => Explicit::All,
-                "relevant" => Explicit::Relevant,
-                "none" => Explicit::None,
-                name => return Err(unknown("explicit", name)),
-            },
-            expand: match self.expand.as_str() {
-                "all" => Expand::All,
-                "exact" => Expand::Exact,
-                "none" => Expand::None,
-                name => return Err(unknown("expand", name)),
-            },
+            explicit: choice("explicit", &self.explicit)?,
+            expand: choice("expand", &self.expand)?,
             strict: self.strict,
             ..ConvertOptions::to(self.target_version)
         })
@@ -167,9 +148,10 @@ pub fn convert<'py>(
     input: Input,
     output: Output,
     options: Converting,
+    watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let convert = options.options()?;
-    rewrite(py, &input, &output, |model| {
+    rewrite(py, &watch, input, output, move |model| {
         options.prepare.apply(model)?;
         let report = model.convert(&convert)?;
         Ok(json!({
@@ -215,9 +197,10 @@ impl Linting {
 
 /// The findings, as a JSON list.
 #[pyfunction]
-pub fn lint(py: Python<'_>, input: Input, options: Linting) -> PyResult<String> {
-    run(py, || {
-        let model = input.open()?;
+pub fn lint(py: Python<'_>, input: Input, options: Linting, watch: Watch) -> PyResult<String> {
+    let control = watch.control();
+    watch.run_owned(py, move || {
+        let model = control.model(input.open()?);
         let found = model.lint(&options.options(model.path())?)?;
         Ok(json!(found).to_string())
     })
@@ -231,8 +214,9 @@ pub fn fix<'py>(
     output: Output,
     options: Linting,
     unsafe_fixes: bool,
+    watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    rewrite(py, &input, &output, |model| {
+    rewrite(py, &watch, input, output, move |model| {
         let rules = options.options(model.path())?;
         let allowed = if unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
         let fixed = model.fix(&rules, allowed, &Baseline::default())?;
@@ -244,7 +228,7 @@ pub fn fix<'py>(
 /// The summary of a model, in JSON.
 #[pyfunction]
 pub fn inspect(py: Python<'_>, input: Input) -> PyResult<String> {
-    run(py, || {
+    Watch::silent().run_owned(py, move || {
         let model = input.open()?;
         let (summary, errors) = model.inspect();
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -255,8 +239,10 @@ pub fn inspect(py: Python<'_>, input: Input) -> PyResult<String> {
 /// The differences of two models, as a JSON list.
 #[pyfunction]
 pub fn diff(py: Python<'_>, left: Input, right: Input) -> PyResult<String> {
-    run(py, || {
-        let (left, right) = (left.open()?, right.open()?);
+    let watch = Watch::silent();
+    let control = watch.control();
+    watch.run_owned(py, move || {
+        let (left, right) = (control.model(left.open()?), control.model(right.open()?));
         let compared = onnx_recast::diff(&left, &right)?;
         match compared.errors.into_iter().next() {
             Some(error) => Err(error),

@@ -45,3 +45,29 @@ def external(tmp_path: Path) -> Callable[[], Path]:
         return folder / "m.onnx"
 
     return write
+
+
+def chain(length: int) -> onnx.ModelProto:
+    """Return a model of nodes in a row, which opset 13 and later have."""
+    nodes = [helper.make_node("Softmax", [f"v{i}"], [f"v{i + 1}"], axis=1) for i in range(length)]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [value("v0", 1, [2, 3])], [value(f"v{length}", 1, [2, 3])])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def save_large(folder: Path) -> Path:
+    """Write a model that casts 4 GiB of weights in a data file without blocks on the disk."""
+    elements = 1 << 30
+    model = cast_model(np.zeros(1, np.float32), TensorProto.FLOAT16)
+    weights = model.graph.initializer[0]
+    weights.dims[:] = [elements]
+    weights.ClearField("raw_data")
+    weights.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": "w.data", "offset": "0", "length": str(4 * elements)}.items():
+        weights.external_data.add(key=key, value=value)
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = elements
+    path = folder / "large.onnx"
+    onnx.save_model(model, path)
+    with (folder / "w.data").open("wb") as data:
+        data.truncate(4 * elements)
+    return path

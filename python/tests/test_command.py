@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,11 +9,9 @@ import sysconfig
 import time
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
-from conftest import cast_model
-from onnx import TensorProto
+from conftest import save_large
 
 RECAST = Path(sysconfig.get_path("scripts")) / "recast"
 
@@ -103,18 +100,7 @@ def test_importing_the_package_imports_no_other(tmp_path: Path) -> None:
 
 
 def test_four_gibibytes_of_weights_do_not_pass_through_memory(tmp_path: Path) -> None:
-    elements = 1 << 30
-    model = cast_model(np.zeros(1, np.float32), TensorProto.FLOAT16)
-    weights = model.graph.initializer[0]
-    weights.dims[:] = [elements]
-    weights.ClearField("raw_data")
-    weights.data_location = TensorProto.EXTERNAL
-    for key, value in {"location": "w.data", "offset": "0", "length": str(4 * elements)}.items():
-        weights.external_data.add(key=key, value=value)
-    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = elements
-    onnx.save_model(model, tmp_path / "m.onnx")
-    with (tmp_path / "w.data").open("wb") as data:
-        os.truncate(data.fileno(), 4 * elements)
+    model = save_large(tmp_path)
     code = """
 import resource, sys, onnx_recast
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -123,9 +109,9 @@ onnx_recast.convert_version(sys.argv[1], 23, sys.argv[2])
 result = onnx_recast.fold(sys.argv[2], sys.argv[3])
 print(peak() - before, result.saved.data_file.bytes, len(result.folded))
 """
-    paths = (tmp_path / name for name in ("m.onnx", "m23.onnx", "folded.onnx"))
+    paths = (model, tmp_path / "m23.onnx", tmp_path / "folded.onnx")
     kibibytes, written, folded = map(int, script(code, *paths, cwd=tmp_path).split())
     for path in tmp_path.iterdir():
         path.unlink()
-    assert (written, folded) == (2 * elements, 1)
+    assert (written, folded) == (2 << 30, 1)
     assert kibibytes < 100_000

@@ -1,8 +1,11 @@
 //! Casts of arrays.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
+use crate::control::{Cancel, Control, Progress, Unit};
 use crate::dtype::DType;
 use crate::error::{Classified, Error, ErrorKind};
 use crate::parallel;
@@ -29,7 +32,10 @@ const PART: usize = 256 * GRAIN;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Array(Content);
+pub struct Array {
+    content: Content,
+    control: Control,
+}
 
 /// How to cast an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +110,7 @@ impl Array {
             let what = format!("an array of type {dtype} and shape {dims:?} has {needed} bytes, not {}", bytes.len());
             return Err(Error::new(ErrorKind::BadTensor, what));
         }
-        Ok(Array(match packing {
+        Ok(Array::of(match packing {
             Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes, Vec::new())),
             Packing::Byte => Content::spread(dtype, dims, bytes),
         }))
@@ -119,25 +125,44 @@ impl Array {
             let what = format!("an array of shape {dims:?} does not have {} elements", strings.len());
             return Err(Error::new(ErrorKind::BadTensor, what));
         }
-        Ok(Array(Content::new(DType::String, dims, Data::Strings(strings))))
+        Ok(Array::of(Content::new(DType::String, dims, Data::Strings(strings))))
+    }
+
+    fn of(content: Content) -> Array {
+        Array { content, control: Control::default() }
+    }
+
+    /// The array with a token that cancels its operations and those of its casts.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: &Cancel) -> Array {
+        self.content = self.content.with_cancel(cancel);
+        self.control.cancel = cancel.clone();
+        self
+    }
+
+    /// The array with a function that [`Array::write_into`] calls with its progress, from any thread. Its casts have the function too.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Array {
+        self.control.progress = Some(Arc::new(progress));
+        self
     }
 
     /// The element type.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        self.0.dtype()
+        self.content.dtype()
     }
 
     /// The shape.
     #[must_use]
     pub fn dims(&self) -> &[i64] {
-        self.0.dims()
+        self.content.dims()
     }
 
     /// The number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {
-        self.0.elements()
+        self.content.elements()
     }
 
     /// Casts the elements as ONNX's `Cast` does, each rounded once. Numbers are computed when they are taken out.
@@ -148,34 +173,41 @@ impl Array {
     pub fn cast(&self, to: DType, options: &CastOptions) -> Result<Array, Error> {
         let rules = Rules { contested: options.contested.unwrap_or(Contested::Text), ..options.rules };
         let cast = Cast::new(self.dtype(), to, rules).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
-        let (content, summary) = self.0.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        let (content, summary) = self.content.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        self.control.check().map_err(|cancelled| Error::of(&cancelled))?;
         if summary.undefined.count > 0 && !options.allow_undefined {
             return Err(Error::caused_by(CannotCast::Undefined(summary.undefined)));
         }
         if summary.contested.count > 0 && options.contested.is_none() {
             return Err(Error::caused_by(CannotCast::Contested(summary.contested)));
         }
-        Ok(Array(content))
+        Ok(Array { content, control: self.control.clone() })
     }
 
     /// The number of bytes of the numbers; `None` for strings.
     #[must_use]
     pub fn byte_length(&self, packing: Packing) -> Option<usize> {
-        self.0.piece(packing).map(|piece| piece.bytes())
+        self.content.piece(packing).map(|piece| piece.bytes())
     }
 
     /// Computes the numbers, on all cores, into memory of [`Array::byte_length`] bytes.
     ///
     /// # Errors
-    /// If the elements are strings, or the memory has another length.
+    /// If the elements are strings, or the memory has another length; if the operation is cancelled, which leaves the memory incomplete.
     pub fn write_into(&self, out: &mut [u8], packing: Packing) -> Result<(), Error> {
         let piece = self.numbers(packing)?;
         if piece.bytes() != out.len() {
             let what = format!("the array has {} bytes, not {}", piece.bytes(), out.len());
             return Err(Error::new(ErrorKind::Usage, what));
         }
-        parallel::for_each_part(out, PART, |index, part| piece.fill(index * PART, part));
-        Ok(())
+        let counter = self.control.counter(Unit::Bytes, out.len() as u64);
+        parallel::for_each_part(out, PART, |index, part| {
+            if !self.control.cancel.is_cancelled() {
+                piece.fill(index * PART, part);
+                counter.add(part.len() as u64);
+            }
+        });
+        self.control.check().map_err(|cancelled| Error::of(&cancelled))
     }
 
     /// The numbers.
@@ -192,20 +224,20 @@ impl Array {
     /// computed when the model is written.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
-        self.0.into_tensor(name)
+        self.content.into_tensor(name)
     }
 
     /// The strings, in UTF-8; `None` for numbers.
     #[must_use]
     pub fn strings(&self) -> Option<&[Bytes]> {
-        match self.0.data() {
+        match self.content.data() {
             Data::Strings(strings) => Some(strings),
             Data::Numbers(..) => None,
         }
     }
 
     fn numbers(&self, packing: Packing) -> Result<Piece, Error> {
-        self.0.piece(packing).ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
+        self.content.piece(packing).ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
     }
 }
 

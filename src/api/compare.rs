@@ -1,5 +1,7 @@
 //! Looking at models: summaries and differences.
 
+use bytes::Bytes;
+
 use crate::diff::Difference;
 use crate::diff::compare::{Compared, Side, compare};
 use crate::error::Error;
@@ -57,13 +59,19 @@ impl Model {
 /// ```
 ///
 /// # Errors
-/// If a changed model does not fit into the 2 GiB of a protobuf message.
+/// If a changed model does not fit into the 2 GiB of a protobuf message; if the operation is cancelled.
 pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     let [left_bytes, right_bytes] = [left.to_bytes()?, right.to_bytes()?];
-    let Compared { differences, faults } =
-        compare(Side { model: &left_bytes, data: left.data() }, Side { model: &right_bytes, data: right.data() });
+    let Compared { differences, faults } = compare(side(left, &left_bytes), side(right, &right_bytes));
+    [left, right]
+        .into_iter()
+        .try_for_each(|model| model.control().check().map_err(|cancelled| model.error(Error::of(&cancelled))))?;
     let bad_tensors =
         [left, right].into_iter().flat_map(|model| model.bad_tensors().iter().map(|fault| model.error(Error::of(fault))));
     let unread = faults.iter().map(|(side, fault)| [left, right][*side].error(Error::of(fault)));
     Ok(Comparison { differences, errors: bad_tensors.chain(unread).collect() })
+}
+
+fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> Side<'a> {
+    Side { model: bytes, data: model.data(), cancel: &model.control().cancel }
 }

@@ -1,11 +1,12 @@
 //! Saving models.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use std::io::Write;
 
+use crate::control::Unit;
 use crate::error::{Classified, Error, ErrorKind};
 use crate::external::{DataFile, OldFiles, Options, Plan, Unplaceable, UnusedFile};
 use crate::graph::Model;
@@ -100,14 +101,18 @@ impl Model {
     /// Writes the bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from changed.
+    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from changed; if the operation is cancelled.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), Error> {
-        let layout = Layout::of(self.proto());
+        let mut layout = Layout::of(self.proto());
         if layout.bytes() > LARGEST_MESSAGE {
             return Err(self.error(Error::caused_by(Unplaceable::TooLarge(layout.bytes()))));
         }
+        layout.count_in(&Arc::new(self.control().counter(Unit::Bytes, layout.bytes())));
         let written = layout.write_to(&mut writer).and_then(|()| self.data().expect_unchanged());
-        written.map_err(|error| self.error(Error::caused_by(error)))
+        written.map_err(|error| match self.control().check() {
+            Ok(()) => self.error(Error::caused_by(error)),
+            Err(cancelled) => self.error(Error::of(&cancelled)),
+        })
     }
 
     /// The length of the model file.

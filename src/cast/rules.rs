@@ -1,5 +1,7 @@
 //! The rules that define the results of a cast, together with its types.
 
+use crate::choice::choice;
+
 /// The rounding of numbers between two powers of two to `FLOAT8E8M0`. Ignored for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub enum RoundMode {
     Nearest,
 }
 
+choice!(RoundMode { "up" => Up, "down" => Down, "nearest" => Nearest });
+
 /// The result of contested elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +25,8 @@ pub enum Contested {
     /// The value in ONNX's node tests and in runtimes.
     Runtime,
 }
+
+choice!(Contested { "text" => Text, "runtime" => Runtime });
 
 /// The rules of a cast, which define its result together with the types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

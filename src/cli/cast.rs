@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 
 use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
-use super::options::{EXIT_CODES, Messages};
+use super::options::{EXIT_CODES, Messages, chosen};
 use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, say};
 use super::{files, output, progress};
@@ -60,8 +60,8 @@ pub struct CastFile {
     #[arg(long, overrides_with = "saturate", action = ArgAction::SetTrue)]
     no_saturate: bool,
     /// Which power of two a number becomes in FLOAT8E8M0
-    #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true)]
-    round_mode: RoundModeName,
+    #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true, value_parser = chosen::<RoundMode>(RoundMode::NAMES))]
+    round_mode: RoundMode,
     /// The opset whose Cast it is: its rules, and the types that it admits
     #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = parse_cast_opset, allow_hyphen_values = true)]
     opset: u32,
@@ -70,17 +70,10 @@ pub struct CastFile {
     undefined: Undefined,
     /// What to do where ONNX's text and its node tests disagree on an element: write nothing, or what the text says, or what the
     /// node tests expect and runtimes do
-    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
+    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     #[command(flatten)]
     folders: files::DataFolders,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RoundModeName {
-    Up,
-    Down,
-    Nearest,
 }
 
 impl CastFile {
@@ -122,13 +115,9 @@ impl CastFile {
     fn rules(&self) -> Rules {
         Rules {
             saturate: !self.no_saturate,
-            round_mode: match self.round_mode {
-                RoundModeName::Up => RoundMode::Up,
-                RoundModeName::Down => RoundMode::Down,
-                RoundModeName::Nearest => RoundMode::Nearest,
-            },
+            round_mode: self.round_mode,
             opset: self.opset,
-            contested: self.contested.choice().unwrap_or(Contested::Text),
+            contested: self.contested.0.unwrap_or(Contested::Text),
         }
     }
 
@@ -144,7 +133,7 @@ impl CastFile {
     fn accepts(&self, name: &str, summary: &Summary) -> bool {
         let questions = [
             ("undefined", summary.undefined, self.undefined == Undefined::Fold, "--undefined fold"),
-            ("contested", summary.contested, self.contested != OnContested::Skip, "--contested text or --contested runtime"),
+            ("contested", summary.contested, self.contested.0.is_some(), "--contested text or --contested runtime"),
         ];
         let mut accepts = true;
         for (kind, tally, allowed, option) in questions {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
 use super::models::{ModelReport, Run};
 use super::opset::parse_opset;
-use super::options::{EXIT_CODES, Format, Messages};
+use super::options::{EXIT_CODES, Format, Messages, chosen};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use crate::convert::{self, Blocker, Code, Expand, IrVersion, NotConverted, Remedy};
+use crate::convert::{Blocker, Code, Expand, Explicit, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Model, ScopeId, domain_name};
@@ -55,10 +55,10 @@ pub struct Convert {
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
     /// The IR version of the result: the lowest that supports it (auto), that of the input (keep), or a number
-    #[arg(long, value_name = "auto|keep|N", default_value = "auto", value_parser = parse_ir_version)]
+    #[arg(long, value_name = "auto|keep|N", default_value = "auto")]
     ir_version: IrVersion,
     /// The default attributes of casts to make explicit on upgrade: all, those that affect the types of the node, or none
-    #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true)]
+    #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true, value_parser = chosen::<Explicit>(Explicit::NAMES))]
     explicit: Explicit,
     #[command(flatten)]
     freeze: Freeze,
@@ -97,13 +97,6 @@ struct Goal {
     lowest: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Explicit {
-    All,
-    Relevant,
-    None,
-}
-
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let Convert { models, output, dry_run, format, .. } = &self;
@@ -117,11 +110,7 @@ impl Convert {
             opset: LATEST_OPSET,
             from_opset: self.from_opset,
             ir_version: self.ir_version,
-            explicit: match self.explicit {
-                Explicit::All => convert::Explicit::All,
-                Explicit::Relevant => convert::Explicit::Relevant,
-                Explicit::None => convert::Explicit::None,
-            },
+            explicit: self.explicit,
             strict: self.strict,
             expand: match (self.no_expand, self.exact_only) {
                 (true, _) => Expand::None,
@@ -247,12 +236,4 @@ fn meant_opset(blockers: &[Blocker]) -> Option<i64> {
 
 fn opsets(imports: &[OperatorSetIdProto]) -> BTreeMap<String, i64> {
     imports.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version())).collect()
-}
-
-fn parse_ir_version(text: &str) -> Result<IrVersion, String> {
-    match text {
-        "auto" => Ok(IrVersion::Auto),
-        "keep" => Ok(IrVersion::Keep),
-        number => number.parse().map(IrVersion::Number).map_err(|_| "expected auto, keep or a number".to_owned()),
-    }
 }

@@ -12,7 +12,7 @@ use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::external::OldFiles;
-use crate::passes::{PASSES, Pass};
+use crate::passes::{self, Pass, UnknownPass};
 use crate::report::{self, FoldedModel};
 use crate::shown::Shown;
 use crate::{Error, FoldOptions, SavePlan, Target};
@@ -47,7 +47,7 @@ pub struct Fold {
     undefined: Undefined,
     /// How to treat casts with values on which ONNX's text and its node tests disagree: keep the cast (skip), or fold it to the values of
     /// the text (text) or of the node tests and runtimes (runtime)
-    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true)]
+    #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes K, M and G (powers of 1024)
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
@@ -79,7 +79,7 @@ impl Fold {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let options = FoldOptions {
             fold_undefined: self.undefined == Undefined::Fold,
-            contested: self.contested.choice(),
+            contested: self.contested.0,
             max_growth: self.max_growth,
         };
         let bytes_in = model.bytes();
@@ -126,14 +126,9 @@ impl ModelReport for FoldedModel {
     }
 }
 
-fn parse_passes(list: &str) -> Result<Passes, String> {
+fn parse_passes(list: &str) -> Result<Passes, UnknownPass> {
     if matches!(list, "" | "none") {
         return Ok(Passes(Vec::new()));
     }
-    let known = || PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
-    let find = |name: &str| {
-        let pass = PASSES.iter().find(|pass| pass.name == name.trim());
-        pass.copied().ok_or_else(|| format!("unknown pass '{name}'; available passes: {}", known()))
-    };
-    list.split(',').map(find).collect::<Result<Vec<Pass>, String>>().map(Passes)
+    list.split(',').map(|name| passes::named(name.trim())).collect::<Result<Vec<Pass>, _>>().map(Passes)
 }

@@ -1,7 +1,9 @@
 //! Options for values that ONNX leaves undefined or contested.
 
 use clap::ValueEnum;
+use clap::builder::TypedValueParser;
 
+use super::options::one_of;
 use crate::cast::Contested;
 
 /// The treatment of undefined values.
@@ -11,21 +13,15 @@ pub enum Undefined {
     Fold,
 }
 
-/// The treatment of values on which ONNX's text and its node tests disagree.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnContested {
-    Skip,
-    Text,
-    Runtime,
-}
+/// Which values contested elements get; `None` to keep the cast.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OnContested(pub Option<Contested>);
 
 impl OnContested {
-    /// Which of the two values to use; `None` to keep the cast.
-    pub fn choice(self) -> Option<Contested> {
-        match self {
-            OnContested::Skip => None,
-            OnContested::Text => Some(Contested::Text),
-            OnContested::Runtime => Some(Contested::Runtime),
-        }
+    pub fn parser() -> impl TypedValueParser<Value = OnContested> {
+        one_of(["skip"].iter().chain(Contested::NAMES)).try_map(|name| match name.as_str() {
+            "skip" => Ok(OnContested(None)),
+            name => name.parse().map(|contested| OnContested(Some(contested))),
+        })
     }
 }

@@ -1,6 +1,11 @@
 //! Options and text of several commands.
 
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+
+use crate::UnknownName;
 
 /// The verbosity of a run.
 #[derive(Args, Clone, Copy)]
@@ -20,6 +25,19 @@ pub enum Format {
     Text,
     /// One versioned JSON document per run
     Json,
+}
+
+/// The parser of an option that has one of these values.
+pub fn one_of<'n>(names: impl IntoIterator<Item = &'n &'static str>) -> PossibleValuesParser {
+    PossibleValuesParser::new(names.into_iter().copied())
+}
+
+/// The parser of an option of the library.
+pub fn chosen<T>(names: &[&'static str]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
+{
+    one_of(names).try_map(|name| name.parse())
 }
 
 pub const EXIT_CODES: &str = "Exit codes:

@@ -27,11 +27,13 @@ mod valid;
 mod value;
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use self::settings::Settings;
+use crate::choice::UnknownName;
 use crate::error::Invalid;
 
 pub(crate) use engine::{convert, lowest, plan};
@@ -70,6 +72,18 @@ pub enum IrVersion {
     Keep,
     /// This version.
     Number(i64),
+}
+
+impl FromStr for IrVersion {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<IrVersion, UnknownName> {
+        match name {
+            "auto" => Ok(IrVersion::Auto),
+            "keep" => Ok(IrVersion::Keep),
+            number => number.parse().map(IrVersion::Number).map_err(|_| UnknownName::among(&["auto", "keep", "a number"])),
+        }
+    }
 }
 
 impl Options {

@@ -1,5 +1,7 @@
 //! The options that affect the conversion of a node.
 
+use crate::choice::choice;
+
 /// The options that affect the conversion of a node, see [`Options`](super::Options).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
@@ -22,6 +24,8 @@ pub enum Explicit {
     None,
 }
 
+choice!(Explicit { "all" => All, "relevant" => Relevant, "none" => None });
+
 /// Which expansions are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -34,3 +38,5 @@ pub enum Expand {
     /// None.
     None,
 }
+
+choice!(Expand { "all" => All, "exact" => Exact, "none" => None });

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::field::Fields;
 use super::pair::Pair;
 use super::{Difference, DifferenceKind, field, pair, path};
+use crate::control::Cancel;
 use crate::error::Invalid;
 use crate::text;
 use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
@@ -18,12 +19,15 @@ pub struct Side<'a> {
     pub model: &'a Bytes,
     /// The folder of its data files.
     pub data: &'a DataFolder,
+    /// Ends the comparison; the outcome is then incomplete.
+    pub cancel: &'a Cancel,
 }
 
 /// All differences between the bytes of two models, in the order of the left one, and the tensors whose values cannot be read.
 #[must_use]
 pub fn compare(left: Side, right: Side) -> Compared {
-    let mut walk = Walk { data: [left.data, right.data], found: Vec::new(), faults: Vec::new() };
+    let mut walk =
+        Walk { data: [left.data, right.data], cancel: [left.cancel, right.cancel], found: Vec::new(), faults: Vec::new() };
     walk.message("", &MODEL_PROTO, [left.model, right.model]);
     Compared { differences: walk.found, faults: walk.faults }
 }
@@ -39,6 +43,7 @@ pub struct Compared {
 
 pub(super) struct Walk<'a> {
     pub(super) data: [&'a DataFolder; 2],
+    cancel: [&'a Cancel; 2],
     pub(super) found: Vec<Difference>,
     pub(super) faults: Vec<(usize, Invalid)>,
 }
@@ -48,7 +53,7 @@ const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints
 
 impl Walk<'_> {
     fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) {
-        if sides[0] == sides[1] {
+        if self.cancel.iter().any(|cancel| cancel.is_cancelled()) || sides[0] == sides[1] {
             return;
         }
         match message.name {

@@ -267,7 +267,8 @@ impl Decisions<'_> {
             }
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
-        Ok((tensor.load(self.model.data()).map_err(malformed)?, Err(value), value))
+        let content = tensor.load(self.model.data()).map_err(malformed)?;
+        Ok((content.with_cancel(&self.model.control().cancel), Err(value), value))
     }
 
     fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {

@@ -50,7 +50,8 @@ impl Subject<'_> {
     #[must_use]
     pub fn constant(&self, value: ValueId) -> Option<Content> {
         let constant = self.model.constant(value).ok()?;
-        Tensor::read(&constant.tensor).ok()?.load(self.model.data()).ok()
+        let content = Tensor::read(&constant.tensor).ok()?.load(self.model.data()).ok()?;
+        Some(content.with_cancel(&self.model.control().cancel))
     }
 }
 
@@ -71,6 +72,9 @@ pub fn tally(
     let converter = Converter::new(*cast);
     let results = Results::new(cast.to(), is_result);
     let part = |first: usize| {
+        if constant.is_cancelled() {
+            return Tally::default();
+        }
         let elements = PART.min(all - first);
         let source = &source[size(cast.from().bits(), first)..size(cast.from().bits(), first + elements)];
         let mut tally = tally_part(&converter, source, elements, &results, &is_source);

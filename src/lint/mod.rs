@@ -31,6 +31,7 @@ pub use subject::{Chain, ResolvedCast, ResolvedQuantize, Subject};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::control::Unit;
 use crate::graph::Model;
 use diagnostic::SharedTexts;
 
@@ -93,7 +94,9 @@ struct Found {
 fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
     let subject = Subject::new(model, noqa::unknown_rules);
     let mut found = Vec::new();
-    for &(rule, severity) in job.selection.rules() {
+    let rules = job.selection.rules();
+    let counter = model.control().counter(Unit::Rules, rules.len() as u64);
+    for &(rule, severity) in rules {
         if model.control().check().is_err() {
             break;
         }
@@ -105,6 +108,7 @@ fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
                 found.push(Found { at, message: shared.message(message), fix, rule, severity });
             }
         }
+        counter.add(1);
     }
     if job.overlapping == Overlapping::Hidden {
         hide_less_specific(&mut found);

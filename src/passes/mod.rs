@@ -47,7 +47,19 @@ pub(crate) mod run;
 
 pub use crate::folding::Options;
 pub use event::{Entry, Event, Folded, Kept, Reason, Removed, Report};
-pub use pass::{Pass, Plan};
+pub use pass::{Pass, Plan, UnknownPass};
 
 /// All passes, in the order in which they run.
 pub const PASSES: &[Pass] = &[fold_casts::FOLD_CASTS];
+
+/// The pass of this crate with a name.
+///
+/// # Errors
+/// If there is none; the error lists the names.
+pub fn named(name: &str) -> Result<Pass, UnknownPass> {
+    let known = PASSES.iter().find(|pass| pass.name == name).copied();
+    known.ok_or_else(|| UnknownPass {
+        name: name.to_owned(),
+        available: PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", "),
+    })
+}

@@ -20,6 +20,14 @@ pub struct Pass {
     pub ensures: fn(&Model, &[Event]) -> Result<(), String>,
 }
 
+/// A name that is not that of a pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown pass '{name}'; available passes: {available}")]
+pub struct UnknownPass {
+    pub(super) name: String,
+    pub(super) available: String,
+}
+
 /// The changes and the events of a pass.
 #[derive(Debug, Default)]
 pub struct Plan {

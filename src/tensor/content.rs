@@ -8,6 +8,7 @@ use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
 use super::typed::RAW_DATA;
 use crate::cast::{self, BadLiteral, Cast, Summary};
+use crate::control::Cancel;
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Piece, Value, raw};
@@ -25,6 +26,8 @@ pub struct Content {
     /// The storage of the numbers.
     spread: Spread,
     data: Data,
+    /// Ends the computation of summaries.
+    cancel: Option<Cancel>,
 }
 
 /// The values of a [`Content`].
@@ -56,7 +59,7 @@ impl Content {
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
         let elements = elements.expect("the shape was validated");
-        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, data }
+        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, data, cancel: None }
     }
 
     /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a byte.
@@ -66,6 +69,19 @@ impl Content {
     #[must_use]
     pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
         Content { spread: Spread::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
+    }
+
+    /// The same values with a token that ends the computation of summaries. A summary is then incomplete, and to be discarded.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: &Cancel) -> Content {
+        self.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Whether the computation of summaries ends.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
     }
 
     /// The shape.
@@ -118,7 +134,7 @@ impl Content {
                 let summary = if cast.is_always_defined() {
                     Summary::default()
                 } else {
-                    self.recipe(source, casts, Spread::Packed).survey(&cast)
+                    self.recipe(source, casts, Spread::Packed).survey(&cast, || self.is_cancelled())
                 };
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),
@@ -130,7 +146,8 @@ impl Content {
                 (data, summary)
             }
         };
-        Ok((Content { dims: self.dims.clone(), elements: self.elements, dtype: cast.to(), spread, data }, summary))
+        let (dims, elements, cancel) = (self.dims.clone(), self.elements, self.cancel.clone());
+        Ok((Content { dims, elements, dtype: cast.to(), spread, data, cancel }, summary))
     }
 
     /// The same values with all pending casts computed.

@@ -95,12 +95,12 @@ impl CastRecipe {
         out
     }
 
-    /// Counts, on all cores, the values that `next` would leave undefined.
-    pub(super) fn survey(&self, next: &Cast) -> Summary {
+    /// Counts, on all cores, the values that `next` would leave undefined, as long as `is_cancelled` is false.
+    pub(super) fn survey(&self, next: &Cast, is_cancelled: impl Fn() -> bool + Sync) -> Summary {
         let all = self.source.elements;
         let part = |index: usize| {
             let first = index * PART;
-            self.survey_part(next, first, PART.min(all - first))
+            if is_cancelled() { Summary::default() } else { self.survey_part(next, first, PART.min(all - first)) }
         };
         parallel::map_and_join(all.div_ceil(PART), part, |before, after| before.followed_by(0, after))
     }

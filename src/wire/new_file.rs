@@ -61,9 +61,13 @@ impl Written {
         let write = || {
             let place = Place::of(&path, folder, names)?;
             let file = Temporary::new(&place.folder)?;
-            match file.file().system() {
-                Some(file) => write_anywhere(&layout, file)?,
-                None => write_in_order(&layout, &mut file.file())?,
+            let written = match file.file().system() {
+                Some(file) => write_anywhere(&layout, file),
+                None => write_in_order(&layout, &mut file.file()),
+            };
+            if let Err(error) = written {
+                file.discard();
+                return Err(error);
             }
             if let Some(old) = &place.old {
                 if let Ok(old) = place.folder.read(place.name.as_ref()) {

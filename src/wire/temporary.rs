@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::system::RemovedOnSignal;
 use crate::files::{Folder, Kind, NewFile};
+use crate::parallel;
 
 const PREFIX: &str = ".recast-";
 const SUFFIX: &str = ".tmp";
@@ -55,6 +56,12 @@ impl Temporary {
 
     pub(super) fn file(&self) -> &NewFile {
         &self.file
+    }
+
+    /// Removes the file. Its blocks are freed by another thread, which takes 250 ms for 1 GiB: a cancelled run does not wait for that.
+    pub(super) fn discard(self) {
+        drop(self.name);
+        parallel::drop_later(self.file);
     }
 
     /// Atomically gives the file its name. Does not replace a file.

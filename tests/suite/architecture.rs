@@ -8,7 +8,7 @@ use crate::support::expect_no_failures;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 13] = [
-    &["dtype", "error", "hash", "ir_version", "parallel", "shown"],
+    &["choice", "dtype", "error", "hash", "ir_version", "parallel", "shown"],
     &["control", "files", "minifloat", "packed"],
     &["wire"],
     &["cast", "formats"],

@@ -1,6 +1,7 @@
 //! `recast diff`: whatever differs is told, once, at a place that people find.
 
 use bytes::Bytes;
+use onnx_recast::Cancel;
 use onnx_recast::internals::diff::{Difference, DifferenceKind, Side, compare};
 use onnx_recast::internals::tensor::moved_to_model;
 use onnx_recast::internals::wire::DataFolder;
@@ -28,7 +29,8 @@ main (float[N, 3] x, bool c) => (float16[N, 3] y)
 
 fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
     let (left, right, data) = (Bytes::copy_from_slice(left), Bytes::copy_from_slice(right), DataFolder::default());
-    let [left, right] = [&left, &right].map(|model| Side { model, data: &data });
+    let cancel = Cancel::new();
+    let [left, right] = [&left, &right].map(|model| Side { model, data: &data, cancel: &cancel });
     let compared = compare(left, right);
     assert_eq!(compared.faults, []);
     compared.differences

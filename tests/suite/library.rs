@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use onnx_recast::graph::Edit;
 use onnx_recast::lint::{Baseline, Safety};
-use onnx_recast::passes::{Pass, Plan};
+use onnx_recast::passes::{self, Pass, Plan};
 use onnx_recast::{
-    Array, Cancel, CannotCast, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, LintOptions, Model, OpenOptions,
-    Packing, Placement, Progress, SaveOptions, Unit, diff,
+    Array, Cancel, CannotCast, CastOptions, Contested, ConvertOptions, DType, ErrorKind, FoldOptions, LintOptions, Model,
+    OpenOptions, Packing, Placement, Progress, RoundMode, SaveOptions, Unit, diff,
 };
 use prost::Message;
 
@@ -121,7 +121,8 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
 #[test]
 fn cancelled_operations_end_with_an_error_and_change_nothing() {
     type Operation = fn(&mut Model) -> Result<(), onnx_recast::Error>;
-    let operations: [(&str, Operation); 4] = [
+    let operations: [(&str, Operation); 5] = [
+        ("diff", |model| onnx_recast::diff(model, model).map(drop)),
         ("fold", |model| model.fold(&FoldOptions::default()).map(drop)),
         ("convert", |model| model.convert(&ConvertOptions::to(21)).map(drop)),
         ("lint", |model| model.lint(&LintOptions::default()).map(drop)),
@@ -139,6 +140,36 @@ fn cancelled_operations_end_with_an_error_and_change_nothing() {
         }
     }
     expect_no_failures(failures);
+}
+
+#[test]
+fn a_cancelled_cast_of_an_array_ends_with_an_error() {
+    let (seen, cancel) = (Arc::new(Mutex::new(Vec::new())), Cancel::new());
+    let noted = Arc::clone(&seen);
+    let zeros = Array::from_bytes(DType::Float, &[1 << 20], vec![0; 4 << 20], Packing::Packed).unwrap();
+    let zeros = zeros.with_cancel(&cancel).with_progress(move |progress| noted.lock().unwrap().push(progress));
+    let cast = |to| zeros.cast(to, &CastOptions::default());
+    // The survey of undefined results can be cancelled, and the computation.
+    let halves = cast(DType::Float16).unwrap();
+    assert_eq!(halves.to_bytes(Packing::Packed).unwrap().len(), 2 << 20);
+    let last = seen.lock().unwrap().iter().map(|progress| progress.done).max();
+    assert_eq!(last, Some(2 << 20));
+    assert!(seen.lock().unwrap().iter().all(|progress| (progress.unit, progress.total) == (Unit::Bytes, 2 << 20)));
+    cancel.cancel();
+    assert_eq!(halves.to_bytes(Packing::Packed).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(cast(DType::Int8).unwrap_err().kind(), ErrorKind::Cancelled);
+}
+
+#[test]
+fn options_have_the_names_of_the_command_line() {
+    for name in Contested::NAMES {
+        assert!(name.parse::<Contested>().is_ok(), "{name}");
+    }
+    assert_eq!("down".parse(), Ok(RoundMode::Down));
+    let unknown = "sideways".parse::<RoundMode>().unwrap_err();
+    assert_eq!(unknown.to_string(), "expected up, down or nearest");
+    let unknown = passes::named("fold").unwrap_err();
+    assert_eq!(unknown.to_string(), "unknown pass 'fold'; available passes: fold-casts");
 }
 
 #[test]

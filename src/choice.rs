@@ -1,0 +1,40 @@
+//! Options that are chosen by name, on the command line and in the bindings.
+
+/// A name that is not one of an option's values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}")]
+pub struct UnknownName {
+    expected: String,
+}
+
+/// Gives an enum its names: `NAMES` and `FromStr`.
+macro_rules! choice {
+    ($type:ident { $($name:literal => $value:ident),+ }) => {
+        impl $type {
+            /// The names of all values.
+            pub const NAMES: &[&str] = &[$($name),+];
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::choice::UnknownName;
+
+            fn from_str(name: &str) -> Result<$type, Self::Err> {
+                match name {
+                    $($name => Ok($type::$value),)+
+                    _ => Err($crate::choice::UnknownName::among($type::NAMES)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
+impl UnknownName {
+    pub(crate) fn among(known: &[&str]) -> UnknownName {
+        let expected = match known {
+            [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+            all => all.concat(),
+        };
+        UnknownName { expected }
+    }
+}
