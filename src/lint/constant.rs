@@ -40,7 +40,7 @@ impl Subject<'_> {
         }
         let content = kernels.into_iter().rev().try_fold(constant, |content, kernel| {
             let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
-            let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
+            let (content, summary) = may_be_cast.then(|| content.cast_until(kernel, &self.model.control().cancel))?.ok()?;
             summary.is_defined().then_some(content)
         })?;
         Some(content.computed())

@@ -8,6 +8,7 @@ use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
 use super::typed::RAW_DATA;
 use crate::cast::{self, BadLiteral, Cast, Summary};
+use crate::control::Cancel;
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Piece, Value, raw};
@@ -100,6 +101,15 @@ impl Content {
     /// # Errors
     /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
+        self.cast_until(cast, &Cancel::new())
+    }
+
+    /// Like [`Content::cast`], until the operation is cancelled, which is checked for every chunk. The summary is then incomplete, and the
+    /// caller must not use it: operations check the token again when they end.
+    ///
+    /// # Errors
+    /// See [`Content::cast`].
+    pub fn cast_until(&self, cast: Cast, cancel: &Cancel) -> Result<(Content, Summary), Failure> {
         let mut spread = Spread::Packed;
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
@@ -118,7 +128,7 @@ impl Content {
                 let summary = if cast.is_always_defined() {
                     Summary::default()
                 } else {
-                    self.recipe(source, casts, Spread::Packed).survey(&cast)
+                    self.recipe(source, casts, Spread::Packed).survey(&cast, cancel)
                 };
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),

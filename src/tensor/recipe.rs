@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use crate::cast::{Cast, Converter, Summary};
+use crate::control::Cancel;
 use crate::dtype::DType;
 use crate::packed::{self, size};
 use crate::parallel;
@@ -95,12 +96,15 @@ impl CastRecipe {
         out
     }
 
-    /// Counts, on all cores, the values that `next` would leave undefined.
-    pub(super) fn survey(&self, next: &Cast) -> Summary {
+    /// Counts, on all cores, the values that `next` would leave undefined. Parts that begin after the operation was cancelled are left out.
+    pub(super) fn survey(&self, next: &Cast, cancel: &Cancel) -> Summary {
         let all = self.source.elements;
         let part = |index: usize| {
             let first = index * PART;
-            self.survey_part(next, first, PART.min(all - first))
+            match cancel.is_cancelled() {
+                true => Summary::default(),
+                false => self.survey_part(next, first, PART.min(all - first)),
+            }
         };
         parallel::map_and_join(all.div_ceil(PART), part, |before, after| before.followed_by(0, after))
     }

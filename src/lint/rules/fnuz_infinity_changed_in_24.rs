@@ -57,7 +57,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     };
     let rules = Rules { opset: u32::try_from(opset).ok()?, ..Rules::default() };
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
-    let (_, summary) = constant.cast(kernel).ok()?;
+    let (_, summary) = constant.cast_until(kernel, &subject.model.control().cancel).ok()?;
     let tally = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
     Some(format!("{changes}: {tally}"))
 }
