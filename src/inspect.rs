@@ -180,7 +180,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
             Ok(cast) => Some(cast),
             Err(UnclearCast::CallersDisagree(_)) => None,
             Err(UnclearCast::Invalid(what)) => {
-                faults.push(Invalid::at(path.as_str(), what));
+                faults.push(Invalid::at(model.node_place(node), what));
                 None
             }
         };

@@ -77,7 +77,7 @@ pub use cast::{Contested, RoundMode, Rules, Tally};
 pub use control::{Cancel, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
-pub use error::{Error, ErrorKind, Place};
+pub use error::{Error, ErrorKind, ModelPlace, Place};
 pub use external::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
 pub use facts::LATEST_OPSET;
 pub use graph::Model;

@@ -43,7 +43,7 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     match (model.opset(root, ""), model.body(root)) {
         (Some(1..=LATEST_OPSET), _) => Ok(()),
         (Some(opset), Body::Function(_)) => Err(Invalid::at(
-            model.scope_path(root),
+            model.scope_place(root),
             format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}"),
         )
         .into()),
@@ -53,11 +53,11 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
         }
         (None, Body::Function(_)) => {
             let what = format!("{} is an operator of ai.onnx, which the function does not import", node.op_type());
-            Err(Invalid::at(model.node_path(id), what).into())
+            Err(Invalid::at(model.node_place(id), what).into())
         }
         (None, Body::Graph(_)) => {
             let what = format!("{} is an operator of ai.onnx, which the model does not import", node.op_type());
-            Err(NotConverted::Avoidable { error: Invalid::at(model.node_path(id), what), remedy: Remedy::StateOpset })
+            Err(NotConverted::Avoidable { error: Invalid::at(model.node_place(id), what), remedy: Remedy::StateOpset })
         }
     }
 }
@@ -67,7 +67,7 @@ fn operands(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
     let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
     match schema.filter(|schema| !schema.deprecated) {
-        Some(schema) => check::arity(node, schema).map_err(|what| Invalid::at(model.node_path(id), what)),
+        Some(schema) => check::arity(node, schema).map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
 }
@@ -80,7 +80,7 @@ fn ranks(model: &Model, inferred: &OnceCell<Inferred>, id: NodeId) -> Result<(),
         match inferred.get_or_init(|| infer(model)).of(value).rank() {
             Some(rank) if rank != expected => {
                 let what = format!("{op}: input '{}' has rank {rank}, not {expected}", model.name(value));
-                return Err(Invalid::at(model.node_path(id), what));
+                return Err(Invalid::at(model.node_place(id).about_value(model.name(value)), what));
             }
             _ => {}
         }
@@ -93,10 +93,10 @@ fn undefined(model: &Model, value: ValueId) -> Result<(), Invalid> {
     let name = model.name(value);
     let users = model.uses(value).map(|(user, _)| user).filter(|user| !is_in_training(model, user.scope));
     if let Some(user) = users.min() {
-        return Err(Invalid::at(model.node_path(user), format!("input '{name}' is not defined")));
+        return Err(Invalid::at(model.node_place(user).about_value(name), format!("input '{name}' is not defined")));
     }
     match model.output_of(value).iter().find(|&&scope| !is_in_training(model, scope)) {
-        Some(&scope) => Err(Invalid::at(model.scope_path(scope), format!("output '{name}' is not defined"))),
+        Some(&scope) => Err(Invalid::at(model.scope_place(scope).about_value(name), format!("output '{name}' is not defined"))),
         None => Ok(()),
     }
 }

@@ -4,13 +4,13 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Classified, ErrorKind, Place};
+use super::{Classified, ErrorKind, ModelPlace, Place};
 
 /// A model contradicts ONNX, at a place in it.
 #[derive(Clone, Debug)]
 pub struct Invalid {
-    /// Node path or the name of the entity: `graph/if_1.then_branch/cast_3`.
-    pub place: String,
+    /// The place in the model.
+    pub place: ModelPlace,
     /// The fault and, unless it is obvious, its remedy.
     pub what: String,
     /// The kind of the error.
@@ -21,12 +21,12 @@ pub struct Invalid {
 
 impl Invalid {
     /// The model is invalid at `place`.
-    pub fn at(place: impl Into<String>, what: impl ToString) -> Invalid {
+    pub fn at(place: impl Into<ModelPlace>, what: impl ToString) -> Invalid {
         Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel, cause: None }
     }
 
     /// The error `cause` occurred at `place`.
-    pub fn caused_by(place: impl Into<String>, cause: impl Classified + Send + Sync + 'static) -> Invalid {
+    pub fn caused_by(place: impl Into<ModelPlace>, cause: impl Classified + Send + Sync + 'static) -> Invalid {
         Invalid { kind: cause.kind(), ..Invalid::at(place, &cause) }.because(cause)
     }
 
@@ -64,7 +64,7 @@ impl Classified for Invalid {
     }
 
     fn place(&self) -> Option<Place> {
-        Some(Place::Path(self.place.clone()))
+        Some(Place::Model(self.place.clone()))
     }
 
     fn message(&self) -> String {

@@ -12,8 +12,8 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 pub use invalid::Invalid;
 pub use kind::ErrorKind;
-pub use place::Place;
 pub(crate) use place::shortened;
+pub use place::{ModelPlace, Place};
 
 /// Why an operation failed.
 ///

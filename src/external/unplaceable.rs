@@ -73,7 +73,7 @@ impl Classified for Unplaceable {
 
     fn place(&self) -> Option<Place> {
         match self {
-            Unplaceable::Tensor { place, .. } => Some(Place::Path(place.clone())),
+            Unplaceable::Tensor { place, .. } => Some(Place::Model(place.as_str().into())),
             _ => None,
         }
     }

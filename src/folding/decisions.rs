@@ -178,7 +178,7 @@ impl Decisions<'_> {
             Ok(()) => {}
             Err(Skip::Because(reason)) => self.kept.push((node, reason)),
             Err(Skip::Invalid(invalid)) if self.invalid.is_none() => {
-                self.invalid = Some(Invalid { place: self.model.node_path(node), ..*invalid });
+                self.invalid = Some(*invalid);
             }
             Err(Skip::Invalid(_)) => {}
         }
@@ -186,14 +186,14 @@ impl Decisions<'_> {
 
     fn fold(&mut self, node: NodeId) -> Result<(), Skip> {
         let cast = self.model.cast_node(node).map_err(|error| match error {
-            UnclearCast::Invalid(what) => Skip::Invalid(Box::new(Invalid::at("", what))),
+            UnclearCast::Invalid(what) => Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what))),
             UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
         })?;
         let ambiguous = |&value: &ValueId| self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed);
         if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(ambiguous) {
             return Err(Reason::ShadowedName { name: self.model.name(value).to_owned() }.into());
         }
-        let (source, before, constant) = self.source(cast.input)?; // Case 1.
+        let (source, before, constant) = self.source(node, cast.input)?; // Case 1.
         let to = self.resulting_type(&cast)?;
         let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
         self.check_holder(node.scope, to)?;
@@ -239,7 +239,8 @@ impl Decisions<'_> {
         }
         self.take_allowance(constant, source.bytes())?;
         let chain = self.results.len();
-        self.results.insert(key, CastResult { chain, outcome: source.cast(kernel), is_stored: false });
+        self.results
+            .insert(key, CastResult { chain, outcome: source.cast_until(kernel, &self.model.control().cancel), is_stored: false });
         Ok(())
     }
 
@@ -252,7 +253,7 @@ impl Decisions<'_> {
     }
 
     /// The values of a constant or of a folded cast, its chain, and the constant at the start of the chain.
-    fn source(&self, value: ValueId) -> Result<(Content, Result<Chain, ValueId>, ValueId), Skip> {
+    fn source(&self, node: NodeId, value: ValueId) -> Result<(Content, Result<Chain, ValueId>, ValueId), Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
             let Fold { content, constant, place: (chain, _), .. } = &self.folds[fold];
             return Ok((content.clone(), Ok(*chain), *constant));
@@ -262,8 +263,10 @@ impl Decisions<'_> {
             // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(Box::new(error))),
             _ => {
-                let what = format!("input '{}': {error}", self.model.name(value));
-                Skip::Invalid(Box::new(Invalid { kind: error.kind(), ..Invalid::at("", what) }.because(error)))
+                let name = self.model.name(value);
+                let place = self.model.node_place(node).about_value(name);
+                let invalid = Invalid::at(place, format!("input '{name}': {error}"));
+                Skip::Invalid(Box::new(Invalid { kind: error.kind(), ..invalid }.because(error)))
             }
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;

@@ -7,7 +7,7 @@ use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Verte
 use super::model::{Model, Source};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
-use crate::error::{Invalid, shortened};
+use crate::error::{Invalid, ModelPlace, shortened};
 use crate::hash::HashMap;
 use crate::ir_version;
 use crate::tensor::{BadTensor, Tensor};
@@ -64,7 +64,7 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         builder.index.functions.insert(key, scope);
         builder.scope(ScopeKind::Function(position), Body::Function(function))?;
         let imports = builder.note_imports(scope, &function.opset_import);
-        imports.map_err(|what| Invalid::at(scope::scope_path(model, &builder.index.kinds, scope), what))?;
+        imports.map_err(|what| Invalid::at(ModelPlace::of_scope(scope::scope_path(model, &builder.index.kinds, scope)), what))?;
     }
     builder.leave_missing()?;
     builder.pin_annotated();
@@ -109,7 +109,7 @@ impl<'m> Builder<'m> {
             for (initializer, tensor) in (0..).zip(&graph.initializer) {
                 if let Some(error) = self.fault(tensor) {
                     let scope = scope::scope_path(self.model, &self.index.kinds, scope);
-                    self.bad_tensors.push(Invalid::caused_by(format!("{scope} initializer '{}'", tensor.name()), error));
+                    self.bad_tensors.push(Invalid::caused_by(ModelPlace::of_value(&scope, "initializer", tensor.name()), error));
                 }
                 self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
             }
@@ -139,8 +139,8 @@ impl<'m> Builder<'m> {
         }
         for (attribute, proto) in (0..).zip(&node.attribute) {
             if let Some(error) = proto.t.as_ref().and_then(|tensor| self.fault(tensor)) {
-                let node = scope::node_path(self.model, &self.index.kinds, id);
-                self.bad_tensors.push(Invalid::caused_by(format!("{node}.{}", proto.name()), error));
+                let node = scope::node_place(self.model, &self.index.kinds, id);
+                self.bad_tensors.push(Invalid::caused_by(node.part(proto.name()), error));
             }
             for (list_index, graph) in graphs_of(proto) {
                 self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;
@@ -160,8 +160,8 @@ impl<'m> Builder<'m> {
         let value = self.add_value(scope, name, origin)?;
         match self.index.bind_name(value) {
             Some(_) if !name.is_empty() => {
-                let path = scope::scope_path(self.model, &self.index.kinds, scope);
-                Err(Invalid::at(path, format!("the name '{name}' is defined twice")))
+                let place = ModelPlace::of_scope(scope::scope_path(self.model, &self.index.kinds, scope)).about_value(name);
+                Err(Invalid::at(place, format!("the name '{name}' is defined twice")))
             }
             _ => Ok(value),
         }
@@ -360,9 +360,10 @@ impl<'m> Builder<'m> {
 
     fn cycle(&self, on_cycle: NodeIndex) -> Invalid {
         match &self.index.graph[on_cycle] {
-            Vertex::Node(node) => Invalid::at(scope::node_path(self.model, &self.index.kinds, *node), "depends on its own output"),
+            Vertex::Node(node) => Invalid::at(scope::node_place(self.model, &self.index.kinds, *node), "depends on its own output"),
             Vertex::Value(value) => Invalid::at(
-                scope::scope_path(self.model, &self.index.kinds, self.index.value(*value).scope),
+                ModelPlace::of_scope(scope::scope_path(self.model, &self.index.kinds, self.index.value(*value).scope))
+                    .about_value(self.index.name(*value)),
                 format!("the value '{}' depends on itself", self.index.name(*value)),
             ),
         }

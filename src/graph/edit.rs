@@ -8,7 +8,7 @@ use super::query::domain_name;
 use super::scope::{NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind, Invalid, Place};
+use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
 use crate::hash::{HashMap, HashSet};
 use crate::ir_version;
 use crate::wire::schema::{NodeProto, TensorProto};
@@ -145,7 +145,10 @@ impl Model {
         apply_changes(&mut proto, &kinds, changes);
         let changed = Model { source, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
-            Some((path, name)) => Err(Invalid::at(path.as_str(), format!("'{name}' is used, but no longer defined")).into()),
+            Some((path, name)) => {
+                let place = ModelPlace::of_scope(path.clone()).about_value(name);
+                Err(Invalid::at(place, format!("'{name}' is used, but no longer defined")).into())
+            }
             None => Ok(changed),
         }
     }
@@ -293,7 +296,7 @@ impl Model {
                 for from in with {
                     for (user, input) in self.uses(from) {
                         if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
-                            let place = format!("{} initializer '{}'", self.scope_path(scope), tensor.name());
+                            let place = ModelPlace::of_value(&self.scope_path(scope), "initializer", tensor.name());
                             let reason = format!("would not be visible to {}", self.node_path(user));
                             return Err(Invalid::at(place, reason).into());
                         }
@@ -311,7 +314,7 @@ impl Model {
     }
 
     fn refuse(&self, value: ValueId, reason: &str) -> Refused {
-        let place = format!("{} value '{}'", self.scope_path(self.scope_of(value)), self.name(value));
+        let place = ModelPlace::of_value(&self.scope_path(self.scope_of(value)), "value", self.name(value));
         Refused(Invalid::at(place, reason))
     }
 

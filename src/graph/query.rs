@@ -5,8 +5,9 @@ use petgraph::visit::EdgeRef;
 
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::model::Model;
-use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, scope_path};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, node_place, scope_path};
 use crate::dtype::DType;
+use crate::error::ModelPlace;
 use crate::ir_version::OPSET_IMPORT;
 use crate::wire::raw::type_proto;
 use crate::wire::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
@@ -60,6 +61,18 @@ impl Model {
     #[must_use]
     pub fn node_path(&self, node: NodeId) -> String {
         node_path(&self.proto, &self.index.kinds, node)
+    }
+
+    /// The place of a node in errors.
+    #[must_use]
+    pub(crate) fn node_place(&self, node: NodeId) -> ModelPlace {
+        node_place(&self.proto, &self.index.kinds, node)
+    }
+
+    /// The place of a scope in errors.
+    #[must_use]
+    pub(crate) fn scope_place(&self, scope: ScopeId) -> ModelPlace {
+        ModelPlace::of_scope(self.scope_path(scope))
     }
 
     /// The ids of a scope's nodes in order.

@@ -1,6 +1,8 @@
 //! Scopes: bodies with their own names, and the paths of scopes and nodes.
 
-use crate::error::shortened;
+use std::borrow::Cow;
+
+use crate::error::{ModelPlace, shortened};
 use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
 /// A scope of a model. Scopes are numbered in document order, an inner scope after the enclosing one.
@@ -169,11 +171,20 @@ pub(super) fn scope_path(model: &ModelProto, kinds: &[ScopeKind], scope: ScopeId
 }
 
 pub(super) fn node_path(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -> String {
-    let scope = scope_path(model, kinds, node.scope);
+    format!("{}/{}", scope_path(model, kinds, node.scope), name_in_path(model, kinds, node))
+}
+
+/// The place of a node in errors.
+pub(super) fn node_place(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -> ModelPlace {
+    ModelPlace::of_node(&scope_path(model, kinds, node.scope), &name_in_path(model, kinds, node))
+}
+
+/// The name of a node as paths show it; `#12:Cast` if it has none.
+fn name_in_path<'m>(model: &'m ModelProto, kinds: &[ScopeKind], node: NodeId) -> Cow<'m, str> {
     let proto = body(model, kinds, node.scope).and_then(|body| body.nodes().get(node.position as usize));
     match proto.map(|proto| (proto.name(), proto.op_type())) {
-        Some(("", op_type)) => format!("{scope}/#{}:{}", node.position, shortened(op_type)),
-        Some((name, _)) => format!("{scope}/{}", shortened(name)),
-        None => format!("{scope}/#{}", node.position),
+        Some(("", op_type)) => format!("#{}:{}", node.position, shortened(op_type)).into(),
+        Some((name, _)) => shortened(name),
+        None => format!("#{}", node.position).into(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bad_input;
+mod cancelled;
 mod cast_file;
 mod changing_inputs;
 mod command;
@@ -33,6 +34,7 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+mod places;
 #[cfg(target_os = "linux")]
 mod progress;
 mod properties;

@@ -1,5 +1,5 @@
-//! JUnit's XML: a test suite a model, a test case a finding. A finding fails its test if it fails the run; a milder one stands in the
-//! output of a test that passes. A model without findings has one test, which passes.
+//! JUnit's XML: one test suite per model, one test case per finding. A finding that fails the run fails its test; a milder one is in the
+//! output of a passing test. A model without findings has one test, which passes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
