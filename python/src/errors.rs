@@ -14,7 +14,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
 
 fn facts(error: &Error) -> Value {
     let (node, offset, field) = match error.place() {
-        Some(Place::Path(path)) => (Some(path), None, None),
+        Some(Place::Model(place)) => (Some(place.path()), None, None),
         Some(Place::Byte { offset, field }) => (None, Some(offset), Some(field)),
         _ => (None, None, None),
     };

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bad_input;
+mod cancelled;
 mod cast_file;
 mod changing_inputs;
 mod command;
