@@ -30,6 +30,8 @@ CHECKS = [
     "convert",
     "convert_speed",
     "convert_peers",
+    "rewrites",
+    "onnx_tests",
     "lint",
     "lint_reports",
     "ci_files",
