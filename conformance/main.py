@@ -32,6 +32,7 @@ CHECKS = [
     "convert_peers",
     "rewrites",
     "onnx_tests",
+    "exports",
     "lint",
     "lint_reports",
     "ci_files",
