@@ -102,7 +102,7 @@ class Case:
         except Exception:
             return None
         stated = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
-        return Case(path, model, stated[0]) if len(stated) == 1 else None
+        return Case(path, model, stated[0]) if len(set(stated)) == 1 else None
 
     def __init__(self, path, model, opset):
         self.path = path

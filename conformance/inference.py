@@ -22,6 +22,17 @@ EXPLAINED = {}
 def check(report):
     models = [*EXAMPLES, *wheel_models()]
     models = models if report.everything else models[::SAMPLED_MODELS]
+    counts, missed = compare_all(report, models)
+    for kind, least in (("type", LEAST_TYPES), ("rank", LEAST_RANKS)):
+        known, ours = counts[kind, "onnx"], counts[kind, "both"]
+        report.note(f"of {known} {kind}s that onnx knows, {ours} are known ({ours / max(known, 1):.2%})")
+        report.case(f"{kind}s", ours < least * known and f"fewer than {least:.0%}; most missed: {missed.most_common(12)}")
+        report.details.append(f"{counts[kind, 'more']} {kind}s that onnx does not know")
+    report.details.append(f"most missed: {missed.most_common(12)}")
+
+
+def compare_all(report, models):
+    """How many types and ranks are known, and which are missed most."""
     counts, missed = Counter(), Counter()
     with scratch_folder() as folder:
         stripped = {}
@@ -35,12 +46,7 @@ def check(report):
             done = recast("inspect", *batch, "--types", "--format", "json")
             for found in json.loads(done.stdout)["models"] if len(batch) > 1 else [json.loads(done.stdout)]:
                 compare(report, stripped[found["path"]], onnx.load(found["path"]), found["types"], counts, missed)
-    for kind, least in (("type", LEAST_TYPES), ("rank", LEAST_RANKS)):
-        known, ours = counts[kind, "onnx"], counts[kind, "both"]
-        report.note(f"of {known} {kind}s that onnx knows, {ours} are known ({ours / max(known, 1):.2%})")
-        report.case(f"{kind}s", ours < least * known and f"fewer than {least:.0%}; most missed: {missed.most_common(12)}")
-        report.details.append(f"{counts[kind, 'more']} {kind}s that onnx does not know")
-    report.details.append(f"most missed: {missed.most_common(12)}")
+    return counts, missed
 
 
 def readable(path):
@@ -116,5 +122,7 @@ def text_of(proto):
     if kind == "optional_type":
         return f"optional({text_of(proto.optional_type.elem_type)})"
     if kind == "map_type":
-        return f"map({TensorProto.DataType.Name(proto.map_type.key_type).lower()}, {text_of(proto.map_type.value_type)})"
+        # The values are scalars, as schemas write them.
+        value = TensorProto.DataType.Name(proto.map_type.value_type.tensor_type.elem_type).lower()
+        return f"map({TensorProto.DataType.Name(proto.map_type.key_type).lower()},{value})"
     return helper.printable_type(proto)

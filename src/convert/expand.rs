@@ -7,6 +7,7 @@ use super::expansions::Expansion;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
+use crate::facts;
 use crate::facts::infer::{Inferred, Known, infer};
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
@@ -19,8 +20,12 @@ use crate::wire::schema::{NodeProto, TensorProto};
 pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<NodeProto>, Reason> {
     check::operands(&cx.node, cx.schema)?;
     let op = expansion.op;
-    let newer = cx.to + 1;
-    let new = |why: &str| format!("{op} is new in opset {newer}, and {why}");
+    let (older, newer) = (cx.to, cx.to + 1);
+    let is_new = facts::versions("", op).first().is_some_and(|first| first.since_version == newer);
+    let new = |why: &str| match is_new {
+        true => format!("{op} is new in opset {newer}, and {why}"),
+        false => format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}"),
+    };
     match (cx.source.settings.expand, expansion.class) {
         (Expand::None, _) => return Err(ExpansionDisabled.because(new("expansion is disabled"))),
         (Expand::Exact, Exactness::ByDefinition) => {
@@ -51,11 +56,18 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
 /// The body as a model whose inputs are those of the node, by the names of the schema, with what is known of them.
 fn parse(cx: &Context, body: &str) -> Result<Model, String> {
     let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
-    let inputs = inputs.filter_map(|index| Some(typed_name(&cx.known_input(index), cx.schema.input(index)?.name)));
+    let inputs = inputs.filter_map(|index| Some(typed_name(&cx.known_input(index), &local_name(cx, index)?)));
     let inputs = inputs.collect::<Vec<_>>().join(", ");
     let source = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({inputs}) => () {{ {body} }}", cx.to);
     let proto = text::parse(&source).map_err(|error| error.to_string())?;
     Model::new(proto).map_err(|error| error.to_string())
+}
+
+/// The name of an input in a body: that of the schema, and a number if the formal input is repeated.
+fn local_name(cx: &Context, index: usize) -> Option<String> {
+    let name = cx.schema.input(index)?.name;
+    let first = (0..index).find(|&other| cx.schema.input(other).is_some_and(|formal| formal.name == name));
+    Some(first.map_or_else(|| name.to_owned(), |first| format!("{name}_{}", index - first)))
 }
 
 fn typed_name(known: &Known, name: &str) -> String {
@@ -146,7 +158,7 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
 fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let mut names: HashMap<String, String> = outputs(cx).into_iter().map(|(formal, name)| (formal.to_owned(), name)).collect();
     for (index, name) in cx.node.input.iter().enumerate() {
-        names.extend(cx.schema.input(index).map(|formal| (formal.name.to_owned(), name.clone())));
+        names.extend(local_name(cx, index).map(|local| (local, name.clone())));
     }
     let first = cx.node.output.iter().find(|name| !name.is_empty()).cloned();
     // Names are unique in a body, at any depth.

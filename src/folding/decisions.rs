@@ -239,8 +239,7 @@ impl Decisions<'_> {
         }
         self.take_allowance(constant, source.bytes())?;
         let chain = self.results.len();
-        self.results
-            .insert(key, CastResult { chain, outcome: source.cast_until(kernel, &self.model.control().cancel), is_stored: false });
+        self.results.insert(key, CastResult { chain, outcome: source.cast(kernel), is_stored: false });
         Ok(())
     }
 

@@ -71,3 +71,31 @@ fn shapes_follow_from_shapes() {
     }
     expect_no_failures(failures);
 }
+
+#[test]
+fn types_of_labels_follow_from_attributes() {
+    const CASES: [(i64, &str, &str); 9] = [
+        (3, "y, z = ai.onnx.ml.TreeEnsembleClassifier <classlabels_int64s = [0, 1]> (x)", "tensor(int64)"),
+        (3, "y, z = ai.onnx.ml.LinearClassifier <classlabels_strings = [\"a\"], coefficients = [1.0]> (x)", "tensor(string)"),
+        (3, "y, z = ai.onnx.ml.SVMClassifier <classlabels_ints = [0, 1]> (x)", "tensor(int64)"),
+        (3, "y = ai.onnx.ml.ZipMap <classlabels_strings = [\"a\"]> (x)", "seq(map(string,float))"),
+        (3, "y = ai.onnx.ml.ZipMap <classlabels_int64s = [0]> (x)", "seq(map(int64,float))"),
+        (2, "y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0], values_strings = [\"a\"]> (x)", "tensor(string)"),
+        (4, "y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0], values_tensor = int16[1] {7}> (x)", "tensor(int16)"),
+        (1, "y = ai.onnx.ml.LabelEncoder <classes_strings = [\"a\"]> (s)", "tensor(int64)"),
+        (1, "y = ai.onnx.ml.CategoryMapper <cats_int64s = [1], cats_strings = [\"a\"]> (s)", "tensor(int64)"),
+    ];
+    let mut failures = Vec::new();
+    for (version, nodes, expected) in CASES {
+        let source = format!(
+            r#"<ir_version: 8, opset_import: ["": 18, "ai.onnx.ml": {version}]> g (float[2,3] x, string[2] s) => (y) {{ {nodes} }}"#
+        );
+        let model = Model::new(model(&source)).unwrap();
+        let known = infer(&model).of(model.lookup(ScopeId::MAIN, "y").unwrap()).value_type;
+        let found = known.map_or_else(|| "?".to_owned(), |known| known.to_string());
+        if found != expected {
+            failures.push(format!("{nodes}: {found}, not {expected}"));
+        }
+    }
+    expect_no_failures(failures);
+}

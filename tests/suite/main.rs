@@ -2,7 +2,6 @@
 
 mod architecture;
 mod bad_input;
-mod cancelled;
 mod cast_file;
 mod changing_inputs;
 mod command;

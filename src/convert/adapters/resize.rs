@@ -18,7 +18,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Upsample"], 10).up(&[Becomes("Resize")]),
     adapter(&["Resize"], 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
     adapter(&["Resize"], 11).up(&[Run(state_coordinate_mode)]).down(&[Run(coordinate_mode_must_be_that_of_10)]),
-    adapter(&["Resize"], 13).up(&[Run(not_half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
+    adapter(&["Resize"], 13).up(&[Run(half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
     adapter(&["Resize"], 18).down(&[
         DropIf("antialias", Value::Int(0)),
         DropIf("keep_aspect_ratio_policy", Value::String("stretch")),
@@ -72,24 +72,45 @@ fn is_linear(cx: &Context) -> Result<bool, Reason> {
     }
 }
 
-/// The `nearest_mode` of version 10 for these scales.
-fn nearest_of_version_10(scales: &[f32]) -> Result<&'static str, Reason> {
+/// The `nearest_mode` of version 10 for these scales; none if one axis grows and another shrinks, which it rounds differently.
+fn nearest_of_version_10(scales: &[f32]) -> Option<&'static str> {
     if scales.iter().all(|&scale| scale >= 1.0) {
-        Ok("floor")
+        Some("floor")
     } else if scales.iter().all(|&scale| scale <= 1.0) {
-        Ok("ceil")
+        Some("ceil")
     } else {
-        Err(InputUnsupported
-            .because("one axis grows and another shrinks: opset 10 rounds them differently, and opset 11 has one `nearest_mode`"))
+        None
     }
+}
+
+/// A node in front of this one shrinks the axes that shrink, and leaves those that grow.
+fn shrink_first(cx: &mut Context) -> Result<(), Reason> {
+    let data = cx.node.input[0].clone();
+    let scales = cx.input(1).ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?.to_owned();
+    let like_scales = Known { shape: cx.known_input(1).shape, ..Known::tensor(DType::Float) };
+    let shape = cx.known_input(0).shape.map(|shape| vec![None; shape.len()]);
+    let known = Known { shape, ..Known::tensor(cx.dtype(0)?) };
+    let one = cx.constant_float_list("one", &[1.0]);
+    let below = cx.add_before("Min", &[&scales, &one], Vec::new(), "shrinking", like_scales.clone());
+    let above = cx.add_before("Max", &[&scales, &one], Vec::new(), "growing", like_scales);
+    let roi = cx.constant_float_list("no_region", &[]);
+    let attributes = vec![make::string("nearest_mode", "ceil"), make::string("coordinate_transformation_mode", "asymmetric")];
+    let shrunk = cx.add_before("Resize", &[&data, &roi, &below], attributes, "shrunk", known);
+    cx.set_input(0, &shrunk);
+    cx.set_input(1, &above);
+    Ok(())
 }
 
 fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
     if !is_linear(cx)? {
         // Upsample does not shrink, for any scales.
         let was_upsample = cx.source.model.node(cx.source.id).op_type() == "Upsample";
-        let nearest = if was_upsample { "floor" } else { nearest_of_version_10(&cx.read_floats(1)?)? };
-        cx.set_string("nearest_mode", nearest);
+        let nearest =
+            if was_upsample { Some("floor") } else { cx.read_floats(1).ok().and_then(|scales| nearest_of_version_10(&scales)) };
+        if nearest.is_none() {
+            shrink_first(cx)?;
+        }
+        cx.set_string("nearest_mode", nearest.unwrap_or("floor"));
     }
     cx.set_string("coordinate_transformation_mode", "asymmetric");
     let scales = cx.input(1).ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?.to_owned();
@@ -110,7 +131,7 @@ fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
     if !is_linear(cx)? {
         let nearest = cx.string("nearest_mode")?.unwrap_or_else(|| "round_prefer_floor".to_owned());
         let scales = cx.read_floats(2)?;
-        if scales.iter().any(|&scale| scale != 1.0) && nearest != nearest_of_version_10(&scales)? {
+        if scales.iter().any(|&scale| scale != 1.0) && Some(nearest.as_str()) != nearest_of_version_10(&scales) {
             return Err(
                 AttributeUnsupported.because(format!("opset 10 does not support `nearest_mode` = '{nearest}' for these scales"))
             );
@@ -130,12 +151,24 @@ fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-fn not_half_pixel_for_nearest(cx: &mut Context) -> Result<(), Reason> {
-    match cx.string("coordinate_transformation_mode")?.as_deref() {
-        Some("tf_half_pixel_for_nn") => Err(AttributeUnsupported
-            .because("`coordinate_transformation_mode` = 'tf_half_pixel_for_nn' is not supported since opset 13")),
-        _ => Ok(()),
+/// Coordinates of 'tf_half_pixel_for_nn' are greater by a half than those of 'half_pixel'; rounding them down is rounding those to the
+/// nearest, and a half up.
+fn half_pixel_for_nearest(cx: &mut Context) -> Result<(), Reason> {
+    if cx.string("coordinate_transformation_mode")?.as_deref() != Some("tf_half_pixel_for_nn") {
+        return Ok(());
     }
+    if is_nearest(cx)? && cx.string("nearest_mode")?.as_deref() == Some("floor") {
+        cx.set_string("coordinate_transformation_mode", "half_pixel");
+        cx.set_string("nearest_mode", "round_prefer_ceil");
+        return Ok(());
+    }
+    Err(AttributeUnsupported.because(
+        "`coordinate_transformation_mode` = 'tf_half_pixel_for_nn' is not supported since opset 13, except with `nearest_mode` = 'floor'",
+    ))
+}
+
+fn is_nearest(cx: &Context) -> Result<bool, Reason> {
+    Ok(cx.string("mode")?.is_none_or(|mode| mode == "nearest"))
 }
 
 /// Versions 11 and 12 take scales in any case, empty ones where sizes are given; later ones take either.

@@ -77,7 +77,7 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
 /// reference evaluator stacks scalars into a matrix.
 fn range(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
-    if !matches!(dtype, DType::Int64 | DType::Int32) {
+    if !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
         return Err(TypeUnsupported.because(format!("a range of {dtype} has no equivalent whose elements are equal to the bit")));
     }
     let body = "

@@ -1,18 +1,40 @@
-//! Operators on bits. `BitwiseNot` is the difference from the number whose bits are all ones. For the others, the bits of a number
+//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones. For the others, the bits of a number
 //! become a list of truth values, and that list a sum of powers of two.
 
 use super::{Expansion, exact, fill, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::TypeUnsupported;
+use crate::convert::reason::Code::{NodeInvalid, TypeUnsupported};
 use crate::convert::reason::Reason;
 use crate::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("BitShift", 28, bit_shift),
     exact("BitwiseAnd", 18, |cx| bitwise(cx, "And")),
     exact("BitwiseNot", 18, bitwise_not),
     exact("BitwiseOr", 18, |cx| bitwise(cx, "Or")),
     exact("BitwiseXor", 18, |cx| bitwise(cx, "Xor")),
 ];
+
+/// Since version 28 a shift by all bits or more gives zero; before, it is undefined.
+fn bit_shift(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    if dtype.class() != Class::Unsigned {
+        return Err(TypeUnsupported.because(format!("shifts of {dtype} are not supported before")));
+    }
+    let direction = cx.string("direction")?.ok_or_else(|| NodeInvalid.because("the attribute `direction` is missing"))?;
+    let direction = match direction.as_str() {
+        direction @ ("LEFT" | "RIGHT") => direction,
+        other => return Err(NodeInvalid.because(format!("`direction` = '{other}' is not LEFT or RIGHT"))),
+    };
+    let body = "
+        bits = Constant <value = $T {$bits}> ()
+        zero = Constant <value = $T {0}> ()
+        is_small = Less (Y, bits)
+        shift = Where (is_small, Y, zero)
+        shifted = BitShift <direction: string = \"$direction\"> (X, shift)
+        Z = Where (is_small, shifted, zero)";
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("bits", &dtype.bits().to_string()), ("direction", direction)]))
+}
 
 fn bitwise_not(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;

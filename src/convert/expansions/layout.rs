@@ -1,11 +1,11 @@
-//! Operators that repeat elements.
+//! Operators that repeat or regroup elements.
 
 use super::{Expansion, exact};
-use crate::convert::context::Context;
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown};
+use crate::convert::context::{Context, counted_from_front};
+use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand)];
+pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten)];
 
 /// 1. One element: repeated as often as each dimension says. 2. Known shapes: repeated along the dimensions of one.
 fn expand(cx: &Context) -> Result<String, Reason> {
@@ -50,5 +50,23 @@ fn expand(cx: &Context) -> Result<String, Reason> {
          output = Tile (aligned, repeats)",
         list(&aligned),
         list(&repeats)
+    ))
+}
+
+/// A reshape to two dimensions, one of which may be unknown. A length of zero in the shape would mean that of the input.
+fn flatten(cx: &Context) -> Result<String, Reason> {
+    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let axis = counted_from_front(vec![cx.int_or("axis", 1)?], shape.len())?[0];
+    let axis = usize::try_from(axis).ok().filter(|&axis| axis <= shape.len());
+    let axis = axis.ok_or_else(|| NodeInvalid.because(format!("`axis` is out of range for rank {}", shape.len())))?;
+    let length = |dims: &[Option<i64>]| dims.iter().try_fold(1, |product: i64, dim| product.checked_mul((*dim)?));
+    let (rows, columns) = match (length(&shape[..axis]), length(&shape[axis..])) {
+        (None, None) => return Err(ShapeUnknown.because("both dimensions of the result are unknown")),
+        (Some(0), _) | (_, Some(0)) => return Err(ShapeUnsupported.because("the input has no elements")),
+        (rows, columns) => (rows.unwrap_or(-1), columns.unwrap_or(-1)),
+    };
+    Ok(format!(
+        "shape = Constant <value = int64[2] {{{rows}, {columns}}}> ()
+         output = Reshape (input, shape)"
     ))
 }

@@ -1,7 +1,8 @@
 //! Operators in terms of operators of older opsets, one file per family.
 //!
-//! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is local. It is written for the opset
-//! before the one that introduced the operator; adapters convert its nodes further down. `$name` denotes a parameter.
+//! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is local. A repeated input is `NAME`,
+//! `NAME_1`, `NAME_2` and so on. The body is written for the opset before the one that introduced the operator; adapters convert its
+//! nodes further down. `$name` denotes a parameter.
 
 mod activation;
 mod arithmetic;
@@ -9,6 +10,7 @@ mod attention;
 mod bitwise;
 mod comparison;
 mod crop;
+mod einsum;
 mod expansion;
 mod gather;
 mod layout;
@@ -34,6 +36,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     bitwise::EXPANSIONS,
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
+    einsum::EXPANSIONS,
     gather::EXPANSIONS,
     layout::EXPANSIONS,
     loss::EXPANSIONS,

@@ -2,6 +2,7 @@
 //! types depend on an attribute or have another form.
 
 use super::known::Known;
+use super::ml;
 use super::view::View;
 use crate::dtype::DType;
 use crate::facts::{Formal, ValueType};
@@ -16,7 +17,7 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
         return Some(only);
     }
     if !view.schema.domain.is_empty() {
-        return by_variable(view, formal);
+        return ml::output_type(view, index).or_else(|| by_variable(view, formal));
     }
     let tensor = |dtype: Option<DType>| dtype.map(ValueType::Tensor);
     match view.schema.name {

@@ -10,6 +10,7 @@ mod invalid;
 mod layers;
 mod lossless;
 mod moved;
+mod newer_forms;
 mod quantization;
 mod requests;
 mod rewrites;
