@@ -1,9 +1,9 @@
 //! From `proto/onnx.proto` to prost types whose nested messages keep unknown fields.
 //!
 //! prost drops a field that its schema does not know. Every message field is therefore declared as `Kept<M>`, which passes the
-//! known fields on to `M` and stores the others. Three things are generated beside prost's structs: for each message the list of
-//! its known field numbers, and the module `schema` with an alias `X = Kept<raw::X>` for each message. A third, of the whole schema, says
-//! what every field is called and what it holds.
+//! known fields on to `M` and stores the others. Beside prost's structs, three things are generated: the list of known field numbers of
+//! each message; the module `schema` with an alias `X = Kept<raw::X>` for each message; and an outline of the schema, with the name and
+//! the kind of every field.
 
 use std::fmt::Write as _;
 use std::fs;
