@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 MODELS = Path(__file__).parents[2] / "models"
+
+# A shell ignores the signal for programs that it starts in the background, and so do the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -164,11 +164,14 @@ def test_an_interrupt_ends_work_within_100_milliseconds(name: str, tmp_path: Pat
     def latency() -> float:
         command = [sys.executable, "-c", work]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "started\n"
-            sent = time.monotonic()
-            process.send_signal(signal.SIGINT)
-            return float(process.stdout.readline()) - sent
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "started\n"
+                sent = time.monotonic()
+                process.send_signal(signal.SIGINT)
+                return float(process.stdout.readline()) - sent
+            finally:
+                process.kill()
 
     # Other programs may use the cores at the moment.
     fastest = min(latency() for _ in range(3))
