@@ -1,7 +1,6 @@
 //! The decision for each cast.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use super::reason::Reason;
 use super::storage::{Chain, Place, Storage};
@@ -12,6 +11,7 @@ use crate::error::{Classified, Invalid};
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Model, NodeId, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
+use crate::hash::HashMap;
 use crate::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, BadTensor, Content, Failure, Tensor};
 use crate::wire::BadLocation;
@@ -36,8 +36,8 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         folds: Vec::new(),
         kept: Vec::new(),
         invalid: None,
-        by_output: HashMap::new(),
-        results: HashMap::new(),
+        by_output: HashMap::default(),
+        results: HashMap::default(),
         allowance: Allowance::default(),
         storage: Storage::default(),
         inferred: OnceCell::new(),

@@ -1,9 +1,8 @@
 //! Turns the decisions into edits.
 
-use std::collections::{HashMap, HashSet};
-
 use super::decisions::Decisions;
 use crate::graph::{Edit, ValueId};
+use crate::hash::HashSet;
 use crate::tensor::Content;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
 use crate::wire::schema::NodeProto;
@@ -22,15 +21,17 @@ impl Decisions<'_> {
         let mut edits = self.removals();
         let replaced: HashSet<ValueId> = self.share(&mut edits).into_iter().collect();
         let is_stored = |output: ValueId| self.is_needed(output) && !replaced.contains(&output);
-        let outputs: HashMap<usize, ValueId> =
-            self.by_output.iter().filter(|&(&value, _)| is_stored(value)).map(|(&value, &fold)| (fold, value)).collect();
-        for (index, fold) in std::mem::take(&mut self.folds).into_iter().enumerate() {
+        let mut outputs = vec![None; self.folds.len()];
+        for (&value, &fold) in self.by_output.iter().filter(|&(&value, _)| is_stored(value)) {
+            outputs[fold] = Some(value);
+        }
+        for (fold, output) in std::mem::take(&mut self.folds).into_iter().zip(outputs) {
             let mut with = Vec::new();
-            match outputs.get(&index) {
+            match output {
                 Some(_) if self.becomes_node(fold.node.scope) => {
                     with.push(constant_node(self.model.node(fold.node), fold.content));
                 }
-                Some(&output) => {
+                Some(output) => {
                     let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
                     edits.push(Edit::AddInitializer { scope: fold.node.scope, tensor });
                 }

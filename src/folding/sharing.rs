@@ -6,11 +6,10 @@
 //! later nodes, so that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in
 //! another scope is also stored there.
 
-use std::collections::HashMap;
-
 use super::decisions::{Decisions, Fold};
 use super::storage::{Change, Place, Storage};
 use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
+use crate::hash::HashMap;
 use crate::tensor::Tensor;
 
 /// How a result is stored.
@@ -122,7 +121,7 @@ impl Decisions<'_> {
     /// Rewires the consumers of equal results to one of them, and returns the results that are not stored.
     pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
         let mut free: Vec<(&Fold, ValueId)> = Vec::new();
-        let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::new();
+        let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::default();
         for (&value, fold) in self.by_output.iter().map(|(value, &fold)| (value, &self.folds[fold])) {
             match self.role(fold, value) {
                 Role::Free if self.is_needed(value) => free.push((fold, value)),

@@ -1,8 +1,7 @@
 //! The tensors that folding stores and frees, as far as folds are decided.
 
-use std::collections::HashMap;
-
 use crate::graph::{ScopeId, ValueId};
+use crate::hash::HashMap;
 
 /// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
 pub(super) type Chain = usize;

@@ -57,7 +57,7 @@ impl NewNodes {
 
 impl From<Vec<NodeProto>> for NewNodes {
     fn from(nodes: Vec<NodeProto>) -> NewNodes {
-        if !nodes.iter().all(can_be_encoded) {
+        if nodes.is_empty() || !nodes.iter().all(can_be_encoded) {
             return NewNodes(Form::Messages(nodes));
         }
         let graph = raw::GraphProto { node: nodes, ..Default::default() };

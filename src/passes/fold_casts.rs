@@ -6,6 +6,7 @@ use super::pass::{Pass, Plan};
 use crate::error::Invalid;
 use crate::folding::{self, Options};
 use crate::graph::{Model, ScopeId};
+use crate::hash::HashMap;
 
 pub(super) const FOLD_CASTS: Pass = Pass {
     name: "fold-casts",
@@ -47,7 +48,7 @@ fn plan(model: &Model, options: &Options) -> Result<Plan, Invalid> {
 
 /// A folded value is constant if its name still exists, and a removed constant is not defined.
 fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
-    let scopes: std::collections::HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
+    let scopes: HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
     let defined = |scope: &str, name: &str| {
         let scope = *scopes.get(scope)?;
         model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)

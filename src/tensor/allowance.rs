@@ -1,7 +1,8 @@
 //! Limits on the folding of constants.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use crate::hash::HashMap;
 
 /// The maximum number of casts per constant, in sequence or in parallel.
 pub const CASTS_OF_EACH: usize = 16;
@@ -18,7 +19,7 @@ pub struct Allowance<K> {
 
 impl<K> Default for Allowance<K> {
     fn default() -> Allowance<K> {
-        Allowance { casts: HashMap::new(), extra_bytes: EXTRA_BYTES }
+        Allowance { casts: HashMap::default(), extra_bytes: EXTRA_BYTES }
     }
 }
 
