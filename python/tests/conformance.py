@@ -1,6 +1,6 @@
 """Compares the module with the command: casts of all pairs of types, and every model of the onnx wheel.
 
-Run it with the wheel installed: python python/conformance.py FOLDER, the folder of the unpacked wheel onnx 1.22.0.
+Run it with the wheel installed: python python/tests/conformance.py FOLDER, that of the unpacked wheel onnx 1.22.0.
 """
 
 from __future__ import annotations
@@ -161,10 +161,10 @@ def compare(
         }
         failed = {one["path"]: one["code"] for one in report["errors"]}
         for path in batch:
-            error = errors[path]
-            codes = [blocker.code for blocker in getattr(error, "blockers", ())]
-            same = refused.get(str(path)) == codes if codes else failed.get(str(path)) == error.kind
-            found.case(f"{kind} refused", f"{path.name}: {error}", same)
+            refusal = errors[path]
+            codes = [blocker.code for blocker in getattr(refusal, "blockers", ())]
+            same = refused.get(str(path)) == codes if codes else failed.get(str(path)) == refusal.kind
+            found.case(f"{kind} refused", f"{path.name}: {refusal}", same)
 
 
 def batches(paths: Iterable[Path]) -> list[list[Path]]:
