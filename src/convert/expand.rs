@@ -3,7 +3,7 @@
 use super::check;
 use super::context::{Context, Made};
 use super::expanded::Exactness;
-use super::expansions::Expansion;
+use super::expansions::{Expansion, local_name};
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
@@ -61,13 +61,6 @@ fn parse(cx: &Context, body: &str) -> Result<Model, String> {
     let source = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({inputs}) => () {{ {body} }}", cx.to);
     let proto = text::parse(&source).map_err(|error| error.to_string())?;
     Model::new(proto).map_err(|error| error.to_string())
-}
-
-/// The name of an input in a body: that of the schema, and a number if the formal input is repeated.
-fn local_name(cx: &Context, index: usize) -> Option<String> {
-    let name = cx.schema.input(index)?.name;
-    let first = (0..index).find(|&other| cx.schema.input(other).is_some_and(|formal| formal.name == name));
-    Some(first.map_or_else(|| name.to_owned(), |first| format!("{name}_{}", index - first)))
 }
 
 fn typed_name(known: &Known, name: &str) -> String {

@@ -1,5 +1,5 @@
-//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones. For the others, the bits of a number
-//! become a list of truth values, and that list a sum of powers of two.
+//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones.
+//! For the others, the bits of a number become a list of truth values, and that list a sum of powers of two.
 
 use super::{Expansion, exact, fill, type_of};
 use crate::convert::context::Context;

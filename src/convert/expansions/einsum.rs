@@ -3,7 +3,7 @@
 //! Every letter of a pair belongs to a group: of the batch (in both operands, and needed later), contracted (in both, and not needed),
 //! or of one operand. Letters of one operand that are not needed are summed first.
 
-use super::{Expansion, by_definition};
+use super::{Expansion, by_definition, local_name};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
@@ -44,8 +44,8 @@ fn einsum(cx: &Context) -> Result<String, Reason> {
         return Err(NodeInvalid.because(format!("`equation` = '{equation}' has a letter in its result only")));
     }
     let mut writer = Writer { body: String::new(), count: 0, sizes: sizes(cx, &terms)? };
-    let mut operands = terms.into_iter().enumerate().map(|(index, letters)| Operand { name: operand_name(index), letters });
-    let mut rest: Vec<Operand> = operands.by_ref().collect();
+    let operand = |(index, letters)| Some(Operand { name: local_name(cx, index)?, letters });
+    let mut rest: Vec<Operand> = terms.into_iter().enumerate().filter_map(operand).collect();
     let mut product = rest.remove(0);
     while !rest.is_empty() {
         let next = rest.remove(0);
@@ -56,10 +56,6 @@ fn einsum(cx: &Context) -> Result<String, Reason> {
     let product = writer.sum(product, &result);
     let product = writer.transpose(product, &result);
     Ok(format!("{}Output = Identity ({})", writer.body, product.name))
-}
-
-fn operand_name(index: usize) -> String {
-    if index == 0 { "Inputs".to_owned() } else { format!("Inputs_{index}") }
 }
 
 /// The known lengths of letters. ONNX does not broadcast named axes: operands with different lengths are left to `Einsum`.

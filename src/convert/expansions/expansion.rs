@@ -46,3 +46,10 @@ pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
     let end = if axis < 0 { 0 } else { cx.rank(0)? as i64 };
     Ok((axis..end).map(|axis| axis.to_string()).collect::<Vec<_>>().join(", "))
 }
+
+/// The name of an input in a body: that of the schema, and a number if the formal input is repeated.
+pub(in crate::convert) fn local_name(cx: &Context, index: usize) -> Option<String> {
+    let name = cx.schema.input(index)?.name;
+    let first = (0..index).find(|&other| cx.schema.input(other).is_some_and(|formal| formal.name == name));
+    Some(first.map_or_else(|| name.to_owned(), |first| format!("{name}_{}", index - first)))
+}

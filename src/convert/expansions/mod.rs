@@ -23,7 +23,7 @@ mod scatter;
 mod trilu;
 mod window;
 
-pub(super) use expansion::Expansion;
+pub(super) use expansion::{Expansion, local_name};
 use expansion::{axes_from, by_definition, exact, fill, number, type_of};
 
 use crate::facts::Schema;
