@@ -176,14 +176,9 @@ impl Changes {
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
         gone.extend(self.nodes.iter().flat_map(|&(position, _)| nodes[position as usize].output.iter().cloned()));
-        for tensor in &self.added {
-            gone.remove(tensor.name());
-        }
-        for (_, new) in &self.nodes {
-            new.get().iter().flat_map(|node| &node.output).for_each(|name| {
-                gone.remove(name);
-            });
-        }
+        let added = self.added.iter().map(|tensor| tensor.name().as_bytes());
+        let defined: HashSet<&[u8]> = added.chain(self.nodes.iter().flat_map(|(_, new)| new.outputs())).collect();
+        gone.retain(|name| !defined.contains(name.as_bytes()));
         gone
     }
 

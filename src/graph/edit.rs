@@ -1,7 +1,5 @@
 //! The only mutation API of a model.
 
-use std::borrow::Cow;
-
 use super::Model;
 use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
@@ -206,8 +204,8 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     // Most nodes are replaced by nodes that define the same names.
-                    let outputs = self.outputs(*node).map(|(_, value)| value);
-                    removed_values.extend(outputs.filter(|&value| !with.define(self.name(value))));
+                    let (old, new) = (self.outputs(*node).map(|(_, value)| value), with.outputs());
+                    removed_values.extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
                 }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
                 _ => {}
@@ -223,11 +221,10 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
-                    let outputs = with.get().iter().flat_map(|new| new.output.clone()).collect::<Vec<String>>();
-                    defined.extend(outputs.into_iter().map(|name| (node.scope, Cow::Owned(name))));
+                    defined.extend(with.outputs().into_iter().map(|name| (node.scope, name)));
                 }
                 Edit::AddInitializer { scope, tensor } => {
-                    defined.insert((*scope, Cow::Borrowed(tensor.name())));
+                    defined.insert((*scope, tensor.name().as_bytes()));
                 }
                 Edit::RemoveInitializer(_) => {}
                 Edit::Rewire { from, .. } => {
@@ -239,7 +236,7 @@ impl Model {
             }
         }
         for value in removed_values {
-            if defined.contains(&(self.scope_of(value), Cow::Borrowed(self.name(value)))) {
+            if defined.contains(&(self.scope_of(value), self.name(value).as_bytes())) {
                 continue;
             }
             let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use prost::Message;
-use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-use crate::wire::raw;
 use crate::wire::schema::{AttributeProto, NodeProto};
+use crate::wire::{Spans, raw};
 
 /// The nodes that replace a node. A batch of edits may have some for each node of the model, so they are kept encoded, which takes about a
 /// tenth of the memory of the messages, unless they contain tensors or graphs.
@@ -39,11 +38,15 @@ impl NewNodes {
         }
     }
 
-    /// Whether one of the nodes has an output of this name.
-    pub(super) fn define(&self, name: &str) -> bool {
+    /// The names of the outputs of all nodes, in UTF-8.
+    pub(super) fn outputs(&self) -> Vec<&[u8]> {
         match &self.0 {
-            Form::Encoded(bytes) => fields(bytes).any(|(_, node)| fields(node).any(|field| field == (OUTPUT, name.as_bytes()))),
-            Form::Messages(nodes) => nodes.iter().any(|node| node.output.iter().any(|output| output == name)),
+            Form::Encoded(bytes) => {
+                let nodes = Spans::of(bytes).map(|node| &bytes[node.value]);
+                let outputs = |node| Spans::of(node).filter(|field| field.tag == OUTPUT).map(move |field| &node[field.value]);
+                nodes.flat_map(outputs).collect()
+            }
+            Form::Messages(nodes) => nodes.iter().flat_map(|node| &node.output).map(String::as_bytes).collect(),
         }
     }
 
@@ -77,22 +80,6 @@ fn decode(bytes: &[u8]) -> Vec<NodeProto> {
 
 /// The number of the field `output` of a node.
 const OUTPUT: u32 = 2;
-
-/// The numbers and values of the fields that are texts or messages.
-fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    std::iter::from_fn(move || {
-        while !bytes.is_empty() {
-            let (number, wire_type) = decode_key(&mut bytes).ok()?;
-            if wire_type != WireType::LengthDelimited {
-                skip_field(wire_type, number, &mut bytes, DecodeContext::default()).ok()?;
-                continue;
-            }
-            let length = decode_varint(&mut bytes).ok()? as usize;
-            return bytes.split_off(..length).map(|value| (number, value));
-        }
-        None
-    })
-}
 
 /// Whether decoding the encoded node results in the same messages, which are written with the same bytes later on. Tensors and graphs may
 /// be large, and refer to data that is not in memory.
@@ -160,7 +147,7 @@ mod tests {
             let new = NewNodes::from(node.clone());
             assert_eq!(matches!(new.0, Form::Encoded(_)), is_encoded, "{name}");
             assert_eq!(new.get()[0].encode_to_vec(), node.encode_to_vec(), "{name}");
-            assert_eq!(["y", "x", "changed"].map(|output| new.define(output)), [!node.output.is_empty(), false, false], "{name}");
+            assert_eq!(new.outputs(), node.output.iter().map(String::as_bytes).collect::<Vec<_>>(), "{name}");
             assert_eq!(new.into_messages(), [node], "{name}");
         }
         assert!(NewNodes::from(Vec::new()).is_empty());
