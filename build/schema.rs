@@ -130,10 +130,19 @@ fn write_known(out: &mut String, module: &str, outer: &str, message: &Descriptor
         .collect();
     let tag = if arms.is_empty() { "_" } else { "tag" };
     let full_name = format!("{outer}{name}");
+    // The nodes of a graph may have been decoded before the graph.
+    let nodes =
+        message.field.iter().find(|field| full_name == "GraphProto" && field.name() == "node").map_or(String::new(), |field| {
+            format!(
+                "fn take_decoded(&mut self, tag: u32, start: usize) -> Option<usize> \
+             {{ if tag == {} {{ ahead::take(start, &mut self.node) }} else {{ None }} }}",
+                field.number()
+            )
+        });
     writeln!(
         out,
         "impl Known for {module}::{name} {{ const FIELDS: &'static [u32] = &[{}]; \
-         const OUTLINE: &'static outline::Message = &outline::{}; fn reserve_item(&mut self, {tag}: u32) {{ {arms} }} }}",
+         const OUTLINE: &'static outline::Message = &outline::{}; fn reserve_item(&mut self, {tag}: u32) {{ {arms} }} {nodes} }}",
         tags.join(", "),
         constant(&full_name)
     )

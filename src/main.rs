@@ -2,7 +2,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
-use onnx_recast::cli::{self, ExitCode, Limited, install_signal_handlers};
+use onnx_recast::cli::{self, Limited, defer_huge_pages, exit, install_signal_handlers};
 
 /// Counts memory for `--max-memory`.
 #[cfg(feature = "mimalloc")]
@@ -14,7 +14,8 @@ static ALLOCATOR: Limited<mimalloc::MiMalloc> = Limited(mimalloc::MiMalloc);
 #[global_allocator]
 static ALLOCATOR: Limited<std::alloc::System> = Limited(std::alloc::System);
 
-fn main() -> ExitCode {
+fn main() {
+    defer_huge_pages();
     install_signal_handlers();
-    cli::main()
+    exit(cli::main().into())
 }

@@ -1,7 +1,5 @@
 //! The exit code of a run.
 
-use std::process::{self, Termination};
-
 /// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExitCode(u8);
@@ -19,11 +17,5 @@ impl From<u8> for ExitCode {
 impl From<ExitCode> for u8 {
     fn from(code: ExitCode) -> u8 {
         code.0
-    }
-}
-
-impl Termination for ExitCode {
-    fn report(self) -> process::ExitCode {
-        self.0.into()
     }
 }

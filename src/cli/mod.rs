@@ -30,7 +30,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::shown::Shown;
-pub use crate::wire::{Limited, install_signal_handlers};
+pub use crate::wire::{Limited, defer_huge_pages, exit, install_signal_handlers};
 pub use exit_code::ExitCode;
 use failures::OnError;
 use options::{EXIT_CODES, Format, Messages};

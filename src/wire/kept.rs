@@ -1,6 +1,5 @@
 //! Messages with their unknown fields.
 
-use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -9,8 +8,9 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode_key, key_len};
 use prost::{DecodeError, Message};
 
+use super::ahead;
+use super::context;
 use super::field::{Field, Value};
-
 use super::locate::field_at;
 use super::outline;
 use super::piece::{Piece, put};
@@ -29,6 +29,12 @@ pub trait Known: Message + Default {
     /// Reserves memory for one more item of the list with this number while the list is short. Most lists have one or two items, but a
     /// `Vec` reserves memory for four at first.
     fn reserve_item(&mut self, tag: u32);
+
+    /// Takes a field that was decoded before, and those after it, if there are such fields at this offset of the input. Returns the offset
+    /// of their end.
+    fn take_decoded(&mut self, _tag: u32, _start: usize) -> Option<usize> {
+        None
+    }
 }
 
 /// Lists up to this length grow by one item at a time.
@@ -36,7 +42,7 @@ const SHORT_LIST: usize = 4;
 
 /// [`Known::reserve_item`] for one list.
 pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
-    take_room(size_of::<T>());
+    context::take_room(size_of::<T>());
     if list.len() < SHORT_LIST {
         list.reserve_exact(1);
     }
@@ -168,35 +174,16 @@ fn in_plain_words(error: &DecodeError) -> String {
     }
 }
 
-/// The memory limit for messages and lists, without their values: a constant plus a multiple of the length of the file. The densest
-/// models, which declare the shapes of many values, need 20 bytes per byte; an empty node, of two bytes, takes 188.
-const ROOM: usize = 256 << 20;
-const ROOM_PER_BYTE: usize = 20;
-
-thread_local! {
-    /// Context of the decoding on this thread, since prost's functions have no parameter for it: the bytes that [`Kept::from_bytes`]
-    /// decodes, the offset of the innermost field that could not be decoded, and the memory that is left for messages.
-    static INPUT: RefCell<Arc<Bytes>> = RefCell::default();
-    static FAILED_AT: Cell<Option<usize>> = const { Cell::new(None) };
-    static ROOM_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// Counts memory that decoding allocates.
-fn take_room(bytes: usize) {
-    ROOM_LEFT.set(ROOM_LEFT.get().saturating_sub(bytes));
-}
-
 impl<M: Known> Kept<M> {
     /// Decodes a message without copying its long values, which become slices of `bytes`.
     ///
     /// # Errors
     /// If the bytes are not a message of this schema, with the offset of the field that cannot be decoded.
     pub fn from_bytes(bytes: Bytes) -> Result<Kept<M>, Malformed> {
-        INPUT.set(Arc::new(bytes.clone()));
-        FAILED_AT.set(None);
+        ahead::decode(M::OUTLINE, &bytes);
         let length = bytes.len();
-        let room = ROOM.saturating_add(length.saturating_mul(ROOM_PER_BYTE));
-        ROOM_LEFT.set(room);
+        let room = context::room(length);
+        context::begin(bytes.clone(), room);
         let mut rest = bytes.clone();
         let mut message = Kept::<M>::default();
         let mut result = Ok(());
@@ -205,16 +192,16 @@ impl<M: Known> Kept<M> {
             result = decode_key(&mut rest)
                 .and_then(|(tag, wire_type)| message.merge_field(tag, wire_type, &mut rest, DecodeContext::default()))
                 .map_err(|reason| {
-                    let offset = FAILED_AT.get().unwrap_or(start);
+                    let offset = context::failed_at().unwrap_or(start);
                     Malformed {
                         offset: offset as u64,
                         field: field_at(&bytes, M::OUTLINE, offset),
-                        reason: if ROOM_LEFT.get() == 0 { Reason::TooDense(room) } else { reason.into() },
+                        reason: if context::is_full() { Reason::TooDense(room) } else { reason.into() },
                     }
                 });
         }
-        INPUT.take();
-        ROOM_LEFT.set(usize::MAX);
+        context::end();
+        ahead::forget();
         // The range of the outermost message is known, even if its keys are encoded in an unusual way.
         message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
         result.map(|()| message)
@@ -276,7 +263,7 @@ impl<M: Default> Default for Kept<M> {
     /// Every decoded message begins here, and reduces the memory that is left for messages.
     fn default() -> Kept<M> {
         // Allocators use more memory than is requested.
-        take_room(size_of::<Inner<M>>() * 9 / 8);
+        context::take_room(size_of::<Inner<M>>() * 9 / 8);
         Kept(Box::default())
     }
 }
@@ -329,14 +316,17 @@ impl<M: Known> Message for Kept<M> {
     }
 
     fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
-        let length = INPUT.with_borrow(|input| input.len());
+        let length = context::with_input(|input| input.len());
         let mut key = [0; LONGEST_KEY];
         encode_key(tag, wire_type, &mut key.as_mut_slice());
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
-        let result = if ROOM_LEFT.get() == 0 {
+        let result = if context::is_full() {
             // The text of the error is not used: the cause is known.
             decode_varint(&mut &[][..]).map(drop)
+        } else if let Some(end) = self.0.known.take_decoded(tag, start) {
+            buf.advance(end - (length - buf.remaining()));
+            Ok(())
         } else if M::FIELDS.contains(&tag) {
             self.0.known.reserve_item(tag);
             self.0.known.merge_field(tag, wire_type, buf, ctx)
@@ -348,11 +338,11 @@ impl<M: Known> Message for Kept<M> {
             })
         };
         if result.is_err() {
-            FAILED_AT.set(FAILED_AT.get().or(Some(start)));
+            context::fail_at(start);
             return result;
         }
         let end = length.saturating_sub(buf.remaining());
-        INPUT.with_borrow(|input| self.0.source.add(input, start, end, key));
+        context::with_input(|input| self.0.source.add(input, start, end, key));
         Ok(())
     }
 

@@ -6,9 +6,9 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
+use super::last_words;
 use super::system;
 
 /// The maximum number of allocated bytes.
@@ -16,19 +16,14 @@ static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
 /// The number of allocated bytes, except for those that are still [`PENDING`] on a thread.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
+/// The number of allocated bytes from which on the process uses huge pages. Millions of small messages take a third less time with
+/// them, but where little memory is needed, they are a large part of it.
+const LARGE: isize = 8 << 20;
+/// Whether the process uses huge pages.
+static HAS_HUGE_PAGES: AtomicBool = AtomicBool::new(true);
+
 /// A thread adds to [`ALLOCATED`] after it has allocated or freed this many bytes.
 const BATCH: isize = 1 << 16;
-/// The message of a process that ends for lack of memory; made in advance, since it cannot be allocated then.
-#[derive(Clone, Copy, Debug)]
-pub struct LastWords {
-    /// A line for people, to standard error.
-    pub text: &'static str,
-    /// A document for programs, to standard output, unless a part of another document was printed already.
-    pub document: &'static str,
-}
-
-/// The messages of threads that have none of their own: the first messages of any thread, which are those of the whole run.
-static FIRST_WORDS: OnceLock<[LastWords; 2]> = OnceLock::new();
 /// Whether a part of the result was written to standard output.
 static HAS_OUTPUT: AtomicBool = AtomicBool::new(false);
 /// Whether a thread is ending the process.
@@ -37,8 +32,6 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// The bytes that this thread has allocated and not yet added to [`ALLOCATED`].
     static PENDING: Cell<isize> = const { Cell::new(0) };
-    /// The messages of this thread: for the limit, and for a system without free memory.
-    static LAST_WORDS: Cell<Option<[LastWords; 2]>> = const { Cell::new(None) };
 }
 
 /// Sets the limit of all [`Limited`] allocators.
@@ -46,11 +39,9 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
 }
 
-/// Sets the messages of this thread: for the limit, and for a system without free memory.
-pub fn set_last_words(at_limit: LastWords, without_memory: LastWords) {
-    let words = [at_limit, without_memory];
-    FIRST_WORDS.get_or_init(|| words);
-    LAST_WORDS.set(Some(words));
+/// Uses small pages until the process has allocated 8 MiB.
+pub fn defer_huge_pages() {
+    HAS_HUGE_PAGES.store(!system::use_huge_pages(false), Ordering::Relaxed);
 }
 
 /// Notes that a result is being written to standard output, after which no document may be printed.
@@ -107,6 +98,10 @@ fn count(bytes: isize) {
 #[cold]
 fn add(bytes: isize) {
     let allocated = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    if allocated > LARGE && !HAS_HUGE_PAGES.load(Ordering::Relaxed) {
+        HAS_HUGE_PAGES.store(true, Ordering::Relaxed);
+        system::use_huge_pages(true);
+    }
     // The process must not end while files get their names; that takes little memory.
     if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !system::is_held() {
         end(0);
@@ -127,9 +122,26 @@ fn end(reason: usize) -> ! {
     while IS_ENDING.swap(true, Ordering::Relaxed) {
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
-    let own = LAST_WORDS.try_with(Cell::get).ok().flatten();
-    let [text, document] =
-        own.or_else(|| FIRST_WORDS.get().copied()).map_or([""; 2], |words| [words[reason].text, words[reason].document]);
+    let [text, document] = last_words::current().map_or([""; 2], |words| [words[reason].text, words[reason].document]);
     let document = if HAS_OUTPUT.load(Ordering::Relaxed) { "" } else { document };
     system::end_with_message(document.as_bytes(), &[text.as_bytes()])
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn huge_pages_are_used_from_8_mib_on() {
+        let are_off = || rustix::thread::transparent_huge_pages_are_disabled().ok();
+        defer_huge_pages();
+        let seen = [LARGE, 1].map(|bytes| {
+            add(bytes);
+            are_off()
+        });
+        add(-LARGE - 1);
+        // A sandbox may not offer this choice.
+        let expected = if are_off().is_some() { [Some(true), Some(false)] } else { [None, None] };
+        assert_eq!(seen, expected);
+    }
 }

@@ -3,12 +3,15 @@
 //! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`] contains the same names, each wrapped in
 //! [`Kept`], for the rest of the crate. This module does not interpret models.
 
+mod ahead;
 mod before;
 mod chunks;
+mod context;
 mod data_folder;
 mod explained;
 mod field;
 mod kept;
+mod last_words;
 mod layout;
 mod limit;
 mod locate;
@@ -40,8 +43,9 @@ pub use before::Before;
 pub use data_folder::{BadLocation, DataFolder, Located};
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
+pub use last_words::{LastWords, set_last_words};
 pub use layout::Layout;
-pub use limit::{LastWords, Limited, note_output, set_last_words, set_memory_limit};
+pub use limit::{Limited, defer_huge_pages, note_output, set_memory_limit};
 pub use new_file::NewFile;
 pub use open::{Input, open, open_with_data, read_all};
 pub use paths::{at, folder_of, identity, is_stream};
@@ -51,7 +55,7 @@ pub use recipe::{GRAIN, Recipe};
 pub use replaceable::{check_replaceable, lost_owner};
 pub use save::{Target, save};
 pub use spans::Spans;
-pub use system::{install_signal_handlers, is_standard_output};
+pub use system::{exit, install_signal_handlers, is_standard_output};
 pub use temporary::{is_temporary, tidy};
 pub use together::{Interim, save_together};
 

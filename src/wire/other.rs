@@ -45,6 +45,16 @@ pub fn is_standard_output(_path: &Path) -> bool {
 /// Does nothing: this system has no signals.
 pub fn install_signal_handlers() {}
 
+/// Does nothing: this system has no such choice. Returns whether there is one.
+pub(super) fn use_huge_pages(_huge: bool) -> bool {
+    false
+}
+
+/// Ends the process.
+pub fn exit(code: u8) -> ! {
+    std::process::exit(code.into())
+}
+
 /// A file to be removed by signal handlers, which do not exist on this system.
 #[derive(Debug)]
 pub(super) struct RemovedOnSignal;

@@ -9,11 +9,20 @@ mod write;
 use std::fs;
 use std::path::Path;
 
-pub use signals::install_signal_handlers;
+pub use signals::{exit, install_signal_handlers};
 
 pub(super) use map::map;
 pub(super) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
 pub(super) use write::write_anywhere;
+
+/// Chooses whether memory may consist of huge pages from now on. Returns whether the system has this choice.
+pub(super) fn use_huge_pages(huge: bool) -> bool {
+    #[cfg(target_os = "linux")]
+    let is_chosen = rustix::thread::disable_transparent_huge_pages(!huge).is_ok();
+    #[cfg(not(target_os = "linux"))]
+    let is_chosen = false;
+    is_chosen
+}
 
 /// Whether a path is that of standard output, to which a report must not be written after a model.
 #[must_use]

@@ -178,6 +178,12 @@ pub(in crate::wire) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     unsafe { libc::_exit(2) }
 }
 
+/// Ends the process at once: nothing is freed, since the system does that faster.
+pub fn exit(code: u8) -> ! {
+    // SAFETY: `_exit` can be called at any time.
+    unsafe { libc::_exit(code.into()) }
+}
+
 /// Writes until an error occurs, which cannot be reported.
 fn write_all(stream: libc::c_int, mut bytes: &[u8]) {
     while !bytes.is_empty() {
