@@ -185,7 +185,8 @@ impl<'m> Builder<'m> {
 
     /// Binds a use to the current definition of the name, or defers it.
     fn resolve(&mut self, used: Use<'m>) {
-        match self.index.lookup(used.scope, used.name) {
+        let value = self.index.newest(used.scope, used.name).or_else(|| self.index.lookup(used.scope, used.name));
+        match value {
             Some(value) => self.bind(used, value),
             None => self.unresolved.push(used),
         }

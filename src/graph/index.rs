@@ -206,6 +206,12 @@ impl Index {
         self.find(scope, name, self.hasher.hash_one(name))
     }
 
+    /// The last value that was defined, if it has this name in this scope. In most models, that is what the next node consumes.
+    pub fn newest(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
+        let last = self.values.last().filter(|last| last.scope == scope && last.name_in(&self.text) == name);
+        last.map(|_| ValueId(self.values.len() as u32 - 1))
+    }
+
     /// The value that a name refers to in a scope, as far as the scopes have been read.
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         let hash = self.hasher.hash_one(name);
