@@ -20,6 +20,7 @@ mod expansions;
 mod make;
 mod operator_adapter;
 mod plan;
+mod planned;
 mod reason;
 mod settings;
 mod context;

@@ -6,15 +6,15 @@ use std::cell::OnceCell;
 
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, Converted, NodeConverter};
+use super::planned::PlannedNodes;
 use super::{Blocker, Change, Expanded, Options};
 use crate::control::{Unit, cancelled};
 use crate::error::Invalid;
 use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::graph::{Edit, Model, Names, NewNodes, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::schema::{GraphProto, NodeProto};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The conversion plan of a model: edits and their report, or blockers.
@@ -39,7 +39,7 @@ impl Plan {
             inferred,
             names: Names::new(model),
             inner: inner_scopes(model),
-            nodes: BTreeMap::new(),
+            nodes: PlannedNodes::default(),
             texts: HashSet::default(),
             same: HashMap::default(),
             released: Vec::new(),
@@ -85,7 +85,7 @@ struct Planner<'m> {
     /// By node: the graphs in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
     /// The nodes that replace a changed node.
-    nodes: BTreeMap<NodeId, NewNodes>,
+    nodes: PlannedNodes,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: HashSet<Arc<str>>,
     /// By operator and opset: whether it is the same in the target.
@@ -170,7 +170,7 @@ impl<'m> Planner<'m> {
                 None => attribute.g.as_mut(),
             };
             let Some(graph) = graph else { continue };
-            let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(&inside) {
+            let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(inside) {
                 Some(nodes) => nodes.get().into_owned(),
                 None => vec![self.with_planned_bodies(inside).into_owned()],
             });
@@ -192,7 +192,7 @@ impl<'m> Planner<'m> {
     /// Whether a node in a scope, at any depth, has changed.
     fn is_planned(&self, scope: ScopeId) -> bool {
         let is_planned_in = |id: NodeId| self.bodies(id).iter().any(|&inner| self.is_planned(inner));
-        self.model.nodes(scope).any(|id| self.nodes.contains_key(&id) || is_planned_in(id))
+        self.model.nodes(scope).any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
     }
 
     /// Records the result for a node.
@@ -224,7 +224,7 @@ impl<'m> Planner<'m> {
         let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
         self.edits.extend(initializers.into_iter().map(add));
         self.forget_bodies(id);
-        self.nodes.insert(id, nodes.into());
+        self.nodes.push(id, nodes.into());
     }
 
     fn change(&mut self, id: NodeId, what: &str) -> Change {
@@ -246,8 +246,8 @@ impl<'m> Planner<'m> {
     /// The replacement of a node already contains its converted subgraphs.
     fn forget_bodies(&mut self, id: NodeId) {
         for scope in self.bodies(id).to_vec() {
+            self.nodes.forget(scope);
             for node in self.model.nodes(scope) {
-                self.nodes.remove(&node);
                 self.forget_bodies(node);
             }
         }
@@ -258,7 +258,7 @@ impl<'m> Planner<'m> {
         edits.append(&mut self.edits);
         // One more is the IR version.
         edits.reserve_exact(self.nodes.len() + 1);
-        edits.extend(self.nodes.into_iter().map(|(node, with)| Edit::ReplaceNode { node, with }));
+        edits.extend(self.nodes.into_edits());
         Plan {
             edits,
             changes: in_order(self.changes),
@@ -276,7 +276,7 @@ impl<'m> Planner<'m> {
         for value in std::mem::take(&mut self.released) {
             let name = model.name(value);
             let is_used = |planner: &Self| {
-                model.uses(value).any(|(user, _)| match planner.nodes.get(&user) {
+                model.uses(value).any(|(user, _)| match planner.nodes.get(user) {
                     Some(nodes) => nodes.get().iter().any(|node| node.input.iter().any(|input| input == name)),
                     None => true,
                 })
@@ -286,9 +286,7 @@ impl<'m> Planner<'m> {
             }
             match model.origin(value) {
                 Origin::Initializer { input: None, .. } => edits.push(Edit::RemoveInitializer(value)),
-                Origin::Node { node, .. } => {
-                    self.nodes.insert(node, Vec::new().into());
-                }
+                Origin::Node { node, .. } => self.nodes.remove(node),
                 _ => {}
             }
         }
