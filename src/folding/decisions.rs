@@ -37,7 +37,8 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         kept: Vec::new(),
         invalid: None,
         by_output: HashMap::default(),
-        results: HashMap::default(),
+        chains: HashMap::default(),
+        results: Vec::new(),
         allowance: Allowance::default(),
         storage: Storage::default(),
         inferred: OnceCell::new(),
@@ -102,7 +103,6 @@ pub struct Fold {
 /// The result of one more cast of a constant or of a chain.
 #[derive(Debug)]
 struct CastResult {
-    chain: Chain,
     outcome: Result<(Content, Summary), Failure>,
     /// Whether the model will store it.
     is_stored: bool,
@@ -125,7 +125,9 @@ pub struct Decisions<'m> {
     /// By the value that the cast produces.
     pub(super) by_output: HashMap<ValueId, usize>,
     /// By the chain without its last cast, and that cast: equal casts are computed once.
-    results: HashMap<(Result<Chain, ValueId>, Step), CastResult>,
+    chains: HashMap<(Result<Chain, ValueId>, Step), Chain>,
+    /// By chain.
+    results: Vec<CastResult>,
     allowance: Allowance<ValueId>,
     pub(super) storage: Storage,
     /// The inferred types; inferred when the first one is needed.
@@ -197,10 +199,9 @@ impl Decisions<'_> {
         let to = self.resulting_type(&cast)?;
         let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
         self.check_holder(node.scope, to)?;
-        self.compute(constant, &source, kernel, (before, step))?;
-        let result = &self.results[&(before, step)];
-        let (content, summary) = result.outcome.clone()?;
-        let fold = Fold { node, from: source.dtype(), content, constant, place: (result.chain, self.shared_in(constant, node)) };
+        let chain = self.compute(constant, &source, kernel, (before, step))?;
+        let (content, summary) = self.results[chain].outcome.clone()?;
+        let fold = Fold { node, from: source.dtype(), content, constant, place: (chain, self.shared_in(constant, node)) };
         if let (Some(first), false) = (summary.undefined.first, self.options.fold_undefined) {
             let Tally { count, why, .. } = summary.undefined;
             return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
@@ -210,14 +211,14 @@ impl Decisions<'_> {
             return Err(Reason::ContestedValue { count, first, why }.into());
         }
         let change = self.change(&cast, &fold); // Case 4.
-        let growth = change.growth();
+        let growth = change.growth;
         if let Some(limit) = self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
             return Err(Reason::GrowthLimit { growth, limit }.into());
         }
-        if change.stores && self.results[&(before, step)].is_stored {
+        if change.stores && self.results[chain].is_stored {
             self.take_allowance(constant, fold.content.bytes())?;
         }
-        self.results.entry((before, step)).and_modify(|result| result.is_stored |= change.stores);
+        self.results[chain].is_stored |= change.stores;
         self.commit(change);
         if let Some(output) = cast.output {
             self.by_output.insert(output, self.folds.len());
@@ -226,21 +227,22 @@ impl Decisions<'_> {
         Ok(())
     }
 
-    /// Computes the result of a cast, unless it is already known.
+    /// Computes the result of a cast, unless it is already known, and returns its chain.
     fn compute(
         &mut self,
         constant: ValueId,
         source: &Content,
         kernel: Cast,
         key: (Result<Chain, ValueId>, Step),
-    ) -> Result<(), Skip> {
-        if self.results.contains_key(&key) {
-            return Ok(());
+    ) -> Result<Chain, Skip> {
+        if let Some(&chain) = self.chains.get(&key) {
+            return Ok(chain);
         }
         self.take_allowance(constant, source.bytes())?;
         let chain = self.results.len();
-        self.results.insert(key, CastResult { chain, outcome: source.cast(kernel), is_stored: false });
-        Ok(())
+        self.results.push(CastResult { outcome: source.cast(kernel), is_stored: false });
+        self.chains.insert(key, chain);
+        Ok(chain)
     }
 
     /// Counts one more tensor that is computed from a constant.

@@ -7,7 +7,7 @@
 //! another scope is also stored there.
 
 use super::decisions::{Decisions, Fold};
-use super::storage::{Change, Place, Storage};
+use super::storage::{Change, Place, entry};
 use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
 use crate::hash::HashMap;
 use crate::tensor::Tensor;
@@ -27,15 +27,15 @@ enum Role {
 const LONGEST_SHARED_NAME: usize = 200;
 
 impl Decisions<'_> {
-    /// Removes the cast's uses of its inputs, and adds its result. The returned change holds the modified entries only.
+    /// Removes the cast's uses of its inputs, and adds its result.
     pub(super) fn change(&self, cast: &CastNode, fold: &Fold) -> Change {
-        let mut after = Storage { growth: self.storage.growth, ..Storage::default() };
+        let mut after = Change { uses_left: Vec::new(), copies: Vec::new(), growth: self.storage.growth, stores: false };
         let like = match cast.to {
             TypeSource::Like(like) => Some(like),
             TypeSource::Attribute(_) => None,
         };
         for input in [Some(cast.input), like].into_iter().flatten() {
-            let uses = after.uses_left.entry(input).or_insert_with(|| self.uses_left(input));
+            let uses = entry(&mut after.uses_left, input, || self.uses_left(input));
             *uses -= 1;
             if *uses == 0 && self.is_free(input) {
                 match self.by_output.get(&input) {
@@ -48,25 +48,26 @@ impl Decisions<'_> {
         if let Some(output) = cast.output.filter(|&output| self.is_needed(output)) {
             self.count(&mut after, fold, output, 1);
         }
-        Change { stores: after.growth > before, after }
+        after.stores = after.growth > before;
+        after
     }
 
     pub(super) fn commit(&mut self, change: Change) {
-        self.storage.uses_left.extend(change.after.uses_left);
-        self.storage.copies.extend(change.after.copies);
-        self.storage.growth = change.after.growth;
+        self.storage.uses_left.extend(change.uses_left);
+        self.storage.copies.extend(change.copies);
+        self.storage.growth = change.growth;
     }
 
     /// Adds or removes a result.
-    fn count(&self, after: &mut Storage, fold: &Fold, value: ValueId, by: i64) {
+    fn count(&self, after: &mut Change, fold: &Fold, value: ValueId, by: i64) {
         let bytes = fold.content.bytes() as i64;
         let role = self.role(fold, value);
         if role == Role::Apart {
             after.growth += by * bytes;
             return;
         }
-        let copies =
-            after.copies.entry(fold.place).or_insert_with(|| self.storage.copies.get(&fold.place).copied().unwrap_or_default());
+        let before = || self.storage.copies.get(&fold.place).copied().unwrap_or_default();
+        let copies = entry(&mut after.copies, fold.place, before);
         let stored = copies.stored();
         match role {
             Role::Free => copies.free += by,

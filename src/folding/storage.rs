@@ -34,16 +34,21 @@ pub(super) struct Storage {
     pub(super) growth: i64,
 }
 
-/// The storage after one more fold.
+/// The storage after one more fold: the entries that differ.
 pub(super) struct Change {
-    pub(super) after: Storage,
+    pub(super) uses_left: Vec<(ValueId, usize)>,
+    pub(super) copies: Vec<(Place, Copies)>,
+    /// The number of bytes by which the folded tensors exceed the tensors they replace.
+    pub growth: i64,
     /// Whether the result is stored itself instead of an equal one.
     pub stores: bool,
 }
 
-impl Change {
-    /// The number of bytes by which the folded tensors exceed the tensors they replace.
-    pub fn growth(&self) -> i64 {
-        self.after.growth
-    }
+/// The value of a key in a short list; if there is none, `first` is added.
+pub(super) fn entry<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, first: impl FnOnce() -> V) -> &mut V {
+    let index = list.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+        list.push((key, first()));
+        list.len() - 1
+    });
+    &mut list[index].1
 }

@@ -136,7 +136,7 @@ pub(super) fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope
 }
 
 impl Changes {
-    fn apply_to_graph(self, graph: &mut GraphProto, lists_initializers: bool) {
+    fn apply_to_graph(mut self, graph: &mut GraphProto, lists_initializers: bool) {
         if !self.declared.is_empty() {
             let graph: &mut raw::GraphProto = graph;
             self.declare(&mut graph.input, &mut graph.output, &mut graph.value_info);
@@ -149,11 +149,11 @@ impl Changes {
             graph.initializer.retain(|tensor| !self.removed.contains(tensor.name()));
             graph.input.retain(|input| !self.removed.contains(input.name()));
         }
-        for tensor in &self.added {
+        for tensor in std::mem::take(&mut self.added) {
             if lists_initializers {
-                graph.input.push(value_info(tensor));
+                graph.input.push(value_info(&tensor));
             }
-            graph.initializer.push(tensor.clone());
+            graph.initializer.push(tensor);
         }
         self.apply_to_nodes(&mut graph.node);
     }
@@ -175,7 +175,14 @@ impl Changes {
     /// Names that are no longer defined: removed initializers, and outputs that no new node produces.
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
-        gone.extend(self.nodes.iter().flat_map(|&(position, _)| nodes[position as usize].output.iter().cloned()));
+        for (position, new) in &self.nodes {
+            // Most nodes are replaced by nodes that define the same names.
+            let new = new.outputs();
+            gone.extend(nodes[*position as usize].output.iter().filter(|name| !new.contains(&name.as_bytes())).cloned());
+        }
+        if gone.is_empty() {
+            return gone;
+        }
         let added = self.added.iter().map(|tensor| tensor.name().as_bytes());
         let defined: HashSet<&[u8]> = added.chain(self.nodes.iter().flat_map(|(_, new)| new.outputs())).collect();
         gone.retain(|name| !defined.contains(name.as_bytes()));
