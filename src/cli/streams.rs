@@ -40,8 +40,18 @@ fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLock
         Printed::Text(text) => write_all(AutoStream::new(stream, colours), text.styled()),
         Printed::Parts(parts) => {
             let mut out = AutoStream::new(stream, colours);
-            parts.write(&mut out)?;
-            out.flush()
+            match out.current_choice() {
+                // The stream would write every piece between two styles by itself.
+                ColorChoice::Never => {
+                    let mut out = out.into_inner();
+                    parts.write_plain(&mut out)?;
+                    out.flush()
+                }
+                _ => {
+                    parts.write_styled(&mut out)?;
+                    out.flush()
+                }
+            }
         }
         Printed::Document(document) => {
             let mut out = io::BufWriter::with_capacity(1 << 16, stream);

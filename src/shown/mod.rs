@@ -112,6 +112,17 @@ impl Shown {
         &self.0
     }
 
+    /// The text between styles.
+    fn pieces(&self) -> impl Iterator<Item = &str> {
+        let mut rest = Some(self.0.as_str());
+        std::iter::from_fn(move || {
+            let text = rest.take()?;
+            let Some((before, _, after)) = style::split_at_sgr(text) else { return Some(text) };
+            rest = Some(after);
+            Some(before)
+        })
+    }
+
     fn push_style(&mut self, sequence: impl fmt::Display) {
         self.0.write_fmt(format_args!("{sequence}")).expect("a String takes everything");
     }
@@ -152,11 +163,23 @@ impl<'d> Parts<'d> {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    pub fn write_styled(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write(out, |part, text| text.push_str(part.styled()))
+    }
+
+    /// Writes the text without styles.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write(out, |part, text| part.pieces().for_each(|piece| text.push_str(piece)))
+    }
+
+    fn write(&self, out: &mut dyn io::Write, push: impl Fn(&Shown, &mut String)) -> io::Result<()> {
         // Standard output is flushed at every line.
         let mut waiting = String::new();
         (self.0)(&mut |part| {
-            waiting.push_str(part.styled());
+            push(part, &mut waiting);
             if waiting.len() >= LONGEST_WAITING {
                 out.write_all(waiting.as_bytes())?;
                 waiting.clear();
@@ -212,12 +235,7 @@ impl fmt::Display for Printed<'_> {
 /// The text without styles.
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0.as_str();
-        while let Some((before, _, after)) = style::split_at_sgr(rest) {
-            f.write_str(before)?;
-            rest = after;
-        }
-        f.write_str(rest)
+        self.pieces().try_for_each(|piece| f.write_str(piece))
     }
 }
 

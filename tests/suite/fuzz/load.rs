@@ -14,5 +14,5 @@ pub fn run(bytes: &[u8]) {
         let _ = model.node_path(*node);
     }
     let _ = model.inspect();
-    let _ = (model.to_dot().write(&mut std::io::sink()), text::print(model.proto()));
+    let _ = (model.to_dot().write_styled(&mut std::io::sink()), text::print(model.proto()));
 }
