@@ -22,6 +22,7 @@ from onnx_recast._results import (
     FoldResult,
     Inspection,
     Kept,
+    Runtime,
     Saved,
 )
 
@@ -61,6 +62,7 @@ class _FoldOptions(_RewriteOptions, total=False):
 
 
 class _ConvertOptions(_RewriteOptions, total=False):
+    target: str | None
     from_version: int | None
     ir_version: int | Literal["auto", "keep"]
     explicit: Literal["all", "relevant", "none"]
@@ -202,6 +204,7 @@ def convert_version(
     target_version: int | None = None,
     output: StrPath | None = None,
     *,
+    target: str | None = None,
     from_version: int | None = None,
     ir_version: int | Literal["auto", "keep"] = "auto",
     explicit: Literal["all", "relevant", "none"] = "relevant",
@@ -214,7 +217,7 @@ def convert_version(
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> ConvertResult[Any]:
-    """Convert a model to another opset of ai.onnx: to an equivalent model, or not at all.
+    """Convert a model to another opset of ai.onnx, or to what a runtime loads: to an equivalent model, or not at all.
 
     Parameters
     ----------
@@ -224,6 +227,10 @@ def convert_version(
         Opset to convert to, older or newer; the newest supported opset by default.
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
+    target : str, optional
+        The runtime that has to load the result, instead of ``target_version``: ``"onnxruntime@1.17"``. The opset of the
+        model is only lowered, and only as far as the runtime needs it, and so is the IR version. :func:`targets` lists
+        the runtimes.
     from_version : int, optional
         Override the opset that the model imports, for mislabelled models.
     ir_version : int, "auto" or "keep"
@@ -251,6 +258,10 @@ def convert_version(
         is written.
     InvalidModelError
         The model cannot be read, or contradicts ONNX.
+    ValueError
+        The runtime is not known, or does not load the IR version that ``ir_version`` demands.
+    TypeError
+        Both ``target_version`` and ``target`` are given.
     RecastError
         The output cannot be written as the options demand.
     OSError
@@ -262,13 +273,18 @@ def convert_version(
     >>> result = onnx_recast.convert_version("models/transformer_fp16.onnx", 15)
     >>> result.from_version, result.to_version, [expansion.op for expansion in result.expansions]
     (19, 15, ['LayerNormalization', 'LayerNormalization'])
+    >>> onnx_recast.convert_version("models/transformer_fp16.onnx", target="tensorrt@8.6").to_version
+    17
     """
-    target = _recast.LATEST_OPSET if target_version is None else target_version
-    for name, opset in (("target_version", target), ("from_version", from_version)):
+    if target is not None and target_version is not None:
+        raise TypeError("convert_version() takes target_version or target, not both")
+    version = _recast.LATEST_OPSET if target_version is None else target_version
+    for name, opset in (("target_version", version), ("from_version", from_version)):
         if opset is not None and not 1 <= opset <= _recast.LATEST_OPSET:
             raise ValueError(f"{name}: expected an opset between 1 and {_recast.LATEST_OPSET}, not {opset}")
     options: _recast._Converting = {
-        "target_version": target,
+        "target_version": version,
+        "target": target,
         "from_version": from_version,
         "ir_version": ir_version,
         "explicit": explicit,
@@ -292,6 +308,23 @@ def convert_version(
         warnings=tuple(map(Change.from_dict, facts["warnings"])),
         saved=_saved(facts),
     )
+
+
+def targets() -> list[Runtime]:
+    """List the runtimes that ``target`` of :func:`convert_version` knows.
+
+    Returns
+    -------
+    list of Runtime
+        By name, oldest version first; each is a range of versions that load the same models.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> [str(runtime) for runtime in onnx_recast.targets() if runtime.opset == 21]
+    ['onnxruntime 1.18 to 1.20']
+    """
+    return [Runtime.from_dict(facts) for facts in json.loads(_recast.targets())]
 
 
 def lint(

@@ -19,6 +19,7 @@ __all__ = [
     "inspect",
     "lint",
     "run_command",
+    "targets",
 ]
 
 LATEST_OPSET: int
@@ -49,6 +50,7 @@ class _Folding(TypedDict):
 
 class _Converting(TypedDict):
     target_version: int
+    target: str | None
     from_version: int | None
     ir_version: int | str
     explicit: str
@@ -81,6 +83,7 @@ def fix(
     input: _Input, output: _Output, options: _Linting, unsafe_fixes: bool, watch: _Watch
 ) -> tuple[str, bytes | None]: ...
 def inspect(input: _Input) -> str: ...
+def targets() -> str: ...
 def diff(left: _Input, right: _Input) -> str: ...
 def cast_numbers(
     source: _Bytes, from_type: str, casting: _Casting, out: _Bytes | None, watch: _Watch

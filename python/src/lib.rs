@@ -25,7 +25,7 @@ mod _recast {
     #[pymodule_export]
     use super::cast::{cast_numbers, cast_strings};
     #[pymodule_export]
-    use super::operations::{convert, diff, fix, fold, inspect, lint};
+    use super::operations::{convert, diff, fix, fold, inspect, lint, targets};
     #[pymodule_export]
     use super::run_command;
 
