@@ -73,7 +73,7 @@ impl Content {
     }
 
     /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
-    /// incomplete, and to be discarded.
+    /// incomplete, and to be discarded: there may be fewer strings than elements.
     #[must_use]
     pub fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());

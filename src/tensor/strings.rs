@@ -8,7 +8,7 @@ use crate::parallel;
 /// The elements of a part: packed numbers of any width begin at a byte there.
 const PART: usize = 1 << 14;
 
-/// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is incomplete, and to be discarded.
+/// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is to be discarded.
 ///
 /// # Errors
 /// If a string is not a number or does not fit an integer type: the first of them.
@@ -32,7 +32,7 @@ pub(super) fn parse(
     Ok((numbers, summary))
 }
 
-/// Strings from numbers in the layout of `raw_data`. If the operation is cancelled, the result is incomplete, and to be discarded.
+/// Strings from numbers in the layout of `raw_data`. If the operation is cancelled, there are none.
 pub(super) fn format(
     cast: &Cast,
     numbers: &[u8],
@@ -42,15 +42,21 @@ pub(super) fn format(
     let parts: Vec<usize> = (0..elements).step_by(PART).collect();
     let formatted = parallel::map(&parts, |&first| match is_cancelled() {
         true => Default::default(),
-        false => format_strings(cast, &numbers[first / 8 * cast.from().bits()..], PART.min(elements - first)),
+        false => {
+            let (strings, found) = format_strings(cast, &numbers[first / 8 * cast.from().bits()..], PART.min(elements - first));
+            (strings.into_iter().map(Bytes::from).collect::<Vec<Bytes>>(), found)
+        }
     });
     let (mut strings, mut summary) = (Vec::with_capacity(elements), Summary::default());
-    for (first, (part, found)) in parts.into_iter().zip(formatted) {
-        strings.extend(part.into_iter().map(Bytes::from));
+    let mut formatted = parts.into_iter().zip(formatted);
+    while !is_cancelled() {
+        let Some((first, (part, found))) = formatted.next() else { return (strings, summary) };
+        strings.extend(part);
         summary = summary.followed_by(first as u64, found);
     }
-    strings.resize(elements, Bytes::new());
-    (strings, summary)
+    // To free many strings takes as long as to make them.
+    parallel::drop_later((strings, formatted));
+    (Vec::new(), Summary::default())
 }
 
 #[cfg(test)]
@@ -98,6 +104,6 @@ mod tests {
         let (numbers, summary) = parse(&cast(DType::String, DType::Int4), &strings, || true).unwrap();
         assert_eq!((numbers, summary), (vec![0; ELEMENTS.div_ceil(2)], Summary::default()));
         let (strings, summary) = format(&cast(DType::Float, DType::String), &vec![0; 4 * ELEMENTS], ELEMENTS, || true);
-        assert_eq!((strings, summary), (vec![Bytes::new(); ELEMENTS], Summary::default()));
+        assert_eq!((strings, summary), (Vec::new(), Summary::default()));
     }
 }
