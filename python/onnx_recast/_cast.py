@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast import _recast
 from onnx_recast._functions import one_of
+from onnx_recast._functions import opset as opset_option
 from onnx_recast._progress import watcher
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def cast(
     casting: _recast._Casting = {
         "to": target,
         "shape": list(given.shape),
-        "opset": opset,
+        "opset": opset_option("opset", opset),
         "saturate": saturate,
         "round_mode": round_mode,
         "undefined": one_of("undefined", undefined, ("error", "fold")) == "fold",

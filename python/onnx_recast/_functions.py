@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict, TypeVar, overload
 
 from onnx_recast import _recast
 from onnx_recast._models import Opened
@@ -159,10 +160,10 @@ def fold(
     (3, 'FLOAT8E4M3FN')
     """
     options: _recast._Folding = {
-        "passes": None if passes is None else list(passes),
+        "passes": None if passes is None else _codes(passes),
         "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
         "contested": _contested(contested),
-        "max_growth": max_growth,
+        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
     opened = Opened(model, base_dir)
@@ -278,15 +279,15 @@ def convert_version(
     """
     if target is not None and target_version is not None:
         raise TypeError("convert_version() takes target_version or target, not both")
-    version = _recast.LATEST_OPSET if target_version is None else target_version
-    for name, opset in (("target_version", version), ("from_version", from_version)):
-        if opset is not None and not 1 <= opset <= _recast.LATEST_OPSET:
-            raise ValueError(f"{name}: expected an opset between 1 and {_recast.LATEST_OPSET}, not {opset}")
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
     options: _recast._Converting = {
-        "target_version": version,
+        "target_version": _recast.LATEST_OPSET if target_version is None else opset("target_version", target_version),
         "target": target,
-        "from_version": from_version,
-        "ir_version": ir_version,
+        "from_version": None if from_version is None else opset("from_version", from_version),
+        "ir_version": ir_version
+        if isinstance(ir_version, str)
+        else whole("ir_version", ir_version, most=(1 << 31) - 1),
         "explicit": explicit,
         "expand": expand,
         "strict": strict,
@@ -518,6 +519,22 @@ def diff(
     return [Difference.from_dict(one) for one in json.loads(found)]
 
 
+def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
+    """Return an option that is an integer within these limits, or raise an error that names them."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: expected an integer between {least} and {most}, not {number}")
+    return number
+
+
+def opset(name: str, value: SupportsIndex) -> int:
+    """Return an option that is an opset of ai.onnx, or raise an error."""
+    return whole(name, value, least=1, most=_recast.LATEST_OPSET)
+
+
 def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
     """Return an option, or raise a ValueError that names the values it can have."""
     if value not in values:
@@ -555,6 +572,8 @@ def _output(output: StrPath | None, external_data: str, prune_data: bool) -> _re
     if output is None and external_data not in ("keep", "inline"):
         raise ValueError(f"external_data={external_data!r}: a data file needs a model file; pass output=PATH")
     path = None if output is None else os.fspath(output)
+    if path == "":
+        raise ValueError("output: the path is empty")
     return {"path": path, "external_data": external_data, "prune_data": prune_data}
 
 

@@ -157,6 +157,9 @@ def test_an_old_opset_has_fewer_types() -> None:
     with pytest.raises(onnx_recast.CastError, match="before opset 19") as raised:
         onnx_recast.cast([1.0], "FLOAT8E5M2", opset=18)
     assert raised.value.kind == "type-unsupported"
+    for opset in (0, 29):
+        with pytest.raises(ValueError, match="opset: expected an integer between 1 and 28"):
+            onnx_recast.cast([1.0], "FLOAT16", opset=opset)
 
 
 def test_unknown_types() -> None:

@@ -137,6 +137,44 @@ def test_convert_options(transformer: Path) -> None:
             onnx_recast.convert_version(transformer, opset)
 
 
+def test_options_of_a_wrong_type_or_size_are_named(transformer: Path) -> None:
+    cases: list[tuple[Callable[..., Any], dict[str, Any], type[Exception], str]] = [
+        (
+            onnx_recast.convert_version,
+            {"target_version": "21"},
+            TypeError,
+            "target_version: expected an integer, not str",
+        ),
+        (
+            onnx_recast.convert_version,
+            {"target_version": 21.0},
+            TypeError,
+            "target_version: expected an integer, not float",
+        ),
+        (
+            onnx_recast.convert_version,
+            {"from_version": 29},
+            ValueError,
+            "from_version: expected an integer between 1 and 28",
+        ),
+        (onnx_recast.convert_version, {"ir_version": 1.5}, TypeError, "ir_version: expected an integer, not float"),
+        (
+            onnx_recast.convert_version,
+            {"target": 17},
+            TypeError,
+            "target: expected a name such as 'onnxruntime@1.17', not int",
+        ),
+        (onnx_recast.fold, {"max_growth": -1}, ValueError, "max_growth: expected an integer between 0"),
+        (onnx_recast.fold, {"passes": "fold"}, ValueError, "unknown pass 'fold'"),
+        (onnx_recast.fold, {"output": ""}, ValueError, "output: the path is empty"),
+    ]
+    for function, options, error, message in cases:
+        with pytest.raises(error, match=message):
+            function(transformer, **options)
+    number: Any = np.int64(21)
+    assert onnx_recast.convert_version(transformer, number).to_version == 21
+
+
 def test_a_target_is_a_runtime_that_loads_the_result(transformer: Path, tmp_path: Path) -> None:
     result = onnx_recast.convert_version(transformer, target="tensorrt@8.6.1")
     assert (result.from_version, result.to_version) == (19, 17)
