@@ -33,6 +33,7 @@ CHECKS = [
     "rewrites",
     "onnx_tests",
     "exports",
+    "recipes",
     "lint",
     "lint_reports",
     "ci_files",

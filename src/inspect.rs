@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cast::RoundMode;
 use crate::error::Invalid;
-use crate::facts::{self, infer::infer};
+use crate::facts::{Runtime, infer::infer};
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
 
@@ -32,7 +32,7 @@ pub struct Inspection {
     /// The data files referenced by tensors.
     pub external_data: Vec<String>,
     /// The runtimes that load a model of this opset and IR version; they may lack operators of other domains.
-    pub targets: Vec<Runtime>,
+    pub targets: Vec<RuntimeVersions>,
 }
 
 /// One cast.
@@ -101,7 +101,7 @@ pub struct ValueFacts {
 
 /// The versions of a runtime, from the first that loads the model to the last that is known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Runtime {
+pub struct RuntimeVersions {
     /// Its name.
     pub runtime: &'static str,
     /// The first version.
@@ -156,16 +156,16 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     (inspection, faults)
 }
 
-fn targets(model: &Model) -> Vec<Runtime> {
+fn targets(model: &Model) -> Vec<RuntimeVersions> {
     let opset = model.opset(ScopeId::MAIN, "");
-    let mut runtimes: Vec<Runtime> = Vec::new();
-    for target in facts::targets().iter().filter(|target| target.loads(opset, model.ir_version())) {
-        match runtimes.last_mut().filter(|runtime| runtime.runtime == target.runtime) {
-            Some(runtime) => runtime.last = target.last,
-            None => runtimes.push(Runtime { runtime: target.runtime, first: target.first, last: target.last }),
+    let mut targets: Vec<RuntimeVersions> = Vec::new();
+    for &Runtime { name, first, last, .. } in Runtime::all().iter().filter(|row| row.loads(opset, model.ir_version())) {
+        match targets.last_mut().filter(|versions| versions.runtime == name) {
+            Some(versions) => versions.last = last,
+            None => targets.push(RuntimeVersions { runtime: name, first, last }),
         }
     }
-    runtimes
+    targets
 }
 
 fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {

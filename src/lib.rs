@@ -22,7 +22,7 @@
 //! |---|---|
 //! | open a model | [`Model::open`], [`Model::from_bytes`], [`OpenOptions`] |
 //! | fold casts of constants | [`Model::fold`] |
-//! | convert it to another opset | [`Model::convert`] |
+//! | convert it to another opset, or to what a runtime loads | [`Model::convert`], [`ConvertOptions::for_runtime`] |
 //! | find what is wrong around casts, and fix it | [`Model::lint`], [`Model::fix`] |
 //! | look at it | [`Model::inspect`], [`diff`](fn@diff) |
 //! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`MemoryFiles`] |
@@ -81,7 +81,7 @@ pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, ModelPlace, Place};
 pub use external::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
-pub use facts::LATEST_OPSET;
+pub use facts::{LATEST_OPSET, Runtime, UnknownRuntime};
 pub use graph::Model;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use wire::Target;

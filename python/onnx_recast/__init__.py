@@ -8,7 +8,7 @@
 
 from onnx_recast._cast import cast, cast_like
 from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError
-from onnx_recast._functions import convert_version, diff, fix, fold, inspect, lint
+from onnx_recast._functions import convert_version, diff, fix, fold, inspect, lint, targets
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
 from onnx_recast._results import (
@@ -28,6 +28,8 @@ from onnx_recast._results import (
     Initializers,
     Inspection,
     Kept,
+    Runtime,
+    RuntimeVersions,
     Saved,
     TypeFacts,
 )
@@ -54,6 +56,8 @@ __all__ = [
     "InvalidModelError",
     "Kept",
     "RecastError",
+    "Runtime",
+    "RuntimeVersions",
     "Saved",
     "TypeFacts",
     "__version__",
@@ -65,4 +69,5 @@ __all__ = [
     "fold",
     "inspect",
     "lint",
+    "targets",
 ]

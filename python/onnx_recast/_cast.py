@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast import _recast
 from onnx_recast._functions import one_of
+from onnx_recast._functions import opset as opset_option
 from onnx_recast._progress import watcher
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def cast(
     casting: _recast._Casting = {
         "to": target,
         "shape": list(given.shape),
-        "opset": opset,
+        "opset": opset_option("opset", opset),
         "saturate": saturate,
         "round_mode": round_mode,
         "undefined": one_of("undefined", undefined, ("error", "fold")) == "fold",
@@ -165,18 +166,25 @@ def cast(
     }
     is_string = target == "STRING" or target.startswith("COMPLEX")
     result = np.empty(given.shape, dtype=object if is_string else _numpy_type(target))
-    out = None if is_string else result.reshape(-1).view(np.uint8)
+    flat = result.reshape(-1)
+    out = None if is_string else flat.view(np.uint8)
     source = _onnx_type(given)
     with watcher(progress) as watch:
         if source == "STRING":
-            encoded = _utf8(given)
-            lengths = np.fromiter(map(len, encoded), np.uint64, len(encoded))
-            strings = _recast.cast_strings(b"".join(encoded), lengths, casting, out, watch)
+            queue = _recast.Strings()
+            for start in range(0, given.size, _STEP):
+                queue.append(given.flat[start : start + _STEP].tolist())
+            strings = _recast.cast_strings(queue, casting, out, watch)
         else:
             strings = _recast.cast_numbers(_little_endian(given), source, casting, out, watch)
     if strings is not None:
-        result.reshape(-1)[:] = strings
+        for start in range(0, given.size, _STEP):
+            flat[start : start + _STEP] = strings.take(_STEP)
     return result
+
+
+_STEP = 1 << 16
+"""Elements that pass through Python at a time: work that is done in one call of numpy cannot be interrupted."""
 
 
 def cast_like(
@@ -281,17 +289,23 @@ def _little_endian(array: Array) -> Array:
     """Return the elements as contiguous bytes; copied only if they are not."""
     import numpy as np
 
-    ordered = array.astype(array.dtype.newbyteorder("<"), copy=False) if array.dtype.isnative is False else array
-    return np.ascontiguousarray(ordered).reshape(-1).view(np.uint8)
+    is_native = array.dtype.isnative
+    if not (is_native and array.flags.c_contiguous):
+        contiguous = np.empty(array.shape, array.dtype if is_native else array.dtype.newbyteorder("<"))
+        _copy(array, contiguous)
+        array = contiguous
+    return array.reshape(-1).view(np.uint8)
 
 
-def _utf8(array: Array) -> list[bytes]:
-    strings: list[bytes] = []
-    for index, item in enumerate(array.reshape(-1).tolist()):
-        if isinstance(item, str):
-            strings.append(item.encode())
-        elif isinstance(item, bytes):
-            strings.append(item)
-        else:
-            raise TypeError(f"element {index} is a {type(item).__name__}, not a string")
-    return strings
+def _copy(source: Array, target: Array) -> None:
+    """Copy an array in parts along its first axes, between which it can be interrupted."""
+    if source.ndim == 0 or source.size <= 16 * _STEP:
+        target[...] = source
+        return
+    rows = 16 * _STEP * len(source) // source.size
+    if rows == 0:
+        for row, target_row in zip(source, target, strict=True):
+            _copy(row, target_row)
+    else:
+        for start in range(0, len(source), rows):
+            target[start : start + rows] = source[start : start + rows]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict, TypeVar, overload
 
 from onnx_recast import _recast
 from onnx_recast._models import Opened
@@ -22,6 +23,7 @@ from onnx_recast._results import (
     FoldResult,
     Inspection,
     Kept,
+    Runtime,
     Saved,
 )
 
@@ -61,6 +63,7 @@ class _FoldOptions(_RewriteOptions, total=False):
 
 
 class _ConvertOptions(_RewriteOptions, total=False):
+    target: str | None
     from_version: int | None
     ir_version: int | Literal["auto", "keep"]
     explicit: Literal["all", "relevant", "none"]
@@ -157,10 +160,10 @@ def fold(
     (3, 'FLOAT8E4M3FN')
     """
     options: _recast._Folding = {
-        "passes": None if passes is None else list(passes),
+        "passes": None if passes is None else _codes(passes),
         "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
         "contested": _contested(contested),
-        "max_growth": max_growth,
+        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
     opened = Opened(model, base_dir)
@@ -202,6 +205,7 @@ def convert_version(
     target_version: int | None = None,
     output: StrPath | None = None,
     *,
+    target: str | None = None,
     from_version: int | None = None,
     ir_version: int | Literal["auto", "keep"] = "auto",
     explicit: Literal["all", "relevant", "none"] = "relevant",
@@ -214,7 +218,7 @@ def convert_version(
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> ConvertResult[Any]:
-    """Convert a model to another opset of ai.onnx: to an equivalent model, or not at all.
+    """Convert a model to another opset of ai.onnx, or to what a runtime loads: to an equivalent model, or not at all.
 
     Parameters
     ----------
@@ -224,6 +228,10 @@ def convert_version(
         Opset to convert to, older or newer; the newest supported opset by default.
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
+    target : str, optional
+        The runtime that has to load the result, instead of ``target_version``: ``"onnxruntime@1.17"``. The opset of the
+        model is only lowered, and only as far as the runtime needs it, and so is the IR version. :func:`targets` lists
+        the runtimes.
     from_version : int, optional
         Override the opset that the model imports, for mislabelled models.
     ir_version : int, "auto" or "keep"
@@ -251,6 +259,10 @@ def convert_version(
         is written.
     InvalidModelError
         The model cannot be read, or contradicts ONNX.
+    ValueError
+        The runtime is not known, or does not load the IR version that ``ir_version`` demands.
+    TypeError
+        Both ``target_version`` and ``target`` are given.
     RecastError
         The output cannot be written as the options demand.
     OSError
@@ -262,15 +274,20 @@ def convert_version(
     >>> result = onnx_recast.convert_version("models/transformer_fp16.onnx", 15)
     >>> result.from_version, result.to_version, [expansion.op for expansion in result.expansions]
     (19, 15, ['LayerNormalization', 'LayerNormalization'])
+    >>> onnx_recast.convert_version("models/transformer_fp16.onnx", target="tensorrt@8.6").to_version
+    17
     """
-    target = _recast.LATEST_OPSET if target_version is None else target_version
-    for name, opset in (("target_version", target), ("from_version", from_version)):
-        if opset is not None and not 1 <= opset <= _recast.LATEST_OPSET:
-            raise ValueError(f"{name}: expected an opset between 1 and {_recast.LATEST_OPSET}, not {opset}")
+    if target is not None and target_version is not None:
+        raise TypeError("convert_version() takes target_version or target, not both")
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
     options: _recast._Converting = {
-        "target_version": target,
-        "from_version": from_version,
-        "ir_version": ir_version,
+        "target_version": _recast.LATEST_OPSET if target_version is None else opset("target_version", target_version),
+        "target": target,
+        "from_version": None if from_version is None else opset("from_version", from_version),
+        "ir_version": ir_version
+        if isinstance(ir_version, str)
+        else whole("ir_version", ir_version, most=(1 << 31) - 1),
         "explicit": explicit,
         "expand": expand,
         "strict": strict,
@@ -292,6 +309,23 @@ def convert_version(
         warnings=tuple(map(Change.from_dict, facts["warnings"])),
         saved=_saved(facts),
     )
+
+
+def targets() -> list[Runtime]:
+    """List the runtimes that ``target`` of :func:`convert_version` knows.
+
+    Returns
+    -------
+    list of Runtime
+        By name, oldest version first; each is a range of versions that load the same models.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> [str(runtime) for runtime in onnx_recast.targets() if runtime.opset == 21]
+    ['onnxruntime 1.18 to 1.20']
+    """
+    return [Runtime.from_dict(facts) for facts in json.loads(_recast.targets())]
 
 
 def lint(
@@ -485,6 +519,22 @@ def diff(
     return [Difference.from_dict(one) for one in json.loads(found)]
 
 
+def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
+    """Return an option that is an integer within these limits, or raise an error that names them."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: expected an integer between {least} and {most}, not {number}")
+    return number
+
+
+def opset(name: str, value: SupportsIndex) -> int:
+    """Return an option that is an opset of ai.onnx, or raise an error."""
+    return whole(name, value, least=1, most=_recast.LATEST_OPSET)
+
+
 def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
     """Return an option, or raise a ValueError that names the values it can have."""
     if value not in values:
@@ -522,6 +572,8 @@ def _output(output: StrPath | None, external_data: str, prune_data: bool) -> _re
     if output is None and external_data not in ("keep", "inline"):
         raise ValueError(f"external_data={external_data!r}: a data file needs a model file; pass output=PATH")
     path = None if output is None else os.fspath(output)
+    if path == "":
+        raise ValueError("output: the path is empty")
     return {"path": path, "external_data": external_data, "prune_data": prune_data}
 
 

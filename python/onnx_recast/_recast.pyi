@@ -1,7 +1,7 @@
 """The native half of the package. It takes and returns plain values; reports are JSON."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ from typing_extensions import Buffer
 __all__ = [
     "LATEST_OPSET",
     "VERSION",
+    "Strings",
     "cast_numbers",
     "cast_strings",
     "convert",
@@ -19,6 +20,7 @@ __all__ = [
     "inspect",
     "lint",
     "run_command",
+    "targets",
 ]
 
 LATEST_OPSET: int
@@ -49,6 +51,7 @@ class _Folding(TypedDict):
 
 class _Converting(TypedDict):
     target_version: int
+    target: str | None
     from_version: int | None
     ir_version: int | str
     explicit: str
@@ -73,6 +76,12 @@ class _Casting(TypedDict):
 # Called with what is done, the total, and the unit.
 _Watch: TypeAlias = Callable[[int, int, str], object] | None
 
+@final
+class Strings:
+    def __new__(cls) -> Strings: ...
+    def append(self, strings: list[object]) -> None: ...
+    def take(self, count: int) -> list[str]: ...
+
 def run_command(arguments: Sequence[str]) -> int: ...
 def fold(input: _Input, output: _Output, options: _Folding, watch: _Watch) -> tuple[str, bytes | None]: ...
 def convert(input: _Input, output: _Output, options: _Converting, watch: _Watch) -> tuple[str, bytes | None]: ...
@@ -81,10 +90,9 @@ def fix(
     input: _Input, output: _Output, options: _Linting, unsafe_fixes: bool, watch: _Watch
 ) -> tuple[str, bytes | None]: ...
 def inspect(input: _Input) -> str: ...
+def targets() -> str: ...
 def diff(left: _Input, right: _Input) -> str: ...
 def cast_numbers(
     source: _Bytes, from_type: str, casting: _Casting, out: _Bytes | None, watch: _Watch
-) -> list[str] | None: ...
-def cast_strings(
-    strings: bytes, lengths: npt.NDArray[np.uint64], casting: _Casting, out: _Bytes | None, watch: _Watch
-) -> list[str] | None: ...
+) -> Strings | None: ...
+def cast_strings(strings: Strings, casting: _Casting, out: _Bytes | None, watch: _Watch) -> Strings | None: ...

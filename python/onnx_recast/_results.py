@@ -352,6 +352,53 @@ class FunctionFacts(_Value):
     """Number of nodes that call it."""
 
 
+def _versions(name: str, first: str, last: str) -> str:
+    return f"{name} {first}" if first == last else f"{name} {first} to {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime(_Value):
+    """Consecutive versions of a runtime that load the same models; see :func:`onnx_recast.targets`."""
+
+    name: str
+    """Name of the runtime; with ``@`` and a version, the ``target`` of :func:`onnx_recast.convert_version`."""
+    first: str
+    """The first version."""
+    last: str
+    """The last version; later releases of the same version are included."""
+    opset: int
+    """The newest opset of ai.onnx."""
+    ir_version: int | None
+    """The newest IR version, if the source states it."""
+    source: str
+    """Where the numbers come from."""
+
+    def __str__(self) -> str:
+        """Return the name and the versions."""
+        return _versions(self.name, self.first, self.last)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Make a value from the dictionary that the native module returns."""
+        return cls(*(facts[name] for name in ("runtime", "first", "last", "opset", "ir", "source")))
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeVersions(_Value):
+    """The versions of a runtime that support the opset and IR version of a model."""
+
+    runtime: str
+    """Name of the runtime."""
+    first: str
+    """The first version."""
+    last: str
+    """The last version that is known."""
+
+    def __str__(self) -> str:
+        """Return the name and the versions."""
+        return _versions(self.runtime, self.first, self.last)
+
+
 @dataclass(frozen=True, slots=True)
 class Inspection(_Value):
     """Summary of a model, made by :func:`onnx_recast.inspect`."""
@@ -374,6 +421,8 @@ class Inspection(_Value):
     """Model-local functions."""
     external_data: tuple[str, ...]
     """Data files of the model."""
+    targets: tuple[RuntimeVersions, ...]
+    """Runtimes that support the opset and IR version; they may lack operators of other domains."""
     errors: tuple[str, ...]
     """What is invalid in the model."""
 
@@ -392,5 +441,6 @@ class Inspection(_Value):
             initializers=Initializers(all_initializers["count"], all_initializers["bytes"], by_type),
             functions=tuple(FunctionFacts.from_dict(function) for function in summary["functions"]),
             external_data=tuple(summary["external_data"]),
+            targets=tuple(map(RuntimeVersions.from_dict, summary["targets"])),
             errors=tuple(facts["errors"]),
         )

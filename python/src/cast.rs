@@ -6,9 +6,9 @@ use onnx_recast::{Array, CastOptions, DType, Error, ErrorKind, Packing, Rules};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 
 use crate::operations::choice;
+use crate::strings::Strings;
 use crate::watch::Watch;
 
 /// A cast: the type by its ONNX name, the shape of the array, and the rules.
@@ -81,42 +81,36 @@ pub fn cast_numbers(
     casting: Casting,
     out: Option<PyBuffer<u8>>,
     watch: Watch,
-) -> PyResult<Option<Vec<String>>> {
+) -> PyResult<Option<Strings>> {
     let source = Memory::of(source)?;
     let (options, control) = (casting.options()?, watch.control());
     let cast = watch.run(py, || {
         let array = Array::from_bytes(dtype(from_type)?, &casting.shape, Bytes::from_owner(source), Packing::Byte)?;
         control.array(array).cast(dtype(&casting.to)?, &options)
     })?;
-    finish(py, &watch, out, &cast)
+    finish(py, &watch, out, cast)
 }
 
-/// Casts strings in UTF-8 of these lengths, one after the other, like [`cast_numbers`].
+/// Casts the strings that were appended to a queue, like [`cast_numbers`].
 #[pyfunction]
 pub fn cast_strings(
     py: Python<'_>,
-    strings: PyBackedBytes,
-    lengths: PyBuffer<u64>,
+    mut strings: PyRefMut<'_, Strings>,
     casting: Casting,
     out: Option<PyBuffer<u8>>,
     watch: Watch,
-) -> PyResult<Option<Vec<String>>> {
-    let lengths = lengths.to_vec(py)?;
-    let (options, control) = (casting.options()?, watch.control());
+) -> PyResult<Option<Strings>> {
+    let (options, control, strings) = (casting.options()?, watch.control(), strings.appended());
     let cast = watch.run_owned(py, move || {
-        let mut rest = Bytes::from_owner(strings);
-        let too_long = || Error::new(ErrorKind::Internal, "the lengths are not those of the strings");
-        let next = |&length: &u64| Some(length as usize).filter(|&length| length <= rest.len()).map(|length| rest.split_to(length));
-        let strings: Option<Vec<Bytes>> = lengths.iter().map(next).collect();
-        let array = Array::from_strings(&casting.shape, strings.ok_or_else(too_long)?)?;
+        let array = Array::from_strings(&casting.shape, strings)?;
         control.array(array).cast(dtype(&casting.to)?, &options)
     })?;
-    finish(py, &watch, out, &cast)
+    finish(py, &watch, out, cast)
 }
 
-fn finish(py: Python<'_>, watch: &Watch, out: Option<PyBuffer<u8>>, cast: &Array) -> PyResult<Option<Vec<String>>> {
-    if let Some(strings) = cast.strings() {
-        return Ok(Some(strings.iter().map(|string| String::from_utf8_lossy(string).into_owned()).collect()));
+fn finish(py: Python<'_>, watch: &Watch, out: Option<PyBuffer<u8>>, cast: Array) -> PyResult<Option<Strings>> {
+    if cast.strings().is_some() {
+        return Ok(Some(Strings::of(cast)));
     }
     let mut out = out.map(Memory::of).transpose()?;
     if out.as_ref().is_some_and(|out| out.0.readonly()) {

@@ -9,6 +9,7 @@ mod files;
 mod new_bytes;
 mod operations;
 mod pool;
+mod strings;
 mod watch;
 
 use std::alloc::System;
@@ -25,9 +26,11 @@ mod _recast {
     #[pymodule_export]
     use super::cast::{cast_numbers, cast_strings};
     #[pymodule_export]
-    use super::operations::{convert, diff, fix, fold, inspect, lint};
+    use super::operations::{convert, diff, fix, fold, inspect, lint, targets};
     #[pymodule_export]
     use super::run_command;
+    #[pymodule_export]
+    use super::strings::Strings;
 
     #[pymodule_export]
     const LATEST_OPSET: i64 = onnx_recast::LATEST_OPSET;

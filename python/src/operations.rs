@@ -8,7 +8,7 @@ use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
 use onnx_recast::passes::{self, Event, PASSES, Pass};
-use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, UnknownName};
+use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, Runtime, UnknownName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -110,6 +110,8 @@ fn fold_report(report: &FoldReport) -> Value {
 #[pyo3(from_item_all)]
 pub struct Converting {
     target_version: i64,
+    /// A runtime, which takes precedence over the version.
+    target: Option<String>,
     from_version: Option<i64>,
     /// `auto`, `keep` or a number.
     ir_version: IrVersionName,
@@ -139,6 +141,11 @@ impl Converting {
             ..ConvertOptions::to(self.target_version)
         })
     }
+
+    fn runtime(&self) -> PyResult<Option<Runtime>> {
+        let parse = |name: &String| name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")));
+        self.target.as_ref().map(parse).transpose()
+    }
 }
 
 /// Converts to another opset.
@@ -150,9 +157,13 @@ pub fn convert<'py>(
     options: Converting,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    let convert = options.options()?;
+    let (convert, runtime) = (options.options()?, options.runtime()?);
     rewrite(py, &watch, input, output, move |model| {
         options.prepare.apply(model)?;
+        let convert = match runtime {
+            Some(runtime) => convert.for_runtime(runtime, model)?,
+            None => convert,
+        };
         let report = model.convert(&convert)?;
         Ok(json!({
             "from_version": report.from,
@@ -164,6 +175,12 @@ pub fn convert<'py>(
             "warnings": report.warnings,
         }))
     })
+}
+
+/// All runtimes, as a JSON list.
+#[pyfunction]
+pub fn targets() -> String {
+    json!(Runtime::all()).to_string()
 }
 
 #[derive(FromPyObject)]

@@ -110,6 +110,25 @@ def test_strings_of_every_kind() -> None:
         onnx_recast.cast(np.array(["1", 2], object), "INT64")
 
 
+def test_arrays_that_pass_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies and strings are made in parts, so that they can be interrupted."""
+    monkeypatch.setattr("onnx_recast._cast._STEP", 3)
+    random = np.random.default_rng(1)
+    for shape in [(7,), (200,), (3, 5), (60, 4, 7), (2, 3000), (1, 1, 1000)]:
+        array = random.integers(-100, 100, shape).astype(np.int16)
+        for view in (array, array.T, array[::-1], array[..., ::2], array.astype(">i2")):
+            np.testing.assert_array_equal(onnx_recast.cast(view, "FLOAT"), view.astype(np.float32))
+            strings = onnx_recast.cast(view, "STRING")
+            assert strings.tolist() == view.astype(object).astype(str).tolist()
+            for kind in (strings, strings.astype(str), strings[..., ::2]):
+                np.testing.assert_array_equal(onnx_recast.cast(kind, "INT16"), kind.astype(np.int16))
+    with pytest.raises(TypeError, match="element 4 is a float"):
+        onnx_recast.cast(np.array(["1", "2", "3", "4", 5.0], object), "INT64")
+    with pytest.raises(onnx_recast.CastError) as raised:
+        onnx_recast.cast(["1", "2", "3", "4", "x"], "INT64")
+    assert raised.value.index == 4
+
+
 def test_cast_like() -> None:
     assert onnx_recast.cast_like([1.5], np.zeros(1, ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
     assert onnx_recast.cast_like([15], ["text"]).tolist() == ["15"]
@@ -138,6 +157,9 @@ def test_an_old_opset_has_fewer_types() -> None:
     with pytest.raises(onnx_recast.CastError, match="before opset 19") as raised:
         onnx_recast.cast([1.0], "FLOAT8E5M2", opset=18)
     assert raised.value.kind == "type-unsupported"
+    for opset in (0, 29):
+        with pytest.raises(ValueError, match="opset: expected an integer between 1 and 28"):
+            onnx_recast.cast([1.0], "FLOAT16", opset=opset)
 
 
 def test_unknown_types() -> None:

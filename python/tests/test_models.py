@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 import onnx_ir
 import pytest
-from conftest import MODELS, cast_model
+from conftest import MODELS, cast_model, chain
 from onnx import TensorProto
 
 import onnx_recast
@@ -135,6 +135,73 @@ def test_convert_options(transformer: Path) -> None:
     for opset in (0, 29):
         with pytest.raises(ValueError, match="between 1 and 28"):
             onnx_recast.convert_version(transformer, opset)
+
+
+def test_options_of_a_wrong_type_or_size_are_named(transformer: Path) -> None:
+    cases: list[tuple[Callable[..., Any], dict[str, Any], type[Exception], str]] = [
+        (
+            onnx_recast.convert_version,
+            {"target_version": "21"},
+            TypeError,
+            "target_version: expected an integer, not str",
+        ),
+        (
+            onnx_recast.convert_version,
+            {"target_version": 21.0},
+            TypeError,
+            "target_version: expected an integer, not float",
+        ),
+        (
+            onnx_recast.convert_version,
+            {"from_version": 29},
+            ValueError,
+            "from_version: expected an integer between 1 and 28",
+        ),
+        (onnx_recast.convert_version, {"ir_version": 1.5}, TypeError, "ir_version: expected an integer, not float"),
+        (
+            onnx_recast.convert_version,
+            {"target": 17},
+            TypeError,
+            "target: expected a name such as 'onnxruntime@1.17', not int",
+        ),
+        (onnx_recast.fold, {"max_growth": -1}, ValueError, "max_growth: expected an integer between 0"),
+        (onnx_recast.fold, {"passes": "fold"}, ValueError, "unknown pass 'fold'"),
+        (onnx_recast.fold, {"output": ""}, ValueError, "output: the path is empty"),
+    ]
+    for function, options, error, message in cases:
+        with pytest.raises(error, match=message):
+            function(transformer, **options)
+    number: Any = np.int64(21)
+    assert onnx_recast.convert_version(transformer, number).to_version == 21
+
+
+def test_a_target_is_a_runtime_that_loads_the_result(transformer: Path, tmp_path: Path) -> None:
+    result = onnx_recast.convert_version(transformer, target="tensorrt@8.6.1")
+    assert (result.from_version, result.to_version) == (19, 17)
+    assert "tensorrt 8.4 to 10.1" in map(str, onnx_recast.inspect(result.model).targets)
+    written = onnx_recast.convert_version(transformer, None, tmp_path / "m.onnx", target="ONNXRuntime@1.31")
+    assert (written.to_version, onnx.load(written.model).opset_import[0].version) == (19, 19)
+    with pytest.raises(TypeError, match="target_version or target, not both"):
+        onnx_recast.convert_version(transformer, 17, target="tensorrt@8.6")
+    cases: list[tuple[str, dict[str, Any]]] = [
+        (r"target: unknown runtime 'tensorrtx'; did you mean tensorrt\?", {"target": "tensorrtx@8.6"}),
+        ("target: unknown version '1.99'; onnxruntime@1.31 is the last before it", {"target": "onnxruntime@1.99"}),
+        ("target: expected RUNTIME@VERSION", {"target": "onnxruntime"}),
+        ("onnxruntime 1.17 loads IR versions up to 9", {"target": "onnxruntime@1.17", "ir_version": 10}),
+    ]
+    for message, options in cases:
+        with pytest.raises(ValueError, match=message):
+            onnx_recast.convert_version(transformer, **options)
+
+
+def test_every_target_loads_what_is_converted_for_it() -> None:
+    runtimes = onnx_recast.targets()
+    assert {runtime.name for runtime in runtimes} >= {"onnxruntime", "tensorrt"}
+    for runtime in runtimes:
+        result = onnx_recast.convert_version(chain(2), target=f"{runtime.name}@{runtime.last}")
+        assert result.to_version <= min(13, runtime.opset)
+        supported = {versions.runtime for versions in onnx_recast.inspect(result.model).targets}
+        assert runtime.name in supported, runtime
 
 
 def test_a_refused_conversion_lists_blockers_and_writes_nothing(fp8: Path, tmp_path: Path) -> None:
@@ -265,6 +332,7 @@ def test_results_are_values(fp8: Path) -> None:
         onnx_recast.fix(fp8),
         onnx_recast.lint(fp8)[0],
         onnx_recast.inspect(fp8),
+        onnx_recast.targets()[0],
         onnx_recast.diff(fp8, onnx_recast.fold(fp8).model)[0],
     ]
     for result in results:

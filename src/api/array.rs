@@ -174,7 +174,10 @@ impl Array {
         let rules = Rules { contested: options.contested.unwrap_or(Contested::Text), ..options.rules };
         let cast = Cast::new(self.dtype(), to, rules).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         let (content, summary) = self.content.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
-        self.control.check().map_err(|cancelled| Error::of(&cancelled))?;
+        if let Err(cancelled) = self.control.check() {
+            parallel::drop_later(content);
+            return Err(Error::of(&cancelled));
+        }
         if summary.undefined.count > 0 && !options.allow_undefined {
             return Err(Error::caused_by(CannotCast::Undefined(summary.undefined)));
         }

@@ -1,9 +1,10 @@
 //! Opset conversion.
 
 use crate::convert::engine::Conversion;
-use crate::convert::{self, Blocker, NotConverted, Options, Report};
+use crate::convert::{self, Blocker, IrVersion, NotConverted, Options, Report};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Model;
+use crate::facts::{LATEST_OPSET, Runtime};
+use crate::graph::{Model, ScopeId};
 
 impl Model {
     /// Converts the model to another opset of ai.onnx: to an equivalent model, or not at all.
@@ -45,6 +46,48 @@ impl Model {
     pub fn lowest_opset(&self, options: &Options) -> Option<i64> {
         convert::lowest(self, options)
     }
+}
+
+impl Options {
+    /// These options for what a runtime loads, whatever their `opset`: the opset of the model is only lowered, and only as far as the
+    /// runtime needs it, and so is its IR version.
+    ///
+    /// ```
+    /// use onnx_recast::{ConvertOptions, LATEST_OPSET, Model, Runtime};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime: Runtime = "tensorrt@8.6".parse()?;
+    /// let mut model = Model::open("models/transformer_fp16.onnx")?;
+    /// let options = ConvertOptions::to(LATEST_OPSET).for_runtime(runtime, &model)?;
+    /// let report = model.convert(&options)?;
+    /// assert_eq!((report.from, report.to), (Some(19), 17));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the options keep or set an IR version that the runtime does not load.
+    pub fn for_runtime(self, runtime: Runtime, model: &Model) -> Result<Options, Error> {
+        let stated = self.from_opset.or(model.opset(ScopeId::MAIN, ""));
+        let opset = stated.unwrap_or(LATEST_OPSET).min(runtime.newest_opset());
+        let Some(newest) = runtime.ir_version else {
+            return Ok(Options { opset, ..self });
+        };
+        let ir_version = match self.ir_version {
+            IrVersion::Auto => IrVersion::AtMost(newest),
+            IrVersion::AtMost(number) => IrVersion::AtMost(number.min(newest)),
+            IrVersion::Keep if model.ir_version() <= newest => IrVersion::Keep,
+            IrVersion::Number(number) if number <= newest => IrVersion::Number(number),
+            IrVersion::Keep => return Err(model.error(too_new(runtime, newest, model.ir_version()))),
+            IrVersion::Number(number) => return Err(model.error(too_new(runtime, newest, number))),
+        };
+        Ok(Options { opset, ir_version, ..self })
+    }
+}
+
+fn too_new(runtime: Runtime, newest: i64, demanded: i64) -> Error {
+    let what = format!("{runtime} loads IR versions up to {newest}; the options demand IR version {demanded}");
+    Error::new(ErrorKind::Usage, what)
 }
 
 impl Error {

@@ -19,7 +19,7 @@ use crate::graph::{Model, ScopeId, domain_name};
 use crate::report::{self, ConvertedModel, IrVersions};
 use crate::shown::Shown;
 use crate::wire::schema::OperatorSetIdProto;
-use crate::{ConvertOptions, Error, SavePlan, Target};
+use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
@@ -90,8 +90,8 @@ struct Goal {
     opset: Option<i64>,
     /// The runtime that has to load the result; `recast targets` lists them. The opset is only lowered, and only as far as the runtime
     /// needs it
-    #[arg(long, value_name = "RUNTIME@VERSION", value_parser = facts::target)]
-    target: Option<&'static facts::Target>,
+    #[arg(long, value_name = "RUNTIME@VERSION")]
+    target: Option<Runtime>,
     /// Convert to the lowest opset that works
     #[arg(long, conflicts_with = "from_opset")]
     lowest: bool,
@@ -105,7 +105,7 @@ impl Convert {
     }
 
     /// The options for a model, and the opset that it is converted to.
-    fn options(&self, model: &Model) -> ConvertOptions {
+    fn options(&self, model: &Model) -> Result<ConvertOptions, Error> {
         let options = ConvertOptions {
             opset: LATEST_OPSET,
             from_opset: self.from_opset,
@@ -119,26 +119,19 @@ impl Convert {
             },
             adapters: &[],
         };
-        let stated = self.from_opset.or(model.opset(ScopeId::MAIN, ""));
         let opset = match (self.goal.opset, self.goal.target) {
-            (Some(opset), _) => opset,
-            (None, Some(target)) => stated.unwrap_or(LATEST_OPSET).min(target.newest_opset()),
+            (_, Some(runtime)) => return options.for_runtime(runtime, model),
+            (Some(opset), None) => opset,
             (None, None) => model.lowest_opset(&options).unwrap_or(LATEST_OPSET),
         };
-        // A runtime loads no newer IR version than its own, even if the opset stays.
-        let newest = self.goal.target.and_then(|target| target.ir).filter(|_| self.ir_version == IrVersion::Auto);
-        let ir_version = match newest.filter(|&newest| newest < model.ir_version()) {
-            Some(newest) => IrVersion::Number(newest),
-            None => self.ir_version,
-        };
-        ConvertOptions { opset, ir_version, ..options }
+        Ok(ConvertOptions { opset, ..options })
     }
 
     /// Converts one model: its report, and the plan to write it.
     fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<SavePlan>), Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
-        let options = self.options(&model);
+        let options = self.options(&model)?;
         let mut from = opsets(&model.proto().opset_import);
         // The oldest models import no opset.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));

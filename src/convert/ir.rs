@@ -18,21 +18,22 @@ pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, 
     let need = needs.iter().max_by_key(|need| need.ir).expect("the opset needs a version");
     let least = need.ir.max(OPSET_IMPORT);
     let least = match options.ir_version {
-        IrVersion::Auto if adds_initializers => least.max(OWN_INITIALIZERS),
+        IrVersion::Auto | IrVersion::AtMost(_) if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
     };
+    let auto = match from {
+        Some(from) if options.opset < from => least,
+        Some(_) => present.max(least),
+        None => present.min(least).max(contents),
+    };
     match options.ir_version {
-        IrVersion::Auto => Ok(match from {
-            Some(from) if options.opset < from => least,
-            Some(_) => present.max(least),
-            None => present.min(least).max(contents),
-        }),
+        IrVersion::Auto => Ok(auto),
         IrVersion::Keep if present < OPSET_IMPORT => {
             let what = format!("IR version {present} cannot be kept: opset imports need {OPSET_IMPORT}");
             Err(Invalid::at("model", what).into())
         }
         IrVersion::Keep => Ok(present),
-        IrVersion::Number(number) if number < least => {
+        IrVersion::Number(number) | IrVersion::AtMost(number) if number < least => {
             let error = Invalid::at("model", format!("IR version {number} is too low: {} needs {least}", need.what));
             let others = needs.iter().filter(|need| !need.is_metadata).map(|need| need.ir).max();
             match others.is_none_or(|others| others <= number) {
@@ -40,6 +41,7 @@ pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, 
                 false => Err(error.into()),
             }
         }
+        IrVersion::AtMost(newest) => Ok(auto.min(newest)),
         IrVersion::Number(number) if number > LATEST => {
             let what = format!("unknown IR version {number}: this version of recast supports up to {LATEST}");
             Err(Invalid::at("IR version", what).into())

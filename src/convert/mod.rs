@@ -71,6 +71,8 @@ pub enum IrVersion {
     Auto,
     /// That of the model.
     Keep,
+    /// As for [`IrVersion::Auto`], but at most this version. A model that needs a newer one is not converted.
+    AtMost(i64),
     /// This version.
     Number(i64),
 }

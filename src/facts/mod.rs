@@ -17,9 +17,9 @@
 pub mod infer;
 mod implied;
 mod needs;
+mod runtimes;
 mod schema;
 mod table;
-mod targets;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -31,8 +31,8 @@ use crate::hash::HashMap;
 
 pub use implied::implied;
 pub use needs::{Need, contents};
+pub use runtimes::{Runtime, UnknownRuntime};
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
-pub use targets::{Target, target, targets};
 pub use types::{TypeSet, ValueType};
 
 /// The latest opset of ai.onnx in the tables.

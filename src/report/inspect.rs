@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::words::{bytes, plural};
-use crate::inspect::{CastFacts, Inspection, Runtime, ValueFacts};
+use crate::inspect::{CastFacts, Inspection, RuntimeVersions, ValueFacts};
 use crate::shown::Shown;
 
 /// One model of a run.
@@ -48,7 +48,7 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
     for file in external_data {
         text.push_line(format_args!("  external data: {file}"));
     }
-    let versions = |Runtime { runtime, first, last }: &Runtime| match first == last {
+    let versions = |RuntimeVersions { runtime, first, last }: &RuntimeVersions| match first == last {
         true => format!("{runtime} {first}"),
         false => format!("{runtime} {first} to {last}"),
     };

@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use crate::facts::targets;
+use crate::facts::Runtime;
 use crate::shown::{Document, Shown};
 
-/// One line per target.
+/// One line per row of the table.
 #[must_use]
 pub fn targets_text() -> Shown {
-    let names: Vec<String> = targets().iter().map(ToString::to_string).collect();
+    let names: Vec<String> = Runtime::all().iter().map(ToString::to_string).collect();
     let longest = names.iter().map(String::len).max().unwrap_or(0);
     let mut text = Shown::default();
-    for (target, name) in targets().iter().zip(names) {
-        let ir = target.ir.map_or_else(String::new, |ir| format!(", IR {ir}"));
-        text.push_line(format_args!("{name:longest$}  opset {}{ir}  ({})", target.opset, target.source));
+    for (runtime, name) in Runtime::all().iter().zip(names) {
+        let ir = runtime.ir_version.map_or_else(String::new, |ir| format!(", IR {ir}"));
+        text.push_line(format_args!("{name:longest$}  opset {}{ir}  ({})", runtime.opset, runtime.source));
     }
     text
 }
@@ -21,5 +21,5 @@ pub fn targets_text() -> Shown {
 /// The list `targets`.
 #[must_use]
 pub fn targets_json() -> Document<'static> {
-    super::json(json!({ "targets": targets() }), &[])
+    super::json(json!({ "targets": Runtime::all() }), &[])
 }

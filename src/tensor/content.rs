@@ -6,8 +6,9 @@ use bytes::Bytes;
 
 use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
+use super::strings;
 use super::typed::RAW_DATA;
-use crate::cast::{self, BadLiteral, Cast, Summary};
+use crate::cast::{BadLiteral, Cast, Summary};
 use crate::control::Cancel;
 use crate::dtype::DType;
 use crate::wire::schema::TensorProto;
@@ -26,7 +27,7 @@ pub struct Content {
     /// The storage of the numbers.
     spread: Spread,
     data: Data,
-    /// Ends the computation of summaries.
+    /// Ends the computation of summaries and of casts from and to strings.
     cancel: Option<Cancel>,
 }
 
@@ -71,14 +72,15 @@ impl Content {
         Content { spread: Spread::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
     }
 
-    /// The same values with a token that ends the computation of summaries. A summary is then incomplete, and to be discarded.
+    /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
+    /// incomplete, and to be discarded: there may be fewer strings than elements.
     #[must_use]
     pub fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());
         self
     }
 
-    /// Whether the computation of summaries ends.
+    /// Whether [`Content::cast`] ends early.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
@@ -120,12 +122,12 @@ impl Content {
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
             Data::Strings(strings) => {
-                let (raw, summary) = cast::parse_strings(&cast, strings)?;
+                let (raw, summary) = strings::parse(&cast, strings, || self.is_cancelled())?;
                 (Data::Numbers(raw.into(), Vec::new()), summary)
             }
             Data::Numbers(..) if cast.to() == DType::String => {
-                let (strings, summary) = cast::format_strings(&cast, &self.numbers(), self.elements);
-                (Data::Strings(strings.into_iter().map(Bytes::from).collect()), summary)
+                let (strings, summary) = strings::format(&cast, &self.numbers(), self.elements, || self.is_cancelled());
+                (Data::Strings(strings), summary)
             }
             Data::Numbers(source, casts) => {
                 if cast.to().addressable_bytes(self.elements as u64).is_none() {

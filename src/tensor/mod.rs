@@ -6,6 +6,7 @@ mod content;
 mod elements;
 mod external;
 mod recipe;
+mod strings;
 mod typed;
 mod view;
 

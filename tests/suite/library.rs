@@ -158,6 +158,12 @@ fn a_cancelled_cast_of_an_array_ends_with_an_error() {
     cancel.cancel();
     assert_eq!(halves.to_bytes(Packing::Packed).unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(cast(DType::Int8).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(cast(DType::String).unwrap_err().kind(), ErrorKind::Cancelled);
+    // A cast that looks at the strings finds one that is not a number.
+    let strings = Array::from_strings(&[2], vec!["1".into(), "x".into()]).unwrap();
+    let parsed = |strings: Array| strings.cast(DType::Double, &CastOptions::default()).unwrap_err().kind();
+    assert_eq!(parsed(strings.clone()), ErrorKind::CannotCast);
+    assert_eq!(parsed(strings.with_cancel(&cancel)), ErrorKind::Cancelled);
 }
 
 #[test]

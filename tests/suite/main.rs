@@ -39,6 +39,7 @@ mod progress;
 mod properties;
 #[cfg(unix)]
 mod replaced;
+mod runtimes;
 mod storage;
 mod support;
 #[cfg(target_os = "linux")]
