@@ -71,23 +71,23 @@ def convert_model(path, opsets):
     return [(f"{case.name} to opset {target}", case.direction(target), *case.convert(target), sorted(case.classes)) for target in targets]
 
 
-def convert_with_recast(path, target, output):
+def convert_with_recast(path, target, output, *options):
     """The outcome and the problem where there is no result to judge, and the classes of the operators that were expanded."""
-    done = recast("convert", path, "--opset", str(target), "-o", output, "--format", "json")
+    done = recast("convert", path, "--opset", str(target), "-o", output, "--format", "json", *options)
     if done.returncode == 1:
-        return "refused", what_is_wrong_with(json.loads(done.stdout)["models"][0], path), set()
+        return "refused", what_is_wrong_with(json.loads(done.stdout)["models"][0], path, options), set()
     if done.returncode != 0:
         return "crash", f"exit code {done.returncode}: {done.stderr}", set()
     return None, None, {expanded["class"] for expanded in json.loads(done.stdout)["models"][0]["expansions"]}
 
 
-def what_is_wrong_with(refusal, path):
+def what_is_wrong_with(refusal, path, options=()):
     """Every blocker names a node and a reason; the nearest opset works."""
     blockers, nearest = refusal["blockers"], refusal["nearest_opset"]
     unclear = [blocker for blocker in blockers if not blocker["node"] or not blocker["code"] or not blocker["reason"]]
     if unclear or not blockers:
         return unclear or "refused without a reason"
-    done = nearest and recast("convert", path, "--opset", str(nearest), "--dry-run")
+    done = nearest and recast("convert", path, "--opset", str(nearest), "--dry-run", *options)
     return done and done.returncode != 0 and f"opset {nearest} does not work: {done.stdout}"
 
 

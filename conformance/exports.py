@@ -1,4 +1,5 @@
-"""Models of real exporters with random weights: converted to the newest opset, down to older ones, and back to where they came from.
+"""Models of real exporters with random weights: converted to the newest opset, down to older ones, back to where they came from, and in
+chains of five random opsets.
 
 Only with --all: the exporters are installed into environments of their own in conformance/.cache, which take 7 GB. Each result is valid,
 runs in onnxruntime and computes the same. onnx's version converter gets the same models; inference is compared with onnx's.
@@ -16,6 +17,7 @@ from collections import Counter
 import numpy as np
 
 import inference
+from chains import chain
 from common import ROOT, recast, scratch_folder
 from convert import Case, convert_with_recast
 
@@ -33,6 +35,7 @@ EXPORTERS = {
 # onnxruntime runs models of opset 26 and older.
 NEWEST, NEWEST_THAT_RUNS = 28, 26
 OLDER = (20, 17, 15, 13, 11)
+CHAINED = range(11, NEWEST_THAT_RUNS + 1)
 LEAST_MODELS, LEAST_DOWN, LEAST_BACK = 60, 0.7, 0.99
 LEAST_TYPES, LEAST_RANKS = 0.99, 0.99
 CONVERT_WITH_ONNX = """
@@ -55,9 +58,9 @@ def check(report):
             for tool, direction, outcome, problem in results:
                 counts[exporter, tool, direction, outcome] += 1
                 if tool == "recast":
-                    is_fault = outcome in ("wrong", "invalid", "crash") or (outcome == "refused" and direction != "down")
+                    is_fault = outcome in ("wrong", "invalid", "crash") or (outcome == "refused" and direction not in ("down", "chain"))
                     report.case(f"{exporter}: {name}: {direction}", is_fault and (problem or outcome))
-                    refusals.update(problem.splitlines() if outcome == "refused" else [])
+                    refusals.update(problem.splitlines() if outcome == "refused" and problem else [])
     report.details += table(counts)
     report.details.append(f"left out, without an opset of ai.onnx or not valid: {', '.join(sorted(unfit))}")
     report.details += [f"refused {count} times: {reason}" for reason, count in refusals.most_common(15)]
@@ -120,6 +123,9 @@ def convert_model(exported_model):
                 results.append(("recast", "back", outcome, problem))
             outcome, problem = judged(case, path, target, folder / "onnx.onnx", convert_with_onnx)
             results.append(("onnx", direction, outcome, problem))
+    # The name gives each model a chain of its own.
+    for _, outcome, problem in chain(case, name, CHAINED):
+        results.append(("recast", "chain", "not run" if outcome == "unrun" else "equal" if outcome == "same" else outcome, problem))
     return exporter, name, results
 
 
@@ -180,7 +186,7 @@ def table(counts):
     for exporter in EXPORTERS:
         for tool in ("recast", "onnx"):
             parts = []
-            for direction in ("up", "down", "back") if tool == "recast" else ("up", "down"):
+            for direction in ("up", "down", "back", "chain") if tool == "recast" else ("up", "down"):
                 done, total = totals(counts, exporter, tool, direction)
                 outcomes = {key[3]: count for key, count in sorted(counts.items()) if key[:3] == (exporter, tool, direction)}
                 parts.append(f"{direction} {done} of {total} {outcomes}")

@@ -1,16 +1,18 @@
 """Types and ranks of `recast inspect --types` beside those of onnx's shape inference with data propagation, over the onnx wheel.
 
 Declared types of values and outputs are removed first, so that both sides infer. What onnx knows, recast has to know; where both know,
-they have to agree, except for the rows of EXPLAINED.
+they have to agree, except for the rows of EXPLAINED. onnx knows no operators of com.microsoft: onnxruntime computes those of MICROSOFT.
 """
 
 import json
 from collections import Counter
 
+import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper
 
-from common import EXAMPLES, all_graphs, batches, recast, scratch_folder, wheel_models
+from common import EXAMPLES, all_graphs, batches, recast, run_model, scratch_folder, wheel_models
 
 SAMPLED_MODELS = 5  # One of so many.
 # Just below what is measured.
@@ -29,6 +31,79 @@ def check(report):
         report.case(f"{kind}s", ours < least * known and f"fewer than {least:.0%}; most missed: {missed.most_common(12)}")
         report.details.append(f"{counts[kind, 'more']} {kind}s that onnx does not know")
     report.details.append(f"most missed: {missed.most_common(12)}")
+    for graph in MICROSOFT:
+        compare_microsoft(report, graph)
+
+
+def compare_microsoft(report, graph):
+    """Types and shapes of all outputs are those of the computed arrays; a dimension or type may be unknown where `?` says so."""
+    text, partly = graph.removesuffix(" ?"), graph.endswith(" ?")
+    outputs = ", ".join(text.split(" = ")[0].rsplit("{", 1)[1].replace('""', "").replace(" ", "").split(","))
+    names = [name for name in outputs.split(", ") if name]
+    interface, nodes = text.split("{", 1)
+    source = f'<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]> g {interface} => ({", ".join(names)}) {{ {nodes} }}'
+    with scratch_folder() as folder:
+        path = folder / "model.onnx"
+        onnx.save(onnx.parser.parse_model(source), path)
+        types = {entry["value"]: entry for entry in json.loads(recast("inspect", path, "--types", "--format", "json").stdout)["types"]}
+        model = onnx.load(path)
+        try:
+            arrays = dict(zip(names, run_model(path, microsoft_inputs(model), "onnxruntime")))
+        except Exception as error:
+            report.case(source, f"does not run: {error}")
+            return
+    for name, array in arrays.items():
+        wanted = f"tensor({TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype)).lower()})"
+        found = types[name]
+        known = found["shape"] is not None and len(found["shape"]) == array.ndim
+        agrees = known and all(dim == size or (partly and dim is None) for dim, size in zip(found["shape"], array.shape))
+        problem = (found["type"] not in (wanted, None if partly else wanted) or not agrees) and f"{found}, but {wanted} {list(array.shape)} in onnxruntime"
+        report.case(f"{source}: {name}", problem)
+
+
+def microsoft_inputs(model):
+    """Floats that are small, and zeros of other types, which are valid ids, masks and zero points; lengths of three."""
+    feeds = {}
+    for value in model.graph.input:
+        tensor = value.type.tensor_type
+        dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        shape = [dim.dim_value for dim in tensor.shape.dim]
+        feeds[value.name] = np.full(shape, 0.5 if np.issubdtype(dtype, np.floating) else LENGTHS.get(value.name, 0), dtype)
+    return feeds
+
+
+# Of keys: the last index, and the number.
+LENGTHS = {"last_key": 2, "keys": 3}
+
+# Inputs and a node of com.microsoft; `?` behind it: some types or dimensions are not inferred.
+MICROSOFT = [
+    "(float[2,3,4] x, float[4] b) { y = com.microsoft.BiasGelu (x, b)",
+    "(float[2,3] x) { y = com.microsoft.Gelu (x)",
+    "(float[2,3] x) { y = com.microsoft.FastGelu (x)",
+    "(float[2,3] x) { y = com.microsoft.QuickGelu (x)",
+    "(float[2,3,3] x) { y = com.microsoft.Inverse (x)",
+    "(float[2,3,4] x, float[2,3,5] w) { y = com.microsoft.FusedMatMul <transA = 1> (x, w)",
+    "(float[2,3,4] x, float[5,4] w) { y = com.microsoft.FusedMatMul <transB = 1, alpha = 0.5> (x, w)",
+    "(float[4,3] x, float[5,4] w) { y = com.microsoft.FusedGemm <transA = 1, transB = 1, activation = \"Relu\"> (x, w)",
+    "(float[2,3,64] x, uint8[5,2,16] w, float[10] s) { y = com.microsoft.MatMulNBits <K = 64, N = 5, bits = 4, block_size = 32> (x, w, s)",
+    "(float[2,3,4] x, uint8[4,5] w, float s, uint8 z) { y = com.microsoft.DynamicQuantizeMatMul (x, w, s, z)",
+    "(uint8[3,4] x, uint8[4,5] w, float a, float b) { y = com.microsoft.MatMulIntegerToFloat (x, w, a, b)",
+    "(uint8[3,1] x, float a, uint8 b, uint8[4] y0, float c, uint8 d, float e, uint8 f) { y = com.microsoft.QLinearAdd (x, a, b, y0, c, d, e, f)",
+    "(uint8[3,1] x, float a, uint8 b, uint8[4] y0, float c, uint8 d, float e, uint8 f) { y = com.microsoft.QLinearMul (x, a, b, y0, c, d, e, f)",
+    "(uint8[3] x, float a, uint8 b, float c, uint8 d) { y = com.microsoft.QLinearSigmoid (x, a, b, c, d)",
+    "(uint8[3] x, float a, uint8 b, float c, uint8 d) { y = com.microsoft.QLinearLeakyRelu (x, a, b, c, d)",
+    "(float[2,3] x, float a, uint16 z) { y = com.microsoft.QuantizeLinear (x, a, z)",
+    "(int16[2,3] x, float a, int16 z) { y = com.microsoft.DequantizeLinear (x, a, z)",
+    "(float[2,3,4] x, float[2,3,4] k, float[4] g, float[4] b) { y, \"\", \"\", s = com.microsoft.SkipLayerNormalization (x, k, g, b)",
+    "(float[2,3,4] x, float[2,3,4] k, float[4] g) { y = com.microsoft.SkipSimplifiedLayerNormalization (x, k, g)",
+    "(int32[2,3] i, float[9,4] w, float[5,4] p, float[4] g, float[4] b) { y, m = com.microsoft.EmbedLayerNormalization (i, \"\", w, p, \"\", g, b)",
+    "(float[2,3,4] x, float[4,12] w, float[12] b) { y = com.microsoft.Attention <num_heads = 2> (x, w, b)",
+    "(float[2,3,4] x, float[4,14] w, float[14] b) { y = com.microsoft.Attention <num_heads = 2, qkv_hidden_sizes = [4, 4, 6]> (x, w, b)",
+    "(float[2,3,8] q, float[2,5,8] k, float[2,5,6] v) { y = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v)",
+    "(float[2,3,8] q, float[2,3,8] k, float[2,3,8] v) { y, a, b = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v) ?",
+    "(float[1,3,16] q, float[1,3,8] k, float[1,3,8] v, int32[1] last_key, int32 keys) { y, a, b = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> (q, k, v, \"\", \"\", last_key, keys) ?",
+    "(float[2,3,8] x, int64[1] p, float[9,2] c, float[9,2] s) { y = com.microsoft.RotaryEmbedding <num_heads = 2> (x, p, c, s)",
+]
 
 
 def compare_all(report, models):

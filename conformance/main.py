@@ -28,6 +28,7 @@ CHECKS = [
     "inference",
     "targets",
     "convert",
+    "chains",
     "convert_speed",
     "convert_peers",
     "rewrites",

@@ -9,6 +9,7 @@ import onnx.parser
 
 from common import passes_checker, recast, run_model, same_value, scratch_folder
 
+TOLERANCE = 2e-5  # Of expansions by definition.
 LARGE = 2**24  # Beyond it not every integer is a FLOAT.
 RANGES = [
     (10, 6, -3), (10, 6, -2), (0, 10, 3), (0, 10, 5), (0, 10, 20), (0, -7, -1), (-3, 3, 2), (3, -3, -2),
@@ -43,6 +44,11 @@ def check(report):
     resizes(report)
     flattens(report)
     contractions(report)
+    parts(report)
+    pads(report)
+    transforms(report)
+    grids(report)
+    affine_grids(report)
 
 
 def ranges(report):
@@ -105,18 +111,105 @@ def contractions(report):
         compare(report, text, 12, (11, 9, 7), [dict(zip(names, arrays))], [expected])
 
 
-def compare(report, graph, opset, targets, feeds, expected=None):
+def parts(report):
+    data = np.arange(24, dtype=np.float32).reshape(6, 4)
+    for axis, cases in ((0, ([1, 2, 3], [0, 6, 0], [6, 0, 0])), (-1, ([1, 1, 2], [4, 0, 0]))):
+        feeds = [{"x": data, "s": np.array(lengths, np.int64)} for lengths in cases]
+        # The concatenation of the reversed parts shows each of them.
+        text = f"""g (float[6,4] x, int64[3] s) => (float[6,4] y) {{
+            a, b, c = Split <axis = {axis}> (x, s) y = Concat <axis = {axis}> (c, b, a) }}"""
+        compare(report, text, 13, (12, 11, 10), feeds)
+
+
+def pads(report):
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    cases = [([1], [2, 1]), ([-1], [0, 3]), ([-1, 0], [1, 0, 2, 5]), ([2, 1, 0], [1, 2, 3, 4, 5, 6]), ([0, -2], [0, -1, 1, 0])]
+    for kind, mode in (("int64", "constant"), ("int32", "constant"), ("int64", "edge")):
+        feeds = [{"x": data, "p": np.array(pads, np.int64), "a": np.array(axes, kind)} for axes, pads in cases]
+        text = f"""g (float[2,3,4] x, int64[p] p, {kind}[k] a) => (float[a,b,c] y) {{ y = Pad <mode = "{mode}"> (x, p, , a) }}"""
+        compare(report, text, 18, (17, 13), feeds)
+
+
+def transforms(report):
+    """numpy computes them in double precision, which onnxruntime does not."""
+    random = np.random.default_rng(0)
+    lengths = (1, 2, 7, 16)
+    for parts in (1, 2):
+        signals = [random.normal(size=(2, length, 3, parts)).astype(np.float32) for length in lengths]
+        for axis, onesided, inverse in ((1, 0, 0), (1, 1, 0), (-2, 0, 1), (2, 0, 0)):
+            if parts == 2 and onesided:
+                continue
+            attributes = f"axis = {axis}, onesided = {onesided}, inverse = {inverse}"
+            for cut in (None, 4):
+                text = f"g (float[2,n,3,{parts}] x) => (float[a,b,c,2] y) {{ y = DFT <{attributes}> (x) }}"
+                if cut:
+                    text = text.replace("x) => (float[a,b,c,2] y) {", "x) => (float[a,b,c,2] y) <int64 n = {4}> {").replace("(x) }", "(x, n) }")
+                expected = [transform(signal, cut, axis, onesided, inverse) for signal in signals]
+                compare(report, text, 17, (16, 13), [{"x": signal} for signal in signals], expected, TOLERANCE)
+    # A computed axis.
+    signal = random.normal(size=(2, 5, 3, 1)).astype(np.float32)
+    feeds = [{"x": signal, "a": np.array(axis, np.int64)} for axis in (0, 1, 2, -2, -4)]
+    expected = [transform(signal, None, int(feed["a"]), 0, 0) for feed in feeds]
+    compare(report, "g (float[2,5,3,1] x, int64 a) => (float[p,q,r,2] y) { y = DFT (x, , a) }", 20, (19, 17, 16), feeds, expected, TOLERANCE)
+
+
+def transform(signal, length, axis, onesided, inverse):
+    values = signal[..., 0] + (1j * signal[..., 1] if signal.shape[-1] == 2 else 0)
+    axis = axis % signal.ndim
+    result = (np.fft.ifft if inverse else np.fft.fft)(values, length, axis)
+    if onesided:
+        result = result.take(range(result.shape[axis] // 2 + 1), axis)
+    return np.stack([result.real, result.imag], -1).astype(np.float32)
+
+
+def grids(report):
+    """Points inside, outside, far outside and on the borders of images, of which some are one pixel wide."""
+    random = np.random.default_rng(0)
+    for sizes, points in (((4, 5), (3, 6)), ((1, 4), (2, 2)), ((3, 4, 2), (2, 3, 2))):
+        image = random.normal(size=(2, 3, *sizes)).astype(np.float32)
+        grid = random.uniform(-1.3, 1.3, size=(2, *points, len(sizes))).astype(np.float32)
+        corners = np.resize(np.array([-1, 1, 0, -3.7, 2.9, -1.2], np.float32), grid.shape)
+        for mode in ("nearest", "linear", "cubic"):
+            for padding in ("zeros", "border", "reflection"):
+                for aligned in (0, 1):
+                    if mode == "cubic" and (len(sizes) == 3 or padding == "border"):
+                        continue  # No expansion.
+                    if padding == "reflection" and aligned and 1 in sizes:
+                        continue  # onnxruntime divides by the length of zero between the borders.
+                    attributes = f'mode = "{mode}", padding_mode = "{padding}", align_corners = {aligned}'
+                    dims = [f"float[n,{','.join('abcdefgh'[start : start + len(sizes) + 1])}]" for start in (0, 4)]
+                    result = f"float[n,k,{','.join('xyz'[: len(sizes)])}]"
+                    text = f"g ({dims[0]} x, {dims[1]} g) => ({result} y) {{ y = GridSample <{attributes}> (x, g) }}"
+                    # Points that are rounded to the other pixel are as right.
+                    feeds = [{"x": image, "g": each} for each in ((grid,) if mode == "nearest" else (grid, corners))]
+                    compare(report, text, 20, (19, 15, 13, 11), feeds, None, TOLERANCE)
+
+
+def affine_grids(report):
+    random = np.random.default_rng(0)
+    for sizes in ((2, 3, 4, 5), (1, 1, 2, 3), (2, 3, 4, 5, 6), (1, 2, 1, 3, 2)):
+        rank = len(sizes) - 2
+        feeds = [{"t": random.normal(size=(sizes[0], rank, rank + 1)).astype(np.float32), "s": np.array(sizes, np.int64)}]
+        # With corners, onnxruntime puts a single layer in the middle, and ONNX's definition at the start.
+        for aligned in (0, 1) if 1 not in sizes[2:] else (0,):
+            dims = ",".join("abcde"[: rank + 2])
+            text = f"""g (float[n,{rank},{rank + 1}] t, int64[{rank + 2}] s) => (float[{dims}] y) {{
+                y = AffineGrid <align_corners = {aligned}> (t, s) }}"""
+            compare(report, text, 20, (19, 17, 13), feeds, None, TOLERANCE)
+
+
+def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0):
     """Converts a graph, and runs it: the outputs are those that are expected, or those from before."""
     with scratch_folder() as folder:
         path = folder / "model.onnx"
         onnx.save(onnx.parser.parse_model(f'<ir_version: 5, opset_import: ["": {opset}]> {graph}'), path)
         expected = expected or [run_model(path, feed, "onnxruntime")[0] for feed in feeds]
         for target in targets:
-            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected)
+            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected, tolerance)
             report.case(f"{graph} from opset {opset} to {target}", problem)
 
 
-def compare_converted(path, target, output, feeds, expected):
+def compare_converted(path, target, output, feeds, expected, tolerance):
     done = recast("convert", path, "--opset", str(target), "-o", output)
     if done.returncode != 0:
         return done.stdout + done.stderr
@@ -125,9 +218,16 @@ def compare_converted(path, target, output, feeds, expected):
     wrong = []
     for feed, wanted in zip(feeds, expected):
         found = ran(output, feed)
-        if not isinstance(found, np.ndarray) or not same_value(np.asarray(wanted), found):
+        if not isinstance(found, np.ndarray) or not is_equal(np.asarray(wanted), found, tolerance):
             wrong.append(f"{feed}: {found}, expected {wanted}")
     return wrong and f"{len(wrong)} of {len(feeds)} differ: {wrong[0][:600]}"
+
+
+def is_equal(wanted, found, tolerance):
+    """To the bit, or within a tolerance."""
+    if not tolerance or wanted.shape != found.shape or wanted.dtype != found.dtype:
+        return same_value(wanted, found)
+    return np.allclose(wanted, found, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def ran(path, feed):

@@ -3,7 +3,7 @@
 use super::check;
 use super::context::{Context, Made};
 use super::expanded::Exactness;
-use super::expansions::{Expansion, local_name};
+use super::expansions::{Expansion, local_name, local_output_name};
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
@@ -75,14 +75,14 @@ fn typed_name(known: &Known, name: &str) -> String {
 }
 
 /// The formal outputs that the node has, with their names.
-fn outputs(cx: &Context) -> HashMap<&'static str, String> {
+fn outputs(cx: &Context) -> HashMap<String, String> {
     let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-    present.filter_map(|index| Some((cx.schema.output(index)?.name, cx.node.output[index].clone()))).collect()
+    present.filter_map(|index| Some((local_output_name(cx, index)?, cx.node.output[index].clone()))).collect()
 }
 
 /// The nodes on which outputs of the node depend.
 fn used_nodes(cx: &Context, model: &Model) -> Vec<NodeProto> {
-    let mut wanted: HashSet<String> = outputs(cx).into_keys().map(str::to_owned).collect();
+    let mut wanted: HashSet<String> = outputs(cx).into_keys().collect();
     let mut used: Vec<NodeProto> = Vec::new();
     for node in without_identities(cx, model).into_iter().rev() {
         if node.output.iter().any(|name| wanted.contains(name)) {
@@ -149,7 +149,7 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
 /// Gives inputs and outputs the names of the node, and everything else names that are new. The node that computes the first output
 /// inherits name, doc string and metadata.
 fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
-    let mut names: HashMap<String, String> = outputs(cx).into_iter().map(|(formal, name)| (formal.to_owned(), name)).collect();
+    let mut names: HashMap<String, String> = outputs(cx);
     for (index, name) in cx.node.input.iter().enumerate() {
         names.extend(local_name(cx, index).map(|local| (local, name.clone())));
     }

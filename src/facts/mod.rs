@@ -16,6 +16,7 @@
 
 pub mod infer;
 mod implied;
+mod microsoft;
 mod needs;
 mod runtimes;
 mod schema;

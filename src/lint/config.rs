@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::{Layer, Selector, Severity};
 use crate::error::{Classified, ErrorKind};
+use crate::facts::{Target, target};
 
 /// The file's name.
 const NAME: &str = "recast.toml";
@@ -68,6 +69,31 @@ struct Table {
     per_file_ignores: Map<Vec<Selector>>,
     exclude: Vec<String>,
     fail_on: Option<Severity>,
+    target: Targets,
+}
+
+/// A runtime, or a list of runtimes.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected RUNTIME@VERSION or a list of these, for instance \"onnxruntime@1.17\"")]
+enum Targets {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Targets {
+    fn default() -> Targets {
+        Targets::Several(Vec::new())
+    }
+}
+
+impl Targets {
+    fn read(self) -> Result<Vec<&'static Target>, String> {
+        let names = match self {
+            Targets::One(name) => vec![name],
+            Targets::Several(names) => names,
+        };
+        names.iter().map(|name| target(name)).collect()
+    }
 }
 
 type Map<T> = std::collections::BTreeMap<String, T>;
@@ -85,13 +111,14 @@ impl Config {
         let pattern = |text: &str| FilePattern::new(folder, text).map_err(|what| bad(what.to_string()));
         let severity =
             |(name, severity): (String, Severity)| Ok((name.parse().map_err(|error| bad(format!("{error}")))?, severity));
-        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on } = lint;
+        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target } = lint;
         Ok(Config {
             layer: Layer {
                 select,
                 extend_select,
                 ignore,
                 severity: severities.into_iter().map(severity).collect::<Result<_, BadConfig>>()?,
+                targets: target.read().map_err(|what| bad(format!("target: {what}")))?,
             },
             per_file_ignores: per_file_ignores
                 .into_iter()

@@ -92,7 +92,7 @@ struct Found {
 
 /// The findings to report, in the order of the document.
 fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
-    let subject = Subject::new(model, noqa::unknown_rules);
+    let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
     let mut found = Vec::new();
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);

@@ -76,6 +76,8 @@ pub enum Selected {
     ByDefault,
     /// If it is selected.
     OnRequest,
+    /// If a runtime is given that has to load the model.
+    WithTarget,
 }
 
 impl Rule {

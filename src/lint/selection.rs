@@ -5,11 +5,13 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::{RULES, Rule, Selected, Severity};
+use crate::facts::Target;
 
-/// The enabled rules, with their severities.
+/// The enabled rules with their severities, and the runtimes that have to load the models.
 #[derive(Clone, Debug)]
 pub struct Selection {
     rules: Vec<(&'static Rule, Severity)>,
+    targets: Vec<&'static Target>,
 }
 
 /// A rule, or all rules whose codes have a prefix: `RC101`, `RC1`, `ALL`, or a rule's name.
@@ -36,6 +38,8 @@ pub struct Layer {
     pub ignore: Vec<Selector>,
     /// Overrides severities. The longer code takes precedence.
     pub severity: Vec<(Selector, Severity)>,
+    /// Replaces the runtimes that have to load the models, and adds the rules about them.
+    pub targets: Vec<&'static Target>,
 }
 
 impl Selection {
@@ -44,20 +48,28 @@ impl Selection {
     pub fn of<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Selection {
         let mut state: Vec<(&Rule, bool, Severity)> =
             RULES.iter().map(|&rule| (rule, rule.selected == Selected::ByDefault, rule.severity)).collect();
+        let mut targets = &[][..];
         for layer in layers {
+            targets = if layer.targets.is_empty() { targets } else { &layer.targets };
             for (rule, selected, severity) in &mut state {
                 *selected = layer.selects(rule).unwrap_or(*selected);
                 *severity = layer.severity_of(rule).unwrap_or(*severity);
             }
         }
         let selected = state.into_iter().filter(|(_, selected, _)| *selected);
-        Selection { rules: selected.map(|(rule, _, severity)| (rule, severity)).collect() }
+        Selection { rules: selected.map(|(rule, _, severity)| (rule, severity)).collect(), targets: targets.to_vec() }
     }
 
     /// The rules, sorted by code.
     #[must_use]
     pub fn rules(&self) -> &[(&'static Rule, Severity)] {
         &self.rules
+    }
+
+    /// The runtimes that have to load the models.
+    #[must_use]
+    pub fn targets(&self) -> &[&'static Target] {
+        &self.targets
     }
 
     /// The selection with a rule of another crate, at its default severity.
@@ -71,7 +83,7 @@ impl Selection {
     #[must_use]
     pub fn without(&self, ignored: &[Selector]) -> Selection {
         let left = self.rules.iter().filter(|(rule, _)| !ignored.iter().any(|selector| selector.matches(rule)));
-        Selection { rules: left.copied().collect() }
+        Selection { rules: left.copied().collect(), targets: self.targets.clone() }
     }
 }
 
@@ -84,7 +96,9 @@ impl Default for Selection {
 impl Layer {
     /// Whether the layer selects or ignores a rule; `None` if it does neither.
     fn selects(&self, rule: &Rule) -> Option<bool> {
+        let by_target = rule.selected == Selected::WithTarget && !self.targets.is_empty();
         let on = longest(self.select.iter().flatten().chain(&self.extend_select), rule);
+        let on = on.max(by_target.then_some(rule.code.len()));
         let off = longest(&self.ignore, rule);
         match (on, off) {
             (None, None) => self.select.as_ref().map(|_| false),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::Finding;
 use crate::cast::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
+use crate::facts::Target;
 use crate::facts::infer::{Inferred, infer};
 use crate::folding;
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
@@ -18,6 +19,8 @@ pub struct Subject<'m> {
     /// The model.
     pub model: &'m Model,
     inferred: OnceCell<Inferred>,
+    /// The runtimes that have to load the model.
+    pub(super) targets: &'m [&'static Target],
     casts: Vec<ResolvedCast<'m>>,
     /// By result: the index of the cast.
     casts_by_output: HashMap<ValueId, usize>,
@@ -80,10 +83,11 @@ pub struct Chain<'s, 'm> {
 
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
-    pub(super) fn new(model: &'m Model, unknown_rules: UnknownRules) -> Subject<'m> {
+    pub(super) fn new(model: &'m Model, targets: &'m [&'static Target], unknown_rules: UnknownRules) -> Subject<'m> {
         let mut subject = Subject {
             model,
             inferred: OnceCell::new(),
+            targets,
             casts: Vec::new(),
             casts_by_output: HashMap::new(),
             allowance: RefCell::default(),

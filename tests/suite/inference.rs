@@ -58,13 +58,38 @@ fn shapes_follow_from_shapes() {
             r#"<ir_version: 10, opset_import: ["": 21]> g (float[n,3,4] x, int64[2] i, int64 l, float[2] f, bool c) => (y)
                <float[4] v = {{1, 2, 3, 4}}, float[3,4] w = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, int64[1] k = {{2}}, int64[3] r = {{1, 2, 1}}> {{ {nodes} }}"#
         );
-        let graph = Model::new(model(&source)).unwrap();
-        let known = infer(&graph).of(graph.lookup(ScopeId::MAIN, "y").unwrap()).clone();
-        let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
-        let shape = known
-            .shape
-            .map_or_else(|| "?".to_owned(), |shape| format!("[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(", ")));
-        let found = format!("{} {shape}", known.value_type.map_or_else(|| "?".to_owned(), |known| known.to_string()));
+        let found = inferred(&source);
+        if found != expected {
+            failures.push(format!("{nodes}: {found}, not {expected}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// What onnxruntime computes is compared by the conformance check `inference`.
+#[test]
+fn operators_of_onnxruntime_have_types_and_shapes() {
+    const CASES: [(&str, &str); 12] = [
+        ("y = com.microsoft.Gelu (x)", "tensor(float16) [?, 3, 4]"),
+        ("a, b, c, y = com.microsoft.SkipLayerNormalization (x, x, v)", "tensor(float16) [?, 3, 4]"),
+        ("a, y = com.microsoft.SkipLayerNormalization (x, x, v)", "tensor(float) ?"),
+        ("y = com.microsoft.FusedMatMul <transB = 1> (x, x)", "tensor(float16) [?, 3, 3]"),
+        ("y = com.microsoft.FusedMatMul <transBatchA = 1> (x, x)", "tensor(float16) ?"),
+        ("y = com.microsoft.MatMulNBits <K = 4, N = 7> (x, q, s)", "tensor(float16) [?, 3, 7]"),
+        ("y = com.microsoft.Attention <num_heads = 1> (x, w)", "tensor(float16) [?, 3, 2]"),
+        ("y = com.microsoft.MultiHeadAttention <num_heads = 1> (x, x, w3)", "tensor(float16) [?, 3, 6]"),
+        ("y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> (x)", "tensor(float16) [?, 3, 2]"),
+        ("y = com.microsoft.QuantizeLinear (x, s)", "tensor(uint8) [?, 3, 4]"),
+        ("a, y = com.microsoft.EmbedLayerNormalization (i, , w)", "tensor(int32) [2]"),
+        ("y = com.microsoft.NoOperator (x)", "? ?"),
+    ];
+    let mut failures = Vec::new();
+    for (nodes, expected) in CASES {
+        let source = format!(
+            r#"<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]> g (float16[n,3,4] x, float16[4,6] w, float16[n,4,6] w3,
+               float16[4] v, uint8[7,1,2] q, float16 s, int32[2,5] i) => (y) {{ {nodes} }}"#
+        );
+        let found = inferred(&source);
         if found != expected {
             failures.push(format!("{nodes}: {found}, not {expected}"));
         }
@@ -98,4 +123,14 @@ fn types_of_labels_follow_from_attributes() {
         }
     }
     expect_no_failures(failures);
+}
+
+/// Type and shape of the value `y`.
+fn inferred(source: &str) -> String {
+    let graph = Model::new(model(source)).unwrap();
+    let known = infer(&graph).of(graph.lookup(ScopeId::MAIN, "y").unwrap()).clone();
+    let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
+    let shape =
+        known.shape.map_or_else(|| "?".to_owned(), |shape| format!("[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(", ")));
+    format!("{} {shape}", known.value_type.map_or_else(|| "?".to_owned(), |known| known.to_string()))
 }

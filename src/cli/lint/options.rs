@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
 use crate::cli::files;
 use crate::cli::prepare::Freeze;
+use crate::facts;
 use crate::lint::{FilePattern, Selector, Severity};
 use crate::report::LintFormat;
 
@@ -31,6 +32,7 @@ A recast.toml:
   ignore = [\"RC103\"]
   exclude = [\"third_party\"]
   fail-on = \"error\"
+  target = \"onnxruntime@1.17\"
   [lint.severity]
   RC101 = \"error\"
   [lint.per-file-ignores]
@@ -70,6 +72,9 @@ pub struct Lint {
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
+    /// Report models that these runtimes cannot load (RC501), such as `onnxruntime@1.17`; `recast targets` lists them
+    #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',', value_parser = facts::target)]
+    pub(super) target: Vec<&'static facts::Target>,
     /// Ignore `recast.noqa` entries in models
     #[arg(long)]
     pub(super) ignore_noqa: bool,

@@ -46,6 +46,7 @@ impl Settings {
                 extend_select: lint.extend_select.clone(),
                 ignore: lint.ignore.clone(),
                 severity: lint.severity.clone(),
+                targets: lint.target.clone(),
             },
             per_file_ignores: lint
                 .per_file_ignores

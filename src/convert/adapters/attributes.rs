@@ -5,9 +5,10 @@ use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{
-    BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+    self, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
 };
 use super::super::reason::Reason;
+use super::computed_axes;
 use crate::dtype::Class;
 use crate::facts::ValueType;
 
@@ -158,10 +159,17 @@ fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
+/// 1. A constant axis. 2. A computed one: the input is reshaped so that this axis is the second of four.
 fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axis = match cx.input(2) {
         None => -2,
-        Some(_) => *cx.read_ints(2)?.first().ok_or_else(|| NodeInvalid.because("the input `axis` is empty"))?,
+        Some(_) => match cx.read_ints(2) {
+            Err(reason) if matches!(reason.code, Code::NotConstant | Code::Overridable) => {
+                let is_real = cx.int_or("inverse", 0)? != 0 && cx.int_or("onesided", 0)? != 0;
+                return computed_axes::transform(cx, 2, if is_real { 1 } else { 2 }, reason);
+            }
+            axes => *axes?.first().ok_or_else(|| NodeInvalid.because("the input `axis` is empty"))?,
+        },
     };
     cx.take_input(2);
     cx.set_int("axis", axis);

@@ -86,6 +86,36 @@ pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
     Ok(())
 }
 
+/// A transform along a computed axis of a known shape, except the last: the input is reshaped to four axes, of which the second is
+/// transformed, and the result to the selected shape. The last dimension of the result is `parts`.
+pub(super) fn transform(cx: &mut Context, axis: usize, parts: i64, reason: Reason) -> Result<(), Reason> {
+    let dims = cx.known_input(0).static_shape().filter(|dims| dims.len() > 1 && !dims.contains(&0));
+    let (Some(dims), Some(axes)) = (dims, cx.input(axis).map(str::to_owned)) else { return Err(reason) };
+    let rank = dims.len();
+    let Some(selection) = Selection::new(cx, &axes, rank, 1) else { return Err(reason) };
+    let product = |dims: Option<&[i64]>| dims.map_or(1, |dims| dims.iter().product::<i64>());
+    let four = |axes: &[usize]| {
+        let axis = axes[0];
+        vec![product(dims.get(..axis)), dims[axis], product(dims.get(axis + 1..rank - 1)), dims[rank - 1]]
+    };
+    let four = selection.row(cx, 4, four, "four");
+    // The length of the transformed axis is what remains.
+    let row = |axes: &[usize]| {
+        let dim = |(axis, &dim): (usize, &i64)| if axis == axes[0] { -1 } else { dim };
+        dims[..rank - 1].iter().enumerate().map(dim).chain([parts]).collect()
+    };
+    let shape = selection.row(cx, rank, row, "shape");
+    let data = cx.node.input[0].clone();
+    let known = Known { value_type: cx.input_type(0), shape: Some(vec![None, None, None, dims.last().copied()]) };
+    let flat = cx.add_before("Reshape", &[&data, &four], Vec::new(), "four_axes", known);
+    cx.take_input(axis);
+    cx.set_input(0, &flat);
+    cx.set_int("axis", 1);
+    let known = Known { value_type: cx.output_type(0), shape: Some(vec![None, None, None, Some(parts)]) };
+    cx.add_after("Reshape", &[&shape], Vec::new(), "flat", known);
+    Ok(())
+}
+
 /// The number of a row for every combination of axes, negative ones included.
 struct Selection {
     index: String,

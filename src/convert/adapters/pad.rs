@@ -4,8 +4,10 @@ use super::super::adapter::Action::{Rename, Run, ToAttribute, ToInput};
 use super::super::adapter::{Adapter, Kind, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Code::{self, AttributeUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
+use crate::dtype::DType;
+use crate::facts::infer::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Pad"], 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
@@ -48,7 +50,14 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_none() {
         return Ok(());
     }
-    let (axes, pads, rank) = (cx.read_ints(3)?, cx.read_ints(1)?, cx.rank(0)?);
+    let rank = cx.rank(0)?;
+    let (axes, pads) = match (cx.read_ints(3), cx.read_ints(1)) {
+        (Ok(axes), Ok(pads)) => (axes, pads),
+        (Err(reason), _) | (_, Err(reason)) => match reason.code {
+            Code::NotConstant | Code::Overridable => return place_pads(cx, rank as i64),
+            _ => return Err(reason),
+        },
+    };
     let axes = cx.axes_from_front(axes)?;
     if pads.len() != 2 * axes.len() || axes.iter().any(|&axis| axis >= rank as i64) {
         return Err(NodeInvalid.because("the inputs `pads` and `axes` do not match"));
@@ -62,6 +71,26 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
     cx.take_input(1);
     let name = cx.constant_int_list("pads", &all);
     cx.set_input(1, &name);
+    Ok(())
+}
+
+/// Computed pads are placed at the positions that computed axes state: `axis` and `rank + axis`.
+fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
+    let (pads, mut axes) = (cx.node.input[1].clone(), cx.node.input[3].clone());
+    let list = |length: Option<i64>| Known { shape: Some(vec![length]), ..Known::tensor(DType::Int64) };
+    if cx.dtype(3)? != DType::Int64 {
+        let to = vec![make::int("to", DType::Int64.number().into())];
+        axes = cx.add_before("Cast", &[&axes], to, "axes", list(None));
+    }
+    let rank_name = cx.constant_int_list("rank", &[rank]);
+    let zeros = cx.constant_int_list("zeros", &vec![0; 2 * rank as usize]);
+    // The sign of the remainder is that of the divisor.
+    let first = cx.add_before("Mod", &[&axes, &rank_name], Vec::new(), "from_front", list(None));
+    let second = cx.add_before("Add", &[&first, &rank_name], Vec::new(), "at_end", list(None));
+    let places = cx.add_before("Concat", &[&first, &second], vec![make::int("axis", 0)], "places", list(None));
+    let placed = cx.add_before("ScatterElements", &[&zeros, &places, &pads], Vec::new(), "pads", list(Some(2 * rank)));
+    cx.take_input(3);
+    cx.set_input(1, &placed);
     Ok(())
 }
 

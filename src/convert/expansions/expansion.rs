@@ -49,7 +49,16 @@ pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
 
 /// The name of an input in a body: that of the schema, and a number if the formal input is repeated.
 pub(in crate::convert) fn local_name(cx: &Context, index: usize) -> Option<String> {
-    let name = cx.schema.input(index)?.name;
-    let first = (0..index).find(|&other| cx.schema.input(other).is_some_and(|formal| formal.name == name));
+    numbered(index, |index| Some(cx.schema.input(index)?.name))
+}
+
+/// The name of an output in a body, in the same way.
+pub(in crate::convert) fn local_output_name(cx: &Context, index: usize) -> Option<String> {
+    numbered(index, |index| Some(cx.schema.output(index)?.name))
+}
+
+fn numbered(index: usize, formal: impl Fn(usize) -> Option<&'static str>) -> Option<String> {
+    let name = formal(index)?;
+    let first = (0..index).find(|&other| formal(other) == Some(name));
     Some(first.map_or_else(|| name.to_owned(), |first| format!("{name}_{}", index - first)))
 }

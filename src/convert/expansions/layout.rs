@@ -1,11 +1,11 @@
 //! Operators that repeat or regroup elements.
 
-use super::{Expansion, exact};
+use super::{Expansion, exact, local_output_name};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten)];
+pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten), exact("Split", 13, split)];
 
 /// 1. One element: repeated as often as each dimension says. 2. Known shapes: repeated along the dimensions of one.
 fn expand(cx: &Context) -> Result<String, Reason> {
@@ -69,4 +69,28 @@ fn flatten(cx: &Context) -> Result<String, Reason> {
         "shape = Constant <value = int64[2] {{{rows}, {columns}}}> ()
          output = Reshape (input, shape)"
     ))
+}
+
+/// Parts of computed lengths: slices, each of which begins where the one before ends. A constant becomes an attribute instead.
+fn split(cx: &Context) -> Result<String, Reason> {
+    if cx.input(1).is_none() {
+        return Err(ShapeUnknown.because("the lengths of the parts are not an input"));
+    }
+    let axis = cx.int_or("axis", 0)?;
+    let mut body = format!(
+        "axes = Constant <value = int64[1] {{{axis}}}> ()
+         end_0 = Constant <value = int64[1] {{0}}> ()\n"
+    );
+    for part in 0..cx.node.output.len() {
+        let output = local_output_name(cx, part).unwrap_or_default();
+        body += &format!(
+            "index_{part} = Constant <value = int64[1] {{{part}}}> ()
+             length_{part} = Gather <axis: int = 0> (split, index_{part})
+             end_{} = Add (end_{part}, length_{part})
+             {output} = Slice (input, end_{part}, end_{}, axes)\n",
+            part + 1,
+            part + 1
+        );
+    }
+    Ok(body)
 }

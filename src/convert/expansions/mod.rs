@@ -12,18 +12,21 @@ mod comparison;
 mod crop;
 mod einsum;
 mod expansion;
+mod fourier;
 mod gather;
+mod grid;
 mod layout;
 mod loss;
 mod normalization;
 mod pooling;
+mod random;
 mod recurrence;
 mod rotary;
 mod scatter;
 mod trilu;
 mod window;
 
-pub(super) use expansion::{Expansion, local_name};
+pub(super) use expansion::{Expansion, local_name, local_output_name};
 use expansion::{axes_from, by_definition, exact, fill, number, type_of};
 
 use crate::facts::Schema;
@@ -37,11 +40,14 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
     einsum::EXPANSIONS,
+    fourier::EXPANSIONS,
     gather::EXPANSIONS,
+    grid::EXPANSIONS,
     layout::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
     pooling::EXPANSIONS,
+    random::EXPANSIONS,
     recurrence::EXPANSIONS,
     rotary::EXPANSIONS,
     scatter::EXPANSIONS,

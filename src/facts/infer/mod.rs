@@ -8,6 +8,7 @@
 mod element;
 mod ints;
 mod known;
+mod microsoft;
 mod ml;
 mod shape;
 mod view;

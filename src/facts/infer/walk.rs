@@ -5,6 +5,7 @@
 use super::element;
 use super::ints;
 use super::known::{Ints, Known, NOTHING, Shape, is_kept};
+use super::microsoft::{self, Call};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;
@@ -233,6 +234,10 @@ impl<'w, 'm> Walk<'w, 'm> {
         }
         let schema = model.opset(id.scope, domain).and_then(|opset| facts::schema(domain, node.op_type(), opset));
         let outputs = match (schema, domain, node.op_type()) {
+            (None, "com.microsoft", _) => {
+                self.inner(id, &[]);
+                microsoft::outputs(&Call { model, id, node, inputs: self.inputs(id) })
+            }
             (None, _, _) => {
                 self.inner(id, &[]);
                 Vec::new()

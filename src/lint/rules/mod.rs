@@ -32,6 +32,7 @@ mod same_cast_twice;
 mod sign_changing_chain;
 mod string_cast_not_portable;
 mod to_has_wrong_kind;
+mod too_new_for_target;
 mod words;
 
 use super::Rule;
@@ -72,6 +73,8 @@ pub static RULES: &[&Rule] = &[
     &redundant_cast::RULE,
     &collapsible_chain::RULE,
     &same_cast_twice::RULE,
+    // RC5: runtimes.
+    &too_new_for_target::RULE,
 ];
 
 /// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of

@@ -9,7 +9,11 @@ use crate::shown::{Document, PLAIN, STRONG, Shown};
 /// The documentation of a rule for people, in Markdown; wrapped if a width is given.
 #[must_use]
 pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
-    let selected = if rule.selected == Selected::ByDefault { "enabled by default" } else { "on request" };
+    let selected = match rule.selected {
+        Selected::ByDefault => "enabled by default",
+        Selected::OnRequest => "on request",
+        Selected::WithTarget => "enabled by a target",
+    };
     let Rule { code, name, severity, .. } = rule;
     let mut text = Shown::default();
     text.push_styled_line(&[(STRONG, &format!("# {code} {name}"))]);
@@ -56,7 +60,11 @@ pub fn rules_text() -> Shown {
     let mut text = Shown::default();
     let longest = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     for rule in RULES {
-        let default = if rule.selected == Selected::ByDefault { "default" } else { "" };
+        let default = match rule.selected {
+            Selected::ByDefault => "default",
+            Selected::OnRequest => "",
+            Selected::WithTarget => "target",
+        };
         let Rule { code, name, severity, .. } = rule;
         text.push_line(format_args!("{code}  {name:longest$}  {severity:7}  {default:7}  {}", rule.summary()));
     }

@@ -373,13 +373,6 @@ fn recurrent_networks_and_others() {
             "y, h = GRU <hidden_size: int = 1, output_sequence: int = 1, direction: string = \"forward\"> (x, w, r)",
         ),
         case(
-            14,
-            "(float[1,1,1] x, float[1,1,1] w, float[1,1,1] r) => (float y)",
-            "y = RNN <hidden_size = 1, layout = 1> (x, w, r)",
-            7,
-            "no: `layout` is not supported by RNN before opset 14",
-        ),
-        case(
             5,
             "(float[2] x) => (float[2] y)",
             "y = Selu <consumed_inputs = [0]> (x)",

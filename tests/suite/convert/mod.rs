@@ -3,6 +3,7 @@
 mod axes;
 mod cast_matrix;
 mod command;
+mod computed;
 mod constants;
 mod counted;
 mod expansions;

@@ -681,4 +681,16 @@ pub const FIXTURES: &[Fixture] = &[
                 u = Cast <to = 19, saturate = 0> (x)
             }"#,
     },
+    Fixture {
+        code: "RC501",
+        shows: "opset and IR version; the target is onnxruntime 1.17",
+        bad: r#"<ir_version: 10, opset_import: ["": 21, "ai.onnx.ml": 4]>
+            g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+        findings: &[
+            ("model", "opset 21 of ai.onnx is not supported by onnxruntime 1.17; its newest is 20"),
+            ("model", "IR version 10 is not supported by onnxruntime 1.17; its newest is 9"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 20, "ai.onnx.ml": 4]>
+            g (float[4] x) => (float[4] y) { y = Relu (x) }"#,
+    },
 ];

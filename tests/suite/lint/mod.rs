@@ -8,16 +8,19 @@ mod formats;
 mod noqa;
 mod properties;
 mod selection;
+mod targets;
 
+use onnx_recast::internals::facts::target;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
 
 use crate::support::model;
 
-/// A selection of these codes alone.
+/// A selection of these codes alone; rules about runtimes have one.
 pub fn selecting(codes: &str) -> Selection {
     let select = codes.split(',').map(|code| code.parse().expect("a code")).collect();
-    Selection::of([&Layer { select: Some(select), ..Layer::default() }])
+    let targets = if codes == "RC501" { vec![target("onnxruntime@1.17").expect("a target")] } else { Vec::new() };
+    Selection::of([&Layer { select: Some(select), targets, ..Layer::default() }])
 }
 
 /// The lint job of tests with models in memory.

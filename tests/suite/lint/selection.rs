@@ -50,7 +50,7 @@ fn longer_codes_and_later_layers_take_precedence() {
                 select: select.map(selectors),
                 extend_select: selectors(extend),
                 ignore: selectors(ignore),
-                severity: Vec::new(),
+                ..Layer::default()
             })
             .collect();
         let found = codes(&Selection::of(&layers)).join(" ");

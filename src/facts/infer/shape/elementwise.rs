@@ -1,6 +1,6 @@
 //! Operators on single elements: the shape is that of the input, or that to which the inputs broadcast.
 
-use super::super::known::Shape;
+use super::super::known::{Known, Shape};
 use super::super::view::View;
 use super::dims::{Shapes, broadcast};
 
@@ -118,6 +118,11 @@ const BROADCASTS: &[&str] = &[
     "Where",
     "Xor",
 ];
+
+/// The shape to which two values broadcast.
+pub(in super::super) fn broadcast_known(left: &Known, right: &Known) -> Option<Shape> {
+    Some(broadcast(left.shape.as_ref()?, right.shape.as_ref()?))
+}
 
 fn elementwise(view: &View) -> Option<Shape> {
     // Before opset 7 the second operand was broadcast to the shape of the first.

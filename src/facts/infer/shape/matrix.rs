@@ -20,7 +20,8 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     Some(vec![shape])
 }
 
-fn multiplied(left: &Shape, right: &Shape) -> Option<Shape> {
+/// The shape of a product of matrices.
+pub(in super::super) fn multiplied(left: &Shape, right: &Shape) -> Option<Shape> {
     // A vector is a row on the left and a column on the right; its added dimension is removed again.
     let (rows, left) = match left.as_slice() {
         [] => return None,

@@ -15,7 +15,9 @@ mod models;
 mod reduction;
 mod values;
 
+pub(super) use elementwise::broadcast_known;
 pub(super) use layout::slice_length;
+pub(super) use matrix::multiplied;
 pub(super) use values::{range_length, shape_range};
 
 use super::view::View;
