@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Layer, Selector, Severity};
 use crate::error::{Classified, ErrorKind};
-use crate::facts::{Target, target};
+use crate::facts::{Runtime, UnknownRuntime};
 
 /// The file's name.
 const NAME: &str = "recast.toml";
@@ -87,12 +87,12 @@ impl Default for Targets {
 }
 
 impl Targets {
-    fn read(self) -> Result<Vec<&'static Target>, String> {
+    fn read(self) -> Result<Vec<Runtime>, String> {
         let names = match self {
             Targets::One(name) => vec![name],
             Targets::Several(names) => names,
         };
-        names.iter().map(|name| target(name)).collect()
+        names.iter().map(|name| name.parse().map_err(|unknown: UnknownRuntime| unknown.to_string())).collect()
     }
 }
 

@@ -5,13 +5,13 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::{RULES, Rule, Selected, Severity};
-use crate::facts::Target;
+use crate::facts::Runtime;
 
 /// The enabled rules with their severities, and the runtimes that have to load the models.
 #[derive(Clone, Debug)]
 pub struct Selection {
     rules: Vec<(&'static Rule, Severity)>,
-    targets: Vec<&'static Target>,
+    targets: Vec<Runtime>,
 }
 
 /// A rule, or all rules whose codes have a prefix: `RC101`, `RC1`, `ALL`, or a rule's name.
@@ -39,7 +39,7 @@ pub struct Layer {
     /// Overrides severities. The longer code takes precedence.
     pub severity: Vec<(Selector, Severity)>,
     /// Replaces the runtimes that have to load the models, and adds the rules about them.
-    pub targets: Vec<&'static Target>,
+    pub targets: Vec<Runtime>,
 }
 
 impl Selection {
@@ -68,7 +68,7 @@ impl Selection {
 
     /// The runtimes that have to load the models.
     #[must_use]
-    pub fn targets(&self) -> &[&'static Target] {
+    pub fn targets(&self) -> &[Runtime] {
         &self.targets
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Finding;
 use crate::cast::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
-use crate::facts::Target;
+use crate::facts::Runtime;
 use crate::facts::infer::{Inferred, infer};
 use crate::folding;
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
@@ -20,7 +20,7 @@ pub struct Subject<'m> {
     pub model: &'m Model,
     inferred: OnceCell<Inferred>,
     /// The runtimes that have to load the model.
-    pub(super) targets: &'m [&'static Target],
+    pub(super) targets: &'m [Runtime],
     casts: Vec<ResolvedCast<'m>>,
     /// By result: the index of the cast.
     casts_by_output: HashMap<ValueId, usize>,
@@ -83,7 +83,7 @@ pub struct Chain<'s, 'm> {
 
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
-    pub(super) fn new(model: &'m Model, targets: &'m [&'static Target], unknown_rules: UnknownRules) -> Subject<'m> {
+    pub(super) fn new(model: &'m Model, targets: &'m [Runtime], unknown_rules: UnknownRules) -> Subject<'m> {
         let mut subject = Subject {
             model,
             inferred: OnceCell::new(),

@@ -6,9 +6,9 @@ use anstream::ColorChoice;
 use clap::{Args, ValueEnum};
 
 use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
+use crate::Runtime;
 use crate::cli::files;
 use crate::cli::prepare::Freeze;
-use crate::facts;
 use crate::lint::{FilePattern, Selector, Severity};
 use crate::report::LintFormat;
 
@@ -73,8 +73,8 @@ pub struct Lint {
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
     /// Report models that these runtimes cannot load (RC501), such as `onnxruntime@1.17`; `recast targets` lists them
-    #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',', value_parser = facts::target)]
-    pub(super) target: Vec<&'static facts::Target>,
+    #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
+    pub(super) target: Vec<Runtime>,
     /// Ignore `recast.noqa` entries in models
     #[arg(long)]
     pub(super) ignore_noqa: bool,

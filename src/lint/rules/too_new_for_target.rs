@@ -45,7 +45,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
         if let Some(opset) = opset.filter(|&opset| opset > target.opset) {
             findings.push(format!("opset {opset} of ai.onnx is not supported by {target}; its newest is {}", target.opset));
         }
-        if let Some(newest) = target.ir.filter(|&newest| ir_version > newest) {
+        if let Some(newest) = target.ir_version.filter(|&newest| ir_version > newest) {
             findings.push(format!("IR version {ir_version} is not supported by {target}; its newest is {newest}"));
         }
     }
