@@ -29,6 +29,7 @@ CHECKS = [
     "targets",
     "convert",
     "chains",
+    "refusals",
     "convert_speed",
     "convert_peers",
     "rewrites",

@@ -45,6 +45,7 @@ def check(report):
     flattens(report)
     contractions(report)
     parts(report)
+    slices(report)
     pads(report)
     transforms(report)
     grids(report)
@@ -119,6 +120,14 @@ def parts(report):
         text = f"""g (float[6,4] x, int64[3] s) => (float[6,4] y) {{
             a, b, c = Split <axis = {axis}> (x, s) y = Concat <axis = {axis}> (c, b, a) }}"""
         compare(report, text, 13, (12, 11, 10), feeds)
+
+
+def slices(report):
+    data = np.arange(60, dtype=np.float32).reshape(5, 4, 3)
+    cases = [(1, 5, 0, 2), (-1, -6, 0, -1), (4, -100, 0, -2), (2**63 - 1, -(2**63), 1, -3), (0, 100, -1, 2), (3, 1, 1, -1), (1, 3, 2, 4), (2, 1, 0, 2)]
+    for start, end, axis, step in cases:
+        lists = ", ".join(f"int64[1] {name} = {{{value}}}" for name, value in zip("bcde", (start, end, axis, step)))
+        compare(report, f"g (float[5,4,3] x) => (float[p,q,r] y) <{lists}> {{ y = Slice (x, b, c, d, e) }}", 10, (9, 7), [{"x": data}])
 
 
 def pads(report):

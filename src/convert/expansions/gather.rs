@@ -5,7 +5,8 @@ use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, TooLarge};
 use crate::convert::reason::Reason;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd)];
+pub(super) const EXPANSIONS: &[Expansion] =
+    &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd), exact("Slice", 10, slice)];
 
 /// The longest axis whose offsets become a constant.
 const LONGEST_AXIS: i64 = 1 << 16;
@@ -105,4 +106,66 @@ fn gather_nd(cx: &Context) -> Result<String, Reason> {
         indices.len() - 1,
         data.len() - count + 1,
     ))
+}
+
+/// Constant steps along axes of known length gather the elements; steps of one stay slices.
+fn slice(cx: &Context) -> Result<String, Reason> {
+    let (starts, ends) = (cx.read_ints(1)?, cx.read_ints(2)?);
+    let axes = match cx.input(3) {
+        Some(_) => cx.read_ints(3)?,
+        None => (0..starts.len() as i64).collect(),
+    };
+    let steps = match cx.input(4) {
+        Some(_) => cx.read_ints(4)?,
+        None => vec![1; starts.len()],
+    };
+    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let axes = counted_from_front(axes, shape.len())?;
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err(NodeInvalid.because("the lists of the slice have different lengths"));
+    }
+    if steps.contains(&0) {
+        return Err(NodeInvalid.because("a step of the slice is zero"));
+    }
+    let mut body = "data_0 = Identity (data)\n".to_owned();
+    for (index, (&axis, &step)) in axes.iter().zip(&steps).enumerate() {
+        let (start, end, next) = (starts[index], ends[index], index + 1);
+        if step == 1 {
+            body += &format!(
+                "data_{next} = Slice <axes: ints = [{axis}], starts: ints = [{start}], ends: ints = [{end}]> (data_{index})\n"
+            );
+            continue;
+        }
+        let dim = usize::try_from(axis).ok().and_then(|axis| shape.get(axis)).copied();
+        let length = match dim {
+            Some(Some(length)) if length <= LONGEST_AXIS => length,
+            Some(Some(_)) => return Err(TooLarge.because(format!("an axis has more than {LONGEST_AXIS} elements"))),
+            Some(None) => return Err(ShapeUnknown.because(format!("the length of axis {axis} must be known"))),
+            None => return Err(NodeInvalid.because("`axes` are out of range")),
+        };
+        let places: Vec<String> = steps_along(length, start, end, step).iter().map(|place| place.to_string()).collect();
+        body += &format!(
+            "places_{index} = Constant <value = int64[{}] {{{}}}> ()
+             data_{next} = Gather <axis: int = {axis}> (data_{index}, places_{index})\n",
+            places.len(),
+            places.join(",")
+        );
+    }
+    Ok(format!("{body}output = Identity (data_{})", axes.len()))
+}
+
+/// The indices of a slice of an axis. Bounds count from the end if they are negative, and are then clamped.
+fn steps_along(length: i64, start: i64, end: i64, step: i64) -> Vec<i64> {
+    let bound = |bound: i64, least: i64, most: i64| if bound < 0 { bound.saturating_add(length) } else { bound }.clamp(least, most);
+    match step {
+        1.. => {
+            let (start, end) = (bound(start, 0, length), bound(end, 0, length));
+            (start..end).step_by(usize::try_from(step).unwrap_or(usize::MAX)).collect()
+        }
+        _ if length == 0 => Vec::new(),
+        _ => {
+            let (start, end) = (bound(start, 0, length - 1), bound(end, -1, length - 1));
+            (end + 1..=start).rev().step_by(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX)).collect()
+        }
+    }
 }

@@ -29,7 +29,31 @@ fn parts_of_computed_lengths() {
             "(float[6,4] x, int64[2] s) => (float[a,4] p, float[b,4] q)",
             "p, q = Split (x, s)",
             9,
-            "no: its expansion contains Slice: input 'p_end_1' is not constant",
+            "no: input 'p_end_1' is not constant",
+        ),
+    ]);
+}
+
+#[test]
+fn slices_with_steps() {
+    run(&[
+        case(
+            10,
+            "(float[5,n,3] x) => (float[a,b,c] y) <int64[3] s = {-1, 1, 0}, int64[3] e = {-100, 9, 3}, int64[3] a = {0, 1, 2}, int64[3] t = {-2, 1, 2}>",
+            "y = Slice (x, s, e, a, t)",
+            9,
+            "y_places_0 = Constant <value: tensor = int64[3] {4, 2, 0}> ()
+             y_data_1 = Gather <axis: int = 0> (x, y_places_0)
+             y_data_2 = Slice <axes: ints = [1], starts: ints = [1], ends: ints = [9]> (y_data_1)
+             y_places_2 = Constant <value: tensor = int64[2] {0, 2}> ()
+             y = Gather <axis: int = 2> (y_data_2, y_places_2)",
+        ),
+        case(
+            10,
+            "(float[n] x) => (float[a] y) <int64[1] s = {0}, int64[1] e = {9}, int64[1] a = {0}, int64[1] t = {2}>",
+            "y = Slice (x, s, e, a, t)",
+            9,
+            "no: the length of axis 0 must be known",
         ),
     ]);
 }

@@ -111,7 +111,8 @@ fn constants_stand_where_the_version_wants_them() {
             "(float[4] x) => (float y) <int64[1] s = {0}, int64[1] e = {2}, int64[1] a = {0}, int64[1] o = {2}>",
             "y = Slice (x, s, e, a, o)",
             9,
-            "no: `steps` other than 1 are not supported before opset 10",
+            "y_places_0 = Constant <value: tensor = int64[1] {0}> ()
+             y = Gather <axis: int = 0> (x, y_places_0)",
         ),
         case(
             13,
