@@ -10,7 +10,6 @@ mod properties;
 mod selection;
 mod targets;
 
-use onnx_recast::internals::facts::target;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
 
@@ -19,7 +18,7 @@ use crate::support::model;
 /// A selection of these codes alone; rules about runtimes have one.
 pub fn selecting(codes: &str) -> Selection {
     let select = codes.split(',').map(|code| code.parse().expect("a code")).collect();
-    let targets = if codes == "RC501" { vec![target("onnxruntime@1.17").expect("a target")] } else { Vec::new() };
+    let targets = if codes == "RC501" { vec!["onnxruntime@1.17".parse().expect("a runtime")] } else { Vec::new() };
     Selection::of([&Layer { select: Some(select), targets, ..Layer::default() }])
 }
 
