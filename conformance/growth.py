@@ -18,8 +18,6 @@ MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five
 BOMB = 100_000_000  # Bytes.
 MANY = 1_000_000  # Nodes of 30 bytes.
 MOST_MEMORY = 25  # Times the files that are read.
-# The goal is 25 here too. 24.0 to 26.8 are measured: it depends on when the allocator returns freed memory to the system.
-MOST_FOR_CHANGES = 28
 
 
 def check(report):
@@ -102,28 +100,28 @@ def check_commands(report, folder):
     formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
     converted = ["convert", softmax, "--opset", "12", "-o", output]
     commands = {
-        "inspect": (["inspect", relu], [relu], 0, MOST_MEMORY),
-        "inspect --format json": (["inspect", relu, "--format", "json"], [relu], 0, MOST_MEMORY),
-        "inspect --format dot": (["inspect", relu, "--format", "dot"], [relu], 0, MOST_MEMORY),
-        "fold": (["fold", relu, "-o", output], [relu], 0, MOST_MEMORY),
-        "fold over an output": (["fold", relu, "-o", output], [relu], 0, MOST_MEMORY),
-        "fold, no cast folded": (["fold", cast, "-o", output], [cast], 0, MOST_MEMORY),
-        "convert": (["convert", relu, "--opset", "21", "-o", output], [relu], 0, MOST_MEMORY),
-        "convert, every node expanded": (converted, [softmax], 0, MOST_FOR_CHANGES),
-        "convert, every node expanded, --format json": ([*converted, "--format", "json"], [softmax], 0, MOST_FOR_CHANGES),
-        "diff": (["diff", relu, sqrt], [relu, sqrt], 1, MOST_MEMORY),
-        "diff --format json": (["diff", relu, sqrt, "--format", "json"], [relu, sqrt], 1, MOST_MEMORY),
-        **{f"lint --format {name}": (["lint", relu, "--format", name], [relu], 0, MOST_MEMORY) for name in formats},
+        "inspect": (["inspect", relu], [relu], 0),
+        "inspect --format json": (["inspect", relu, "--format", "json"], [relu], 0),
+        "inspect --format dot": (["inspect", relu, "--format", "dot"], [relu], 0),
+        "fold": (["fold", relu, "-o", output], [relu], 0),
+        "fold over an output": (["fold", relu, "-o", output], [relu], 0),
+        "fold, no cast folded": (["fold", cast, "-o", output], [cast], 0),
+        "convert": (["convert", relu, "--opset", "21", "-o", output], [relu], 0),
+        "convert, every node expanded": (converted, [softmax], 0),
+        "convert, every node expanded, --format json": ([*converted, "--format", "json"], [softmax], 0),
+        "diff": (["diff", relu, sqrt], [relu, sqrt], 1),
+        "diff --format json": (["diff", relu, sqrt, "--format", "json"], [relu, sqrt], 1),
+        **{f"lint --format {name}": (["lint", relu, "--format", name], [relu], 0) for name in formats},
         **{
-            f"lint --format {name}, a finding a node": (["lint", unknown, "--format", name], [unknown], 1, MOST_MEMORY)
+            f"lint --format {name}, a finding a node": (["lint", unknown, "--format", name], [unknown], 1)
             for name in formats
         },
     }
-    for name, (command, files, expected, most) in commands.items():
+    for name, (command, files, expected) in commands.items():
         code, seconds, memory = run([RECAST, *command])
         times = memory / sum(file.stat().st_size / 2**20 for file in files)
         report.case(f"one million nodes: {name}: exit code", code != expected and code)
-        report.case(f"one million nodes: {name}: memory", times > most and f"{times:.1f} times the files")
+        report.case(f"one million nodes: {name}: memory", times > MOST_MEMORY and f"{times:.1f} times the files")
         report.details.append(f"one million nodes: {name}: {seconds:.2f} s, {memory:.0f} MiB, {times:.1f} times the files")
     done = recast("inspect", relu, "--max-memory", "100M")
     refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
