@@ -16,12 +16,15 @@ pub(super) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
 pub(super) use write::write_anywhere;
 
 /// Chooses whether memory may consist of huge pages from now on. Returns whether the system has this choice.
+#[cfg(target_os = "linux")]
 pub(super) fn use_huge_pages(huge: bool) -> bool {
-    #[cfg(target_os = "linux")]
-    let is_chosen = rustix::thread::disable_transparent_huge_pages(!huge).is_ok();
-    #[cfg(not(target_os = "linux"))]
-    let is_chosen = false;
-    is_chosen
+    rustix::thread::disable_transparent_huge_pages(!huge).is_ok()
+}
+
+/// Does nothing: this system has no such choice.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn use_huge_pages(_huge: bool) -> bool {
+    false
 }
 
 /// Whether a path is that of standard output, to which a report must not be written after a model.
