@@ -1,6 +1,7 @@
 """`recast lint` on the onnx wheel's models: what it finds, what its fixes change, what its documentation says, and how long it takes."""
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -101,7 +102,8 @@ def check_documentation(report):
                 if model is None:
                     continue
                 path.write_bytes(model.SerializeToString())
-                document, _, _ = lint(path, "--select", rule["code"])
+                target = re.search(r"With the target `(.*)`:", rule["documentation"])
+                document, _, _ = lint(path, "--select", rule["code"], *(["--target", target[1]] if target else []))
                 codes = {finding["code"] for finding in document["findings"]}
                 expected = {rule["code"]} if index == 0 else set()
                 report.case(f"{rule['code']}: example {index + 1}", codes != expected and f"found {codes}")
