@@ -42,15 +42,8 @@ fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLock
             let mut out = AutoStream::new(stream, colours);
             match out.current_choice() {
                 // The stream would write every piece between two styles by itself.
-                ColorChoice::Never => {
-                    let mut out = out.into_inner();
-                    parts.write_plain(&mut out)?;
-                    out.flush()
-                }
-                _ => {
-                    parts.write_styled(&mut out)?;
-                    out.flush()
-                }
+                ColorChoice::Never => parts.write_plain(&mut out.into_inner()),
+                _ => parts.write_styled(&mut out),
             }
         }
         Printed::Document(document) => {

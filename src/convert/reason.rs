@@ -67,6 +67,11 @@ impl Reason {
     pub fn new(code: Code, text: impl Into<String>) -> Reason {
         Reason { code, text: text.into() }
     }
+
+    /// Whether a value is known only when the model runs.
+    pub(super) fn is_about_computed_value(&self) -> bool {
+        matches!(self.code, Code::NotConstant | Code::Overridable)
+    }
 }
 
 impl Code {

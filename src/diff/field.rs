@@ -49,7 +49,7 @@ impl Fields {
 
 /// The first non-empty string in the field of this name. Reads only that field.
 pub(super) fn first_text(message: &Message, name: &str, bytes: &Bytes) -> Option<Bytes> {
-    let field = message.fields.iter().find(|field| field.name == name)?;
+    let field = message.named(name)?;
     let mut texts = wire::values_of(bytes, field.number).map(|text| bytes.slice_ref(text));
     let text = if field.repeated { texts.find(|text| !text.is_empty()) } else { texts.last() };
     text.filter(|text| !text.is_empty())

@@ -111,7 +111,7 @@ fn key(message: &'static Message, round: usize, item: &Bytes) -> Option<Bytes> {
 
 /// The name of a sparse tensor is the name of its values.
 fn values_name(message: &'static Message, item: &Bytes) -> Option<Bytes> {
-    let values = message.fields.iter().find(|field| field.name == "values")?;
+    let values = message.named("values")?;
     let Kind::Message(inner) = values.kind else { return None };
     first_text(inner, "name", &first_text(message, "values", item)?)
 }

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use super::ValueType;
-use crate::dtype::DType;
 use crate::hash::HashMap;
 
 /// The types of an operator's inputs and outputs.
@@ -33,8 +32,7 @@ impl Signature {
     pub fn output_type(&self, index: usize, inputs: impl Fn(usize) -> Option<ValueType>) -> Option<ValueType> {
         let wanted = *self.outputs.get(index)?;
         if let Some(dtype) = wanted.strip_prefix("tensor(").and_then(|name| name.strip_suffix(')')) {
-            let dtype = DType::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(dtype));
-            return dtype.map(ValueType::Tensor);
+            return dtype.parse().ok().map(ValueType::Tensor);
         }
         let same = self.inputs.iter().enumerate().filter(|(_, name)| name.trim_end_matches('*') == wanted && wanted != "-");
         same.filter_map(|(index, _)| inputs(index)).next()
@@ -44,6 +42,7 @@ impl Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::DType;
 
     #[test]
     fn outputs_have_the_type_of_an_input_or_the_only_one() {

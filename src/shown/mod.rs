@@ -159,7 +159,7 @@ impl<'d> Parts<'d> {
         Parts(Box::new(make))
     }
 
-    /// Writes the text with styles, as escape sequences of ANSI terminals.
+    /// Writes and flushes the text with styles, as escape sequences of ANSI terminals.
     ///
     /// # Errors
     /// Those of the writer.
@@ -167,7 +167,7 @@ impl<'d> Parts<'d> {
         self.write(out, |part, text| text.push_str(part.styled()))
     }
 
-    /// Writes the text without styles.
+    /// Writes and flushes the text without styles.
     ///
     /// # Errors
     /// Those of the writer.
@@ -186,7 +186,8 @@ impl<'d> Parts<'d> {
             }
             Ok(())
         })?;
-        out.write_all(waiting.as_bytes())
+        out.write_all(waiting.as_bytes())?;
+        out.flush()
     }
 }
 

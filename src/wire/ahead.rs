@@ -106,7 +106,7 @@ fn nodes_in(bytes: &Bytes, part: Range<usize>, context: &DecodeContext) -> Optio
 }
 
 fn number(message: &outline::Message, field: &str) -> u32 {
-    message.fields.iter().find(|one| one.name == field).map_or(0, |one| one.number)
+    message.named(field).map_or(0, |field| field.number)
 }
 
 /// The context in which prost decodes the fields of a graph of a model: it counts how deep messages are nested, and makes such a context

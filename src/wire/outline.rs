@@ -47,6 +47,12 @@ impl Message {
     pub fn field(&self, number: u32) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.number == number)
     }
+
+    /// The field of this name, if the schema declares it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
 }
 
 include!(concat!(env!("OUT_DIR"), "/outline.rs"));

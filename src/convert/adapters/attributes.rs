@@ -5,7 +5,7 @@ use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{
-    self, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+    BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
 };
 use super::super::reason::Reason;
 use super::computed_axes;
@@ -164,7 +164,7 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axis = match cx.input(2) {
         None => -2,
         Some(_) => match cx.read_ints(2) {
-            Err(reason) if matches!(reason.code, Code::NotConstant | Code::Overridable) => {
+            Err(reason) if reason.is_about_computed_value() => {
                 let is_real = cx.int_or("inverse", 0)? != 0 && cx.int_or("onesided", 0)? != 0;
                 return computed_axes::transform(cx, 2, if is_real { 1 } else { 2 }, reason);
             }

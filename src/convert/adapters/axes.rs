@@ -3,7 +3,7 @@
 use super::super::adapter::Action::{CountFromFront, Run, ToAttribute, ToInput};
 use super::super::adapter::{Adapter, Kind, adapter};
 use super::super::context::{Context, counted_from_front};
-use super::super::reason::Code::{self, AttributeUnsupported};
+use super::super::reason::Code::AttributeUnsupported;
 use super::super::reason::Reason;
 use super::computed_axes;
 
@@ -54,7 +54,7 @@ fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axes = match cx.input(1) {
         Some(_) if cx.known_input(1).static_shape() == Some(vec![0]) => Vec::new(),
         Some(_) => match cx.read_ints(1) {
-            Err(reason) if matches!(reason.code, Code::NotConstant | Code::Overridable) => {
+            Err(reason) if reason.is_about_computed_value() => {
                 return computed_axes::reduce(cx, reason);
             }
             axes => axes?,

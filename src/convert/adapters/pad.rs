@@ -4,7 +4,7 @@ use super::super::adapter::Action::{Rename, Run, ToAttribute, ToInput};
 use super::super::adapter::{Adapter, Kind, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{self, AttributeUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
 use crate::dtype::DType;
 use crate::facts::infer::Known;
@@ -53,9 +53,9 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
     let rank = cx.rank(0)?;
     let (axes, pads) = match (cx.read_ints(3), cx.read_ints(1)) {
         (Ok(axes), Ok(pads)) => (axes, pads),
-        (Err(reason), _) | (_, Err(reason)) => match reason.code {
-            Code::NotConstant | Code::Overridable => return place_pads(cx, rank as i64),
-            _ => return Err(reason),
+        (Err(reason), _) | (_, Err(reason)) => match reason.is_about_computed_value() {
+            true => return place_pads(cx, rank as i64),
+            false => return Err(reason),
         },
     };
     let axes = cx.axes_from_front(axes)?;

@@ -1,6 +1,6 @@
 //! Arithmetic and selection of elements.
 
-use super::{Expansion, by_definition, exact, fill};
+use super::{Expansion, by_definition, exact, fill, list};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{ShapeUnknown, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -136,7 +136,6 @@ fn select(cx: &Context) -> Result<String, Reason> {
     let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
         return Err(TooLarge.because(format!("the result has no elements, or more than {MOST_PLACES}")));
     };
-    let list = |values: &[i64]| values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",");
     let places: Vec<i64> = (0..count).collect();
     let dims = if shape.is_empty() { String::new() } else { format!("[{}]", list(&shape)) };
     let mut body = format!(

@@ -1,7 +1,7 @@
 //! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones.
 //! For the others, the bits of a number become a list of truth values, and that list a sum of powers of two.
 
-use super::{Expansion, exact, fill, type_of};
+use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NodeInvalid, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -76,7 +76,6 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
     }
     let values: Vec<i64> = (0..plain).map(|bit| 1 << bit).collect();
     let weights: Vec<i64> = values.iter().copied().chain(is_signed.then(|| -(1 << plain))).collect();
-    let list = |values: &mut dyn Iterator<Item = i64>| values.map(|value| value.to_string()).collect::<Vec<_>>().join(",");
     let bits = |name: &str| {
         let sign = if is_signed { SIGN } else { "$x_bits = Identity ($x_plain)\n" };
         format!("{BITS}{sign}").replace("$x", name)
@@ -97,10 +96,10 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
         body,
         &[
             ("plain", &plain.to_string()),
-            ("values", &list(&mut values.iter().copied())),
-            ("moduli", &list(&mut values.iter().map(|value| 2 * value))),
+            ("values", &list(&values)),
+            ("moduli", &list(values.iter().map(|value| 2 * value))),
             ("all", &weights.len().to_string()),
-            ("weights", &list(&mut weights.iter().copied())),
+            ("weights", &list(&weights)),
             ("left", &bits("A")),
             ("right", &bits("B")),
             ("op", op),

@@ -3,7 +3,7 @@
 //! Every letter of a pair belongs to a group: of the batch (in both operands, and needed later), contracted (in both, and not needed),
 //! or of one operand. Letters of one operand that are not needed are summed first.
 
-use super::{Expansion, by_definition, local_name};
+use super::{Expansion, by_definition, list, local_name};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
@@ -197,8 +197,4 @@ impl Writer {
 
 fn positions(letters: &[char], is_wanted: impl Fn(char) -> bool) -> Vec<usize> {
     (0..letters.len()).filter(|&index| is_wanted(letters[index])).collect()
-}
-
-fn list<T: ToString>(numbers: &[T]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -44,7 +44,12 @@ pub(super) fn number(value: f32) -> String {
 /// The axes from `axis` to the last one.
 pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
     let end = if axis < 0 { 0 } else { cx.rank(0)? as i64 };
-    Ok((axis..end).map(|axis| axis.to_string()).collect::<Vec<_>>().join(", "))
+    Ok(list(axis..end))
+}
+
+/// Numbers, or other words, as the text lists them.
+pub(super) fn list(values: impl IntoIterator<Item: ToString>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// The name of an input in a body: that of the schema, and a number if the formal input is repeated.

@@ -1,6 +1,6 @@
 //! Discrete Fourier transforms, as products of a signal with matrices of sines and cosines.
 
-use super::{Expansion, by_definition, fill};
+use super::{Expansion, by_definition, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
@@ -129,18 +129,16 @@ impl Transform {
             real_cosines = MatMul (real_rows, cosines)
             real_sines = MatMul (real_rows, sines)\n"
             .to_owned();
+        if self.is_complex {
+            body += "
+                imaginary = Gather <axis: int = $last> ($signal, samples_next)
+                imaginary_rows = Transpose <perm: ints = [$to_last]> (imaginary)
+                imaginary_cosines = MatMul (imaginary_rows, cosines)
+                imaginary_sines = MatMul (imaginary_rows, sines)\n";
+        }
         body += match (self.is_complex, self.is_inverse) {
-            (false, false) => "sum_real = Identity (real_cosines) sum_imaginary = Neg (real_sines)",
-            (false, true) => "sum_real = Identity (real_cosines) sum_imaginary = Identity (real_sines)",
-            (true, _) => {
-                "imaginary = Gather <axis: int = $last> ($signal, samples_next)
-                 imaginary_rows = Transpose <perm: ints = [$to_last]> (imaginary)
-                 imaginary_cosines = MatMul (imaginary_rows, cosines)
-                 imaginary_sines = MatMul (imaginary_rows, sines)\n"
-            }
-        };
-        body += match (self.is_complex, self.is_inverse) {
-            (false, _) => "\n",
+            (false, false) => "sum_real = Identity (real_cosines) sum_imaginary = Neg (real_sines)\n",
+            (false, true) => "sum_real = Identity (real_cosines) sum_imaginary = Identity (real_sines)\n",
             (true, false) => "sum_real = Add (real_cosines, imaginary_sines) sum_imaginary = Sub (imaginary_cosines, real_sines)\n",
             (true, true) => "sum_real = Sub (real_cosines, imaginary_sines) sum_imaginary = Add (imaginary_cosines, real_sines)\n",
         };
@@ -173,7 +171,6 @@ impl Transform {
         let to_last: Vec<usize> = (0..signal_axes).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
         let mut back: Vec<usize> = (0..signal_axes - 1).collect();
         back.insert(self.axis, signal_axes - 1);
-        let list = |axes: &[usize]| axes.iter().map(|axis| axis.to_string()).collect::<Vec<_>>().join(", ");
         fill(
             &fill(&body, &[("bins", bins), ("define_length", define_length)]),
             &[

@@ -1,6 +1,6 @@
 //! Gathering in terms of `Gather`, which selects from the flattened data. Elements are moved, not computed.
 
-use super::{Expansion, exact};
+use super::{Expansion, exact, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, TooLarge};
 use crate::convert::reason::Reason;
@@ -86,9 +86,8 @@ fn gather_nd(cx: &Context) -> Result<String, Reason> {
             NodeInvalid.because(format!("the last dimension of the indices is {count}, but the data has rank {}", data.len()))
         );
     }
-    let list = |values: &mut dyn Iterator<Item = i64>| values.map(|value| value.to_string()).collect::<Vec<_>>().join(",");
     let slices: i64 = data[..count].iter().product();
-    let target = list(&mut std::iter::once(slices).chain(data[count..].iter().copied()));
+    let target = list(std::iter::once(slices).chain(data[count..].iter().copied()));
     if data.contains(&0) {
         return Err(ShapeUnknown.because("the data has no elements"));
     }
@@ -101,8 +100,8 @@ fn gather_nd(cx: &Context) -> Result<String, Reason> {
          slices_shape = Constant <value = int64[{}] {{{target}}}> ()
          slices = Reshape (data, slices_shape)
          output = Gather <axis: int = 0> (slices, number)",
-        list(&mut data[..count].iter().copied()),
-        list(&mut (0..count).map(|axis| stride(&data[..count], axis))),
+        list(&data[..count]),
+        list((0..count).map(|axis| stride(&data[..count], axis))),
         indices.len() - 1,
         data.len() - count + 1,
     ))

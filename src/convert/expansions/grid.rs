@@ -1,6 +1,6 @@
 //! `AffineGrid` and `GridSample`.
 
-use super::{Expansion, by_definition, fill, type_of};
+use super::{Expansion, by_definition, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, ShapeUnknown, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -62,7 +62,6 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
                  start_$a = Identity (minus_one)"
             }
         };
-        let shape: Vec<&str> = (0..=rank).map(|other| if other == index { "-1" } else { "1" }).collect();
         let axis_body = format!(
             "index_$a = Constant <value = int64 {{{}}}> ()
              length_$a = Gather <axis: int = 0> (size, index_$a)
@@ -77,7 +76,7 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
              grid_$a = Expand (oriented_$a, grid_dims)\n",
             index + 2,
             rank + 1,
-            shape.join(","),
+            list((0..=rank).map(|other| if other == index { -1 } else { 1 })),
         );
         body += &fill(&axis_body, &[("a", axis)]);
     }
@@ -94,8 +93,6 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
         coordinates = Constant <value = int64[1] {$rank}> ()
         result_shape = Concat <axis: int = 0> (batch, space, coordinates)
         grid = Reshape (product_rows, result_shape)";
-    let from_last: Vec<String> = AXES[3 - rank..].iter().rev().map(|axis| format!("grid_{axis}")).collect();
-    let space: Vec<String> = (2..rank + 2).map(|axis| axis.to_string()).collect();
     Ok(fill(
         &body,
         &[
@@ -103,8 +100,8 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
             ("to", &cx.dtype(0)?.number().to_string()),
             ("rank", &rank.to_string()),
             ("columns", &(rank + 1).to_string()),
-            ("space", &space.join(",")),
-            ("from_last", &from_last.join(", ")),
+            ("space", &list(2..rank + 2)),
+            ("from_last", &list(AXES[3 - rank..].iter().rev().map(|axis| format!("grid_{axis}")))),
         ],
     ))
 }
@@ -162,7 +159,6 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
         body = fill(&body, &[("image_axis", &(index + 2).to_string()), ("coordinate", &(rank - 1 - index).to_string())]);
     }
     body += &weighted_sum(rank, offsets.len(), padding);
-    let list = |axes: &mut dyn Iterator<Item = usize>| axes.map(|axis| axis.to_string()).collect::<Vec<_>>().join(", ");
     Ok(fill(
         &body,
         &[
@@ -170,14 +166,13 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
             ("to", &grid.number().to_string()),
             ("image_type", &image.name().to_lowercase()),
             ("last", &(rank + 1).to_string()),
-            ("channels_last", &list(&mut std::iter::once(0).chain(2..rank + 2).chain([1]))),
-            ("channels_second", &list(&mut [0, rank + 1].into_iter().chain(1..rank + 1))),
+            ("channels_last", &list(std::iter::once(0).chain(2..rank + 2).chain([1]))),
+            ("channels_second", &list([0, rank + 1].into_iter().chain(1..rank + 1))),
         ],
     ))
 }
 
 fn constants(rank: usize) -> String {
-    let batch_shape: Vec<&str> = std::iter::once("-1").chain(std::iter::repeat_n("1", rank)).collect();
     format!(
         "zero = Constant <value = $T {{0}}> ()
          one = Constant <value = $T {{1}}> ()
@@ -197,7 +192,7 @@ fn constants(rank: usize) -> String {
          image_rows = Transpose <perm: ints = [$channels_last]> (X)
          rows = Reshape (image_rows, rows_shape)\n",
         rank + 1,
-        batch_shape.join(",")
+        list(std::iter::once(-1).chain(std::iter::repeat_n(1, rank)))
     )
 }
 

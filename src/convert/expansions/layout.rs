@@ -1,6 +1,6 @@
 //! Operators that repeat or regroup elements.
 
-use super::{Expansion, exact, local_output_name};
+use super::{Expansion, exact, list, local_output_name};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
@@ -41,7 +41,6 @@ fn expand(cx: &Context) -> Result<String, Reason> {
     if rank == 0 {
         return Ok("output = Identity (input)".to_owned());
     }
-    let list = |dims: &[i64]| dims.iter().map(|dim| dim.to_string()).collect::<Vec<_>>().join(",");
     let aligned: Vec<i64> = (0..rank).map(|axis| at(&shape, axis)).collect();
     Ok(format!(
         "aligned_shape = Constant <value = int64[{rank}] {{{}}}> ()

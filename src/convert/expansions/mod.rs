@@ -27,7 +27,7 @@ mod trilu;
 mod window;
 
 pub(super) use expansion::{Expansion, local_name, local_output_name};
-use expansion::{axes_from, by_definition, exact, fill, number, type_of};
+use expansion::{axes_from, by_definition, exact, fill, list, number, type_of};
 
 use crate::facts::Schema;
 

@@ -1,6 +1,6 @@
 //! Normalizations. The variance is the mean of squared deviations, as in the text of the operators, so that it is never negative.
 
-use super::{Expansion, axes_from, by_definition, fill, number, type_of};
+use super::{Expansion, axes_from, by_definition, fill, list, number, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -160,6 +160,5 @@ fn mean_variance_normalization(cx: &Context) -> Result<String, Reason> {
         epsilon = Constant <value = $T {1e-9}> ()
         std_dev_epsilon = Add (std_dev, epsilon)
         Y = Div (deviation, std_dev_epsilon)";
-    let axes = axes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("axes", &axes)]))
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("axes", &list(&axes))]))
 }

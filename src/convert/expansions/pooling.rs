@@ -1,6 +1,6 @@
 //! `AveragePool` with dilations: a convolution with ones, divided by the number of elements in the window.
 
-use super::{Expansion, by_definition, fill};
+use super::{Expansion, by_definition, fill, list};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
@@ -21,7 +21,6 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
     let weights = channels.checked_mul(area).filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
     let weights =
         weights.ok_or_else(|| NodeInvalid.because(format!("the convolution would have more than {MOST_WEIGHTS} weights")))?;
-    let list = |values: &[i64]| values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",");
     let mut attributes = format!("group: int = {channels}, kernel_shape: ints = [{}]", list(&kernel));
     for name in ["dilations", "pads", "strides"] {
         if let Some(values) = cx.ints(name)? {
@@ -53,7 +52,7 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         &[
             ("T", &super::type_of(cx, 0)?),
             ("dims", &list(&dims)),
-            ("ones", &list(&vec![1; weights as usize])),
+            ("ones", &list(vec![1; weights as usize])),
             ("attributes", &attributes),
             ("area", &area.to_string()),
         ],

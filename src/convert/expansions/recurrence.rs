@@ -1,6 +1,6 @@
 //! Operators that carry a state along an axis, as `Scan`.
 
-use super::{Expansion, by_definition, exact, fill, number, type_of};
+use super::{Expansion, by_definition, exact, fill, list, number, type_of};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
@@ -80,7 +80,6 @@ fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason>
     let product = |dims: &[i64]| dims.iter().product::<i64>();
     let rows = (0..2 * rank).map(|row| row % rank);
     let table = rows.flat_map(|axis| [product(&dims[..axis]), dims[axis], product(&dims[axis + 1..])]);
-    let join = |values: &mut dyn Iterator<Item = i64>| values.map(|value| value.to_string()).collect::<Vec<_>>().join(",");
     let body = format!(
         "wide_axis = Cast <to = 7> (axis)
          rank = Constant <value = int64 {{{rank}}}> ()
@@ -91,9 +90,9 @@ fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason>
          three = Reshape (selected, list)
          folded = Reshape (x, three)\n",
         2 * rank,
-        join(&mut table.into_iter())
+        list(table)
     );
-    Ok((body, join(&mut dims.into_iter())))
+    Ok((body, list(&dims)))
 }
 
 /// The input behind the state, or behind zeros, and a convolution of each channel; the new state is the end of that input.

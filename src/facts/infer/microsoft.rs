@@ -147,16 +147,18 @@ fn multi_head(call: &Call) -> Option<Shape> {
     let query = call.input(0).shape.as_deref()?;
     let width = match call.input(2).shape.as_deref() {
         Some([_, _, width]) => *width,
-        Some([_, heads, _, size]) => heads.zip(*size).and_then(|(heads, size)| heads.checked_mul(size)),
+        Some([_, heads, _, size]) => times(*heads, *size),
         _ => None,
     };
     match query {
         [batch, length, _] => Some(vec![*batch, *length, width]),
-        [batch, length, heads, _, size] => {
-            Some(vec![*batch, *length, heads.zip(*size).and_then(|(heads, size)| heads.checked_mul(size))])
-        }
+        [batch, length, heads, _, size] => Some(vec![*batch, *length, times(*heads, *size)]),
         _ => None,
     }
+}
+
+fn times(left: Dim, right: Dim) -> Dim {
+    left.zip(right).and_then(|(left, right)| left.checked_mul(right))
 }
 
 /// As wide as the queries, unless keys and values are packed with them.
