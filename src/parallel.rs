@@ -11,9 +11,17 @@ pub use serial::*;
 mod threads {
     use rayon::prelude::*;
 
+    /// So many small items are worth the attention of another thread.
+    const FEW: usize = 1 << 9;
+
     /// The results of all items, in order.
     pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
         items.par_iter().map(&result).collect()
+    }
+
+    /// The results of all items, in order, where many items take little time each.
+    pub fn map_each<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
+        items.into_par_iter().with_min_len(FEW).map(&result).collect()
     }
 
     /// The results of the numbers below `count`, joined in order; `join` is associative.
@@ -58,6 +66,10 @@ mod serial {
         items.iter().map(result).collect()
     }
 
+    pub fn map_each<T, R>(items: Vec<T>, result: impl Fn(T) -> R) -> Vec<R> {
+        items.into_iter().map(result).collect()
+    }
+
     pub fn map_and_join<R: Default>(count: usize, result: impl Fn(usize) -> R, join: impl Fn(R, R) -> R) -> R {
         (0..count).map(result).fold(R::default(), join)
     }
@@ -91,6 +103,8 @@ mod tests {
         let items: Vec<usize> = (0..10_000).collect();
         let double = |item: &usize| item * 2;
         assert_eq!(threads::map(&items, double), serial::map(&items, double));
+        let triple = |item: usize| item * 3;
+        assert_eq!(threads::map_each(items.clone(), triple), serial::map_each(items.clone(), triple));
 
         let join = |left: String, right: String| left + &right;
         let text = |number: usize| number.to_string();

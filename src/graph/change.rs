@@ -1,7 +1,7 @@
 //! Applies a batch of edits to the messages, scope by scope.
 
 use super::index::Declared;
-use super::new_nodes::NewNodes;
+use super::new_nodes::{self, NewNodes};
 use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
@@ -214,16 +214,21 @@ impl Changes {
             return;
         }
         self.nodes.sort_by_key(|&(position, _)| position);
-        let mut replacements = std::mem::take(&mut self.nodes).into_iter().peekable();
+        let mut replacements = std::mem::take(&mut self.nodes);
+        // Of several entries for a node, the last counts.
+        replacements.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                std::mem::swap(next, kept);
+            }
+            is_same
+        });
+        let mut replacements = new_nodes::messages(replacements).peekable();
         let old = std::mem::take(nodes);
         nodes.reserve(old.len());
         for (position, node) in (0..).zip(old) {
-            let mut new = None;
-            while let Some((_, replacement)) = replacements.next_if(|(replaced, _)| *replaced == position) {
-                new = Some(replacement);
-            }
-            match new {
-                Some(new) => nodes.extend(new.into_messages()),
+            match replacements.next_if(|(replaced, _)| *replaced == position) {
+                Some((_, new)) => nodes.extend(new),
                 None => nodes.push(node),
             }
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use prost::Message;
 
+use crate::parallel;
 use crate::wire::schema::{AttributeProto, NodeProto};
 use crate::wire::{Spans, raw};
 
@@ -57,6 +58,19 @@ impl NewNodes {
         }
     }
 }
+
+/// The nodes of many replacements, in order. They are decoded on all cores, some at a time, which takes little memory.
+pub(super) fn messages<P: Copy + Send + Sync>(replacements: Vec<(P, NewNodes)>) -> impl Iterator<Item = (P, Vec<NodeProto>)> {
+    let mut replacements = replacements.into_iter();
+    let wave = move || {
+        let wave: Vec<(P, NewNodes)> = replacements.by_ref().take(WAVE).collect();
+        (!wave.is_empty()).then(|| parallel::map_each(wave, |(place, new)| (place, new.into_messages())))
+    };
+    std::iter::from_fn(wave).flatten()
+}
+
+/// How many replacements are decoded at a time.
+const WAVE: usize = 1 << 14;
 
 impl From<Vec<NodeProto>> for NewNodes {
     fn from(nodes: Vec<NodeProto>) -> NewNodes {
