@@ -6,6 +6,7 @@ use crate::cli::files::{self, DataFolders};
 use crate::cli::prepare::Freeze;
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
+use crate::parallel;
 use crate::report::model_diff;
 use crate::shown::Shown;
 use crate::{Error, LintOptions, SaveOptions, Target};
@@ -73,7 +74,11 @@ pub(super) fn lint_file(
     let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
     let options = LintOptions { selection: selection.clone(), noqa: mode.noqa, overlapping: mode.overlapping };
     match mode.action {
-        Action::Report => Ok(Linted { findings: model.lint(&options)?, path: name, frozen, ..Linted::default() }),
+        Action::Report => {
+            let findings = model.lint(&options)?;
+            parallel::drop_later(model);
+            Ok(Linted { findings, path: name, frozen, ..Linted::default() })
+        }
         Action::Diff => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
             let changed = before.filter(|_| is_frozen || !fixed.is_empty());
