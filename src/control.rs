@@ -114,9 +114,9 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Counts items that are done, and reports them. Returns whether to go on.
+    /// Counts items that are done, and reports them. Returns whether to go on. Work that is done again is not more than all.
     pub fn add(&self, items: u64) -> bool {
-        let done = self.done.fetch_add(items, Ordering::Relaxed) + items;
+        let done = (self.done.fetch_add(items, Ordering::Relaxed) + items).min(self.total);
         if let Some(progress) = &self.control.progress {
             progress(Progress { unit: self.unit, done, total: self.total });
         }

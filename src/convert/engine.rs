@@ -1,6 +1,6 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::plan::Plan;
 use super::{NotConverted, Options, Report, ir, valid};
@@ -55,7 +55,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
         let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
         return Err(Invalid::at("target opset", what).into());
     }
-    let inferred = OnceCell::new();
+    let inferred = OnceLock::new();
     valid::check(model, &inferred)?;
     let from = model.opset(ScopeId::MAIN, "");
     let plan = Plan::new(model, &inferred, options)?;
@@ -85,7 +85,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
 #[must_use]
 pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
     let from = model.opset(ScopeId::MAIN, "")?;
-    let inferred = OnceCell::new();
+    let inferred = OnceLock::new();
     let mut opset = if valid::check(model, &inferred).is_ok() { 1 } else { from };
     while opset < from {
         // A cancelled plan is none: the operation that follows reports it.

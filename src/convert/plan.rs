@@ -1,21 +1,16 @@
 //! The conversion plan: converts every node of every scope, innermost scopes first, into edits.
 
-use super::reason::Code::NameAmbiguous;
-use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
-use super::context::{Record, Source};
-use super::convert_node::{Blocked, Converted, NodeConverter};
-use super::planned::PlannedNodes;
+use super::bodies::Bodies;
+use super::part::{Part, Shared};
 use super::{Blocker, Change, Expanded, Options};
-use crate::control::{Unit, cancelled};
+use crate::control::{Counter, Unit};
 use crate::error::Invalid;
-use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
-use crate::hash::{HashMap, HashSet};
-use crate::wire::schema::{GraphProto, NodeProto};
-use std::sync::Arc;
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
+use crate::hash::HashSet;
+use crate::wire::map_in_parallel;
 
 /// The conversion plan of a model: edits and their report, or blockers.
 #[derive(Default)]
@@ -27,28 +22,20 @@ pub(super) struct Plan {
     pub blockers: Vec<Blocker>,
 }
 
+/// The nodes of a part; a scope of fewer is planned at once.
+const PART: usize = 1024;
+
+/// The parts that are planned before their plans are joined, which frees memory.
+const WAVE: usize = 32;
+
 impl Plan {
     /// Plans the conversion of every node. A scope that does not import ai.onnx has no nodes of it.
     ///
     /// # Errors
     /// If the operation is cancelled.
-    pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Result<Plan, Invalid> {
-        let mut planner = Planner {
-            model,
-            options,
-            inferred,
-            names: Names::new(model),
-            inner: inner_scopes(model),
-            nodes: PlannedNodes::default(),
-            texts: HashSet::default(),
-            same: HashMap::default(),
-            released: Vec::new(),
-            edits: Vec::new(),
-            changes: Vec::new(),
-            expansions: Vec::new(),
-            warnings: Vec::new(),
-            blockers: Vec::new(),
-        };
+    pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Plan, Invalid> {
+        let mut planner = Planner { model, options, inferred, bodies: Bodies::new(model), all: Part::default() };
+        let mut names = Names::new(model);
         let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
         let counter = model.control().counter(Unit::Nodes, nodes);
         for scope in model.scopes().rev() {
@@ -56,12 +43,7 @@ impl Plan {
             if model.enclosing(scope).is_none() {
                 planner.root(scope, from);
             }
-            for node in model.nodes(scope) {
-                planner.node(node, from);
-                if !counter.add(1) {
-                    return Err(cancelled());
-                }
-            }
+            planner.scope(scope, from, &mut names, &counter)?;
         }
         Ok(planner.finish())
     }
@@ -80,191 +62,73 @@ impl Plan {
 struct Planner<'m> {
     model: &'m Model,
     options: &'m Options,
-    inferred: &'m OnceCell<Inferred>,
-    names: Names<'m>,
-    /// By node: the graphs in its attributes.
-    inner: HashMap<NodeId, Vec<ScopeId>>,
-    /// The nodes that replace a changed node.
-    nodes: PlannedNodes,
-    /// Texts of the report. Many nodes have the same operator and change in the same way.
-    texts: HashSet<Arc<str>>,
-    /// By operator and opset: whether it is the same in the target.
-    same: HashMap<(&'m str, i64), bool>,
-    /// Constants that a node no longer uses.
-    released: Vec<ValueId>,
-    /// All edits except those of nodes.
-    edits: Vec<Edit>,
-    changes: Vec<(NodeId, Change)>,
-    expansions: Vec<(NodeId, Expanded)>,
-    warnings: Vec<(NodeId, Change)>,
-    blockers: Vec<(NodeId, Blocker)>,
-}
-
-fn inner_scopes(model: &Model) -> HashMap<NodeId, Vec<ScopeId>> {
-    let mut inner: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
-    for scope in model.scopes() {
-        if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
-            inner.entry(owner).or_default().push(scope);
-        }
-    }
-    inner
+    inferred: &'m OnceLock<Inferred>,
+    bodies: Bodies<'m>,
+    /// What is planned, except for the nodes, which are in `bodies`.
+    all: Part,
 }
 
 impl<'m> Planner<'m> {
     /// Sets the opset even if it is the same: a model of an old IR version may import none.
     fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
-            self.edits.push(Edit::SetOpset { root, version: self.options.opset });
+            self.all.edits.push(Edit::SetOpset { root, version: self.options.opset });
         }
     }
 
-    fn node(&mut self, id: NodeId, from: i64) {
-        let (model, target) = (self.model, self.options.opset);
-        let proto = model.node(id);
-        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type(), from) {
-            return;
+    /// Plans the nodes of a scope, as if one after the other.
+    fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
+        let Planner { model, options, inferred, .. } = *self;
+        let shared = Shared { model, options, inferred, from, counter };
+        let nodes: Vec<NodeId> = model.nodes(scope).collect();
+        if nodes.len() < 2 * PART || !cfg!(feature = "parallel") {
+            self.add(shared.plan(&nodes, &self.bodies, names)?);
+            return Ok(());
         }
-        let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
-        let mut values: Vec<_> = named.collect();
-        values.sort_unstable();
-        values.dedup();
-        let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
-        let source = Source {
-            model,
-            inferred: self.inferred,
-            settings: self.options.settings(),
-            id,
-            values,
-            bodies: self.bodies(id).to_vec(),
-        };
-        let node = self.with_planned_bodies(id);
-        let mut record = Record::default();
-        let mut converter =
-            NodeConverter { source: &source, names: &mut self.names, record: &mut record, target, adapters: self.options.adapters };
-        let converted = match ambiguous {
-            Some(name) => {
-                let reason = NameAmbiguous.because(format!("'{name}' names one value as an input and another as an output"));
-                Err(Blocked { opset_step: (from, target), reason })
-            }
-            None => converter.convert(node, from),
-        };
-        match converted {
-            Ok(converted) => self.keep(id, converted, record),
-            Err(Blocked { opset_step, reason }) => {
-                let op = proto.op_type().to_owned();
-                self.blockers
-                    .push((id, Blocker { node: model.node_path(id), op, opset_step, code: reason.code, reason: reason.text }));
-            }
-        }
-    }
-
-    /// A node with its subgraphs converted.
-    fn with_planned_bodies(&self, id: NodeId) -> Cow<'m, NodeProto> {
-        let model = self.model;
-        let mut node = Cow::Borrowed(model.node(id));
-        for &scope in self.bodies(id).iter().filter(|&&scope| self.is_planned(scope)) {
-            let ScopeKind::Subgraph { attribute, list_index, .. } = model.scope_kind(scope) else { continue };
-            let attribute = &mut node.to_mut().attribute[attribute as usize];
-            let graph: Option<&mut GraphProto> = match list_index {
-                Some(index) => attribute.graphs.get_mut(index as usize),
-                None => attribute.g.as_mut(),
-            };
-            let Some(graph) = graph else { continue };
-            let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(inside) {
-                Some(nodes) => nodes.get().into_owned(),
-                None => vec![self.with_planned_bodies(inside).into_owned()],
+        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
+        for wave in parts.chunks(WAVE) {
+            let planned = map_in_parallel(wave, |nodes| {
+                let mut names = names.for_part();
+                Ok((shared.plan(nodes, &self.bodies, &mut names)?, names))
             });
-            graph.node = nodes.collect();
-        }
-        node
-    }
-
-    /// Whether an operator exists and is the same in an opset and the target.
-    fn is_same(&mut self, op: &'m str, from: i64) -> bool {
-        let target = self.options.opset;
-        *self.same.entry((op, from)).or_insert_with(|| is_same(op, from, target))
-    }
-
-    fn bodies(&self, id: NodeId) -> &[ScopeId] {
-        self.inner.get(&id).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether a node in a scope, at any depth, has changed.
-    fn is_planned(&self, scope: ScopeId) -> bool {
-        let is_planned_in = |id: NodeId| self.bodies(id).iter().any(|&inner| self.is_planned(inner));
-        self.model.nodes(scope).any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
-    }
-
-    /// Records the result for a node.
-    fn keep(&mut self, id: NodeId, converted: Converted, record: Record) {
-        for warning in &record.warnings {
-            let change = self.change(id, warning);
-            self.warnings.push((id, change));
-        }
-        if record.notes.is_empty() {
-            return;
-        }
-        let change = self.change(id, &record.notes.join("; "));
-        self.changes.push((id, change));
-        self.expansions.extend(record.expanded.iter().map(|&(op, class, nodes)| {
-            let expanded = Expanded { node: self.model.node_path(id).into(), op, class, nodes };
-            (id, expanded)
-        }));
-        self.released.extend(record.released);
-        let mut nodes: Vec<NodeProto> = converted.into_nodes();
-        let mut initializers = record.initializers;
-        // Removes added constants that a later step no longer uses.
-        let own = &self.model.node(id).output;
-        let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
-        let superfluous = record.made.into_iter().filter(|made| made.constant.is_some() && !is_used(&made.name));
-        let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
-        let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
-        nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
-        initializers.retain(|tensor| is_wanted(tensor.name()));
-        let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
-        self.edits.extend(initializers.into_iter().map(add));
-        self.forget_bodies(id);
-        self.nodes.push(id, nodes.into());
-    }
-
-    fn change(&mut self, id: NodeId, what: &str) -> Change {
-        let model = self.model;
-        Change { node: model.node_path(id).into(), op: self.shared(model.node(id).op_type()), what: self.shared(what) }
-    }
-
-    fn shared(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
-        }
-        let text: Arc<str> = text.into();
-        if self.texts.len() < MOST_SHARED_TEXTS {
-            self.texts.insert(Arc::clone(&text));
-        }
-        text
-    }
-
-    /// The replacement of a node already contains its converted subgraphs.
-    fn forget_bodies(&mut self, id: NodeId) {
-        for scope in self.bodies(id).to_vec() {
-            self.nodes.forget(scope);
-            for node in self.model.nodes(scope) {
-                self.forget_bodies(node);
+            for (nodes, planned) in wave.iter().zip(planned) {
+                let (mut part, names_of_part) = planned?;
+                if !names.join(names_of_part) {
+                    part = shared.plan(nodes, &self.bodies, names)?;
+                }
+                self.add(part);
             }
         }
+        Ok(())
+    }
+
+    fn add(&mut self, part: Part) {
+        for (id, nodes) in part.nodes {
+            self.bodies.forget(id);
+            self.bodies.nodes.push(id, nodes);
+        }
+        let Part { nodes: _, released, edits, changes, expansions, warnings, blockers } = &mut self.all;
+        released.extend(part.released);
+        edits.extend(part.edits);
+        changes.extend(part.changes);
+        expansions.extend(part.expansions);
+        warnings.extend(part.warnings);
+        blockers.extend(part.blockers);
     }
 
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
-        edits.append(&mut self.edits);
+        let Part { edits: others, changes, expansions, warnings, blockers, .. } = self.all;
+        edits.extend(others);
         // One more is the IR version.
-        edits.reserve_exact(self.nodes.len() + 1);
-        edits.extend(self.nodes.into_edits());
+        edits.reserve_exact(self.bodies.nodes.len() + 1);
+        edits.extend(self.bodies.nodes.into_edits());
         Plan {
             edits,
-            changes: in_order(self.changes),
-            expansions: in_order(self.expansions),
-            warnings: in_order(self.warnings),
-            blockers: in_order(self.blockers),
+            changes: in_order(changes),
+            expansions: in_order(expansions),
+            warnings: in_order(warnings),
+            blockers: in_order(blockers),
         }
     }
 
@@ -273,10 +137,10 @@ impl<'m> Planner<'m> {
         let model = self.model;
         let mut edits = Vec::new();
         let mut seen = HashSet::default();
-        for value in std::mem::take(&mut self.released) {
+        for value in std::mem::take(&mut self.all.released) {
             let name = model.name(value);
             let is_used = |planner: &Self| {
-                model.uses(value).any(|(user, _)| match planner.nodes.get(user) {
+                model.uses(value).any(|(user, _)| match planner.bodies.nodes.get(user) {
                     Some(nodes) => nodes.get().iter().any(|node| node.input.iter().any(|input| input == name)),
                     None => true,
                 })
@@ -286,29 +150,12 @@ impl<'m> Planner<'m> {
             }
             match model.origin(value) {
                 Origin::Initializer { input: None, .. } => edits.push(Edit::RemoveInitializer(value)),
-                Origin::Node { node, .. } => self.nodes.remove(node),
+                Origin::Node { node, .. } => self.bodies.nodes.remove(node),
                 _ => {}
             }
         }
         edits
     }
-}
-
-/// How many different texts of the report are kept to be shared. More are unlikely to recur.
-const MOST_SHARED_TEXTS: usize = 1024;
-
-/// Whether a node, or one in its subgraphs, has an input of this name.
-fn uses(node: &NodeProto, name: &String) -> bool {
-    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
-    node.input.contains(name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
-}
-
-/// Whether an operator exists and is the same in two opsets.
-fn is_same(op: &str, from: i64, to: i64) -> bool {
-    let [present, target] = [from, to].map(|opset| facts::schema("", op, opset));
-    let is_same_version =
-        || present.zip(target).is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated);
-    from == to || is_same_version()
 }
 
 fn in_order<T>(mut items: Vec<(NodeId, T)>) -> Vec<T> {

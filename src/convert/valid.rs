@@ -2,7 +2,7 @@
 //!
 //! Only what onnx.checker and onnxruntime refuse as well may be refused here. Neither looks at training graphs.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::{NotConverted, Remedy, check};
 use crate::error::Invalid;
@@ -16,7 +16,7 @@ const RANKS: &[(&str, u32, usize)] =
     &[("DepthToSpace", 0, 4), ("GRU", 0, 3), ("Gemm", 0, 2), ("Gemm", 1, 2), ("LSTM", 0, 3), ("RNN", 0, 3), ("SpaceToDepth", 0, 4)];
 
 /// Checks the main graph and the functions.
-pub(super) fn check(model: &Model, inferred: &OnceCell<Inferred>) -> Result<(), NotConverted> {
+pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         for node in model.nodes(scope).filter(|&node| model.callee(node).is_none()) {
             opset(model, node)?;
@@ -72,7 +72,7 @@ fn operands(model: &Model, id: NodeId) -> Result<(), Invalid> {
     }
 }
 
-fn ranks(model: &Model, inferred: &OnceCell<Inferred>, id: NodeId) -> Result<(), Invalid> {
+fn ranks(model: &Model, inferred: &OnceLock<Inferred>, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
     let fixed = RANKS.iter().filter(|(op, ..)| *op == node.op_type() && is_onnx_domain(node.domain()));
     for &(op, index, expected) in fixed {

@@ -10,7 +10,7 @@ use crate::error::Invalid;
 use crate::text;
 use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
 use crate::wire::schema::{AttributeProto, TypeProto};
-use crate::wire::{DataFolder, Value};
+use crate::wire::{DataFolder, Value, map_in_parallel};
 
 /// One of the two models.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,12 @@ pub(super) struct Walk<'a> {
     pub(super) found: Vec<Difference>,
     pub(super) faults: Vec<(usize, Invalid)>,
 }
+
+/// The pairs of a part.
+const PART: usize = 1024;
+
+/// The parts that are compared before their differences are joined, which frees memory.
+const WAVE: usize = 32;
 
 /// The fields of an attribute that its text form covers.
 const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
@@ -99,28 +105,47 @@ impl Walk<'_> {
         let sides = sides.map(|values| values.iter().filter_map(Value::as_bytes).collect::<Vec<&Bytes>>());
         let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
-        for pair in &pairs {
-            match *pair {
-                Pair::Both(left, right) => {
-                    let items = [sides[0][left], sides[1][right]];
-                    if items[0] != items[1] {
-                        self.message(&path_of(left, items[0]), inner, items);
-                    }
-                }
-                Pair::Left(index) => {
-                    let item = sides[0][index];
-                    self.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
-                }
-                Pair::Right(index) => {
-                    let item = sides[1][index];
-                    self.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
+        let compare = |walk: &mut Self, pair: &Pair| match *pair {
+            Pair::Both(left, right) => {
+                let items = [sides[0][left], sides[1][right]];
+                if items[0] != items[1] {
+                    walk.message(&path_of(left, items[0]), inner, items);
                 }
             }
-        }
+            Pair::Left(index) => {
+                let item = sides[0][index];
+                walk.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
+            }
+            Pair::Right(index) => {
+                let item = sides[1][index];
+                walk.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
+            }
+        };
+        self.in_parts(&pairs, compare);
         if let Some((left, right)) = pair::first_out_of_order(&pairs) {
             let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, sides[side][index])));
             let path = path::field(path, field.name);
             self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
+        }
+    }
+
+    /// Compares pairs of items; many of them in parts, on all cores.
+    fn in_parts(&mut self, pairs: &[Pair], compare: impl Fn(&mut Self, &Pair) + Sync) {
+        if pairs.len() < 2 * PART {
+            return pairs.iter().for_each(|pair| compare(self, pair));
+        }
+        let (data, cancel) = (self.data, self.cancel);
+        let parts: Vec<&[Pair]> = pairs.chunks(PART).collect();
+        for wave in parts.chunks(WAVE) {
+            let walks = map_in_parallel(wave, |pairs| {
+                let mut walk = Walk { data, cancel, found: Vec::new(), faults: Vec::new() };
+                pairs.iter().for_each(|pair| compare(&mut walk, pair));
+                walk
+            });
+            for walk in walks {
+                self.found.extend(walk.found);
+                self.faults.extend(walk.faults);
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::{Buf, BufMut, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, message, skip_field};
@@ -14,7 +15,6 @@ use prost::{DecodeError, Message};
 use super::schema::NodeProto;
 use super::spans::Spans;
 use super::{context, last_words, outline};
-use crate::parallel;
 
 /// The bytes of a part, about; a model of fewer is decoded at once.
 const PART: usize = 1 << 18;
@@ -26,6 +26,9 @@ struct Run {
     parts: Vec<(Vec<NodeProto>, usize)>,
 }
 
+/// Whether a long run of nodes was found.
+static HAS_LARGE_GRAPH: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
     /// The runs of the model that this thread decodes.
     static RUNS: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
@@ -35,6 +38,11 @@ thread_local! {
 pub(super) fn decode(message: &outline::Message, bytes: &Bytes) {
     let is_worth_it = cfg!(feature = "parallel") && bytes.len() >= 2 * PART && message.name == outline::MODEL_PROTO.name;
     RUNS.set(if is_worth_it { decode_runs(bytes) } else { Vec::new() });
+}
+
+/// Whether this process has decoded a large graph, or is about to: millions of small messages.
+pub(super) fn has_large_graph() -> bool {
+    HAS_LARGE_GRAPH.load(Ordering::Relaxed)
 }
 
 /// Frees what has not been taken.
@@ -59,9 +67,9 @@ fn decode_runs(bytes: &Bytes) -> Vec<Run> {
     let Some(context) = context_in_graph() else { return Vec::new() };
     let runs = graphs.flat_map(|span| runs_in(bytes, span.value));
     runs.filter_map(|parts| {
+        HAS_LARGE_GRAPH.store(true, Ordering::Relaxed);
         let range = parts.first()?.start..parts.last()?.end;
-        let words = last_words::current();
-        let parts = parallel::map(&parts, |part| last_words::with(words, || nodes_in(bytes, part.clone(), &context)));
+        let parts = last_words::map(&parts, |part| nodes_in(bytes, part.clone(), &context));
         Some(Run { range, parts: parts.into_iter().collect::<Option<_>>()? })
     })
     .collect()

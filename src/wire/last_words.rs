@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
+use crate::parallel;
+
 /// The message of a process that ends for lack of memory; made in advance, since it cannot be allocated then.
 #[derive(Clone, Copy, Debug)]
 pub struct LastWords {
@@ -32,10 +34,13 @@ pub(super) fn current() -> Option<[LastWords; 2]> {
     LAST_WORDS.try_with(Cell::get).ok().flatten().or_else(|| FIRST_WORDS.get().copied())
 }
 
-/// Works for another thread, whose messages are those of this one meanwhile.
-pub(super) fn with<T>(words: Option<[LastWords; 2]>, work: impl FnOnce() -> T) -> T {
-    let own = LAST_WORDS.replace(words);
-    let done = work();
-    LAST_WORDS.set(own);
-    done
+/// The results of all items, in order, computed on all cores. The messages of the threads are those of this one meanwhile.
+pub(crate) fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let words = current();
+    parallel::map(items, |item| {
+        let own = LAST_WORDS.replace(words);
+        let result = result(item);
+        LAST_WORDS.set(own);
+        result
+    })
 }

@@ -8,8 +8,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use super::last_words;
-use super::system;
+use super::{ahead, last_words, system};
 
 /// The maximum number of allocated bytes.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
@@ -39,7 +38,7 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
 }
 
-/// Uses small pages until the process has allocated 8 MiB.
+/// Uses small pages until the process has allocated 8 MiB, or decodes a large graph.
 pub fn defer_huge_pages() {
     HAS_HUGE_PAGES.store(!system::use_huge_pages(false), Ordering::Relaxed);
 }
@@ -98,13 +97,17 @@ fn count(bytes: isize) {
 #[cold]
 fn add(bytes: isize) {
     let allocated = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    if allocated > LARGE && !HAS_HUGE_PAGES.load(Ordering::Relaxed) {
-        HAS_HUGE_PAGES.store(true, Ordering::Relaxed);
-        system::use_huge_pages(true);
-    }
+    choose_pages(allocated, ahead::has_large_graph());
     // The process must not end while files get their names; that takes little memory.
     if bytes > 0 && allocated > LIMIT.load(Ordering::Relaxed) && !system::is_held() {
         end(0);
+    }
+}
+
+fn choose_pages(allocated: isize, has_large_graph: bool) {
+    if !HAS_HUGE_PAGES.load(Ordering::Relaxed) && (allocated > LARGE || has_large_graph) {
+        HAS_HUGE_PAGES.store(true, Ordering::Relaxed);
+        system::use_huge_pages(true);
     }
 }
 
@@ -132,16 +135,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn huge_pages_are_used_from_8_mib_on() {
+    fn huge_pages_are_used_from_8_mib_on_and_for_large_graphs() {
         let are_off = || rustix::thread::transparent_huge_pages_are_disabled().ok();
-        defer_huge_pages();
-        let seen = [LARGE, 1].map(|bytes| {
-            add(bytes);
-            are_off()
-        });
-        add(-LARGE - 1);
-        // A sandbox may not offer this choice.
-        let expected = if are_off().is_some() { [Some(true), Some(false)] } else { [None, None] };
-        assert_eq!(seen, expected);
+        let cases = [(LARGE, false, true), (LARGE + 1, false, false), (0, true, false)];
+        for (allocated, has_large_graph, expected) in cases {
+            defer_huge_pages();
+            choose_pages(allocated, has_large_graph);
+            // A sandbox may not offer this choice.
+            assert_eq!(are_off(), are_off().and(Some(expected)), "{allocated} bytes, large graph: {has_large_graph}");
+        }
+        choose_pages(LARGE + 1, false);
     }
 }

@@ -43,6 +43,7 @@ pub use before::Before;
 pub use data_folder::{BadLocation, DataFolder, Located};
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
+pub(crate) use last_words::map as map_in_parallel;
 pub use last_words::{LastWords, set_last_words};
 pub use layout::Layout;
 pub use limit::{Limited, defer_huge_pages, note_output, set_memory_limit};

@@ -6,7 +6,7 @@ mod known;
 pub(super) use known::counted_from_front;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::expanded::Exactness;
 use super::make;
@@ -23,7 +23,7 @@ use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 pub(super) struct Source<'m> {
     pub model: &'m Model,
     /// Computed on first use.
-    pub inferred: &'m OnceCell<Inferred>,
+    pub inferred: &'m OnceLock<Inferred>,
     pub settings: Settings,
     /// The node as the model has it.
     pub id: NodeId,

@@ -8,6 +8,7 @@ mod constants;
 mod counted;
 mod expansions;
 mod invalid;
+mod large;
 mod layers;
 mod lossless;
 mod moved;

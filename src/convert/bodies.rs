@@ -1,0 +1,71 @@
+//! The subgraphs of nodes, and what is planned for the nodes in them.
+
+use std::borrow::Cow;
+
+use super::planned::PlannedNodes;
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
+use crate::hash::HashMap;
+use crate::wire::schema::{GraphProto, NodeProto};
+
+/// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
+pub(super) struct Bodies<'m> {
+    model: &'m Model,
+    /// By node: the graphs in its attributes.
+    inner: HashMap<NodeId, Vec<ScopeId>>,
+    /// The nodes that replace a changed node.
+    pub nodes: PlannedNodes,
+}
+
+impl<'m> Bodies<'m> {
+    pub fn new(model: &'m Model) -> Bodies<'m> {
+        let mut inner: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
+        for scope in model.scopes() {
+            if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
+                inner.entry(owner).or_default().push(scope);
+            }
+        }
+        Bodies { model, inner, nodes: PlannedNodes::default() }
+    }
+
+    /// The graphs in the attributes of a node.
+    pub fn of(&self, id: NodeId) -> &[ScopeId] {
+        self.inner.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// A node with its subgraphs converted.
+    pub fn with_planned(&self, id: NodeId) -> Cow<'m, NodeProto> {
+        let model = self.model;
+        let mut node = Cow::Borrowed(model.node(id));
+        for &scope in self.of(id).iter().filter(|&&scope| self.is_planned(scope)) {
+            let ScopeKind::Subgraph { attribute, list_index, .. } = model.scope_kind(scope) else { continue };
+            let attribute = &mut node.to_mut().attribute[attribute as usize];
+            let graph: Option<&mut GraphProto> = match list_index {
+                Some(index) => attribute.graphs.get_mut(index as usize),
+                None => attribute.g.as_mut(),
+            };
+            let Some(graph) = graph else { continue };
+            let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(inside) {
+                Some(nodes) => nodes.get().into_owned(),
+                None => vec![self.with_planned(inside).into_owned()],
+            });
+            graph.node = nodes.collect();
+        }
+        node
+    }
+
+    /// Whether a node in a scope, at any depth, has changed.
+    fn is_planned(&self, scope: ScopeId) -> bool {
+        let is_planned_in = |id: NodeId| self.of(id).iter().any(|&inner| self.is_planned(inner));
+        self.model.nodes(scope).any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
+    }
+
+    /// Forgets what is planned in the subgraphs of a node: its replacement contains them.
+    pub fn forget(&mut self, id: NodeId) {
+        for scope in self.of(id).to_vec() {
+            self.nodes.forget(scope);
+            for node in self.model.nodes(scope) {
+                self.forget(node);
+            }
+        }
+    }
+}

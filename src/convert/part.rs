@@ -1,0 +1,186 @@
+//! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same time.
+
+use std::sync::{Arc, OnceLock};
+
+use super::bodies::Bodies;
+use super::context::{Record, Source};
+use super::convert_node::{Blocked, Converted, NodeConverter};
+use super::reason::Code::NameAmbiguous;
+use super::{Blocker, Change, Expanded, Options};
+use crate::control::{Counter, cancelled};
+use crate::error::Invalid;
+use crate::facts;
+use crate::facts::infer::Inferred;
+use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ValueId, is_onnx_domain};
+use crate::hash::{HashMap, HashSet};
+use crate::wire::schema::NodeProto;
+
+/// What the plans of all parts are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a, 'm> {
+    pub model: &'m Model,
+    pub options: &'a Options,
+    pub inferred: &'m OnceLock<Inferred>,
+    /// The opset of the scope.
+    pub from: i64,
+    pub counter: &'a Counter,
+}
+
+/// The plan of a part, in document order.
+#[derive(Default)]
+pub(super) struct Part {
+    /// The nodes that replace a changed node.
+    pub nodes: Vec<(NodeId, NewNodes)>,
+    /// Constants that a node no longer uses.
+    pub released: Vec<ValueId>,
+    /// All edits except those of nodes.
+    pub edits: Vec<Edit>,
+    pub changes: Vec<(NodeId, Change)>,
+    pub expansions: Vec<(NodeId, Expanded)>,
+    pub warnings: Vec<(NodeId, Change)>,
+    pub blockers: Vec<(NodeId, Blocker)>,
+}
+
+/// The nodes after which progress is reported.
+const BATCH: usize = 64;
+
+impl<'m> Shared<'_, 'm> {
+    /// Plans nodes of a scope whose inner scopes are planned.
+    ///
+    /// # Errors
+    /// If the operation is cancelled.
+    pub fn plan(&self, nodes: &[NodeId], bodies: &Bodies<'m>, names: &mut Names<'m>) -> Result<Part, Invalid> {
+        let part = Part::default();
+        let mut planner = Planner { shared: self, bodies, names, texts: HashSet::default(), same: HashMap::default(), part };
+        for batch in nodes.chunks(BATCH) {
+            batch.iter().for_each(|&node| planner.node(node));
+            if !self.counter.add(batch.len() as u64) {
+                return Err(cancelled());
+            }
+        }
+        Ok(planner.part)
+    }
+}
+
+struct Planner<'a, 'm> {
+    shared: &'a Shared<'a, 'm>,
+    bodies: &'a Bodies<'m>,
+    names: &'a mut Names<'m>,
+    /// Texts of the report. Many nodes have the same operator and change in the same way.
+    texts: HashSet<Arc<str>>,
+    /// By operator: whether it is the same in the target.
+    same: HashMap<&'m str, bool>,
+    part: Part,
+}
+
+impl<'m> Planner<'_, 'm> {
+    fn node(&mut self, id: NodeId) {
+        let (Shared { model, options, inferred, from, .. }, bodies) = (*self.shared, self.bodies);
+        let proto = model.node(id);
+        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type()) {
+            return;
+        }
+        let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
+        let mut values: Vec<_> = named.collect();
+        values.sort_unstable();
+        values.dedup();
+        let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
+        let source = Source { model, inferred, settings: options.settings(), id, values, bodies: bodies.of(id).to_vec() };
+        let node = bodies.with_planned(id);
+        let mut record = Record::default();
+        let mut converter = NodeConverter {
+            source: &source,
+            names: &mut *self.names,
+            record: &mut record,
+            target: options.opset,
+            adapters: options.adapters,
+        };
+        let converted = match ambiguous {
+            Some(name) => {
+                let reason = NameAmbiguous.because(format!("'{name}' names one value as an input and another as an output"));
+                Err(Blocked { opset_step: (from, options.opset), reason })
+            }
+            None => converter.convert(node, from),
+        };
+        match converted {
+            Ok(converted) => self.keep(id, converted, record),
+            Err(Blocked { opset_step, reason }) => {
+                let op = proto.op_type().to_owned();
+                let blocker = Blocker { node: model.node_path(id), op, opset_step, code: reason.code, reason: reason.text };
+                self.part.blockers.push((id, blocker));
+            }
+        }
+    }
+
+    /// Whether an operator exists and is the same in the target.
+    fn is_same(&mut self, op: &'m str) -> bool {
+        let (from, to) = (self.shared.from, self.shared.options.opset);
+        *self.same.entry(op).or_insert_with(|| is_same(op, from, to))
+    }
+
+    /// Records the result for a node.
+    fn keep(&mut self, id: NodeId, converted: Converted, record: Record) {
+        let model = self.shared.model;
+        for warning in &record.warnings {
+            let change = self.change(id, warning);
+            self.part.warnings.push((id, change));
+        }
+        if record.notes.is_empty() {
+            return;
+        }
+        let change = self.change(id, &record.notes.join("; "));
+        let part = &mut self.part;
+        part.changes.push((id, change));
+        part.expansions.extend(record.expanded.iter().map(|&(op, class, nodes)| {
+            let expanded = Expanded { node: model.node_path(id).into(), op, class, nodes };
+            (id, expanded)
+        }));
+        part.released.extend(record.released);
+        let mut nodes: Vec<NodeProto> = converted.into_nodes();
+        let mut initializers = record.initializers;
+        // Removes added constants that a later step no longer uses.
+        let own = &model.node(id).output;
+        let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
+        let superfluous = record.made.into_iter().filter(|made| made.constant.is_some() && !is_used(&made.name));
+        let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
+        let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
+        nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
+        initializers.retain(|tensor| is_wanted(tensor.name()));
+        let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
+        part.edits.extend(initializers.into_iter().map(add));
+        part.nodes.push((id, nodes.into()));
+    }
+
+    fn change(&mut self, id: NodeId, what: &str) -> Change {
+        let model = self.shared.model;
+        Change { node: model.node_path(id).into(), op: self.text(model.node(id).op_type()), what: self.text(what) }
+    }
+
+    fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = text.into();
+        if self.texts.len() < MOST_SHARED_TEXTS {
+            self.texts.insert(Arc::clone(&text));
+        }
+        text
+    }
+}
+
+/// How many different texts of the report are kept to be shared. More are unlikely to recur.
+const MOST_SHARED_TEXTS: usize = 1024;
+
+/// Whether a node, or one in its subgraphs, has an input of this name.
+fn uses(node: &NodeProto, name: &String) -> bool {
+    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
+    node.input.contains(name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
+}
+
+/// Whether an operator exists and is the same in two opsets.
+fn is_same(op: &str, from: i64, to: i64) -> bool {
+    let [present, target] = [from, to].map(|opset| facts::schema("", op, opset));
+    let is_same_version =
+        || present.zip(target).is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated);
+    from == to || is_same_version()
+}
