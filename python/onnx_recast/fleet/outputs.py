@@ -1,0 +1,135 @@
+"""The output of a model: found by its key, written with its data file first and the model last."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from onnx_recast._errors import RecastError
+from onnx_recast.fleet import storage
+from onnx_recast.fleet.rows import Row
+from onnx_recast.fleet.storage import Stat, Traffic
+
+_MOST_METADATA = 1500
+"""Length of a result in the metadata of an object: S3 allows 2 KiB in all."""
+# Azure allows no other characters in names of metadata.
+_KEY, _SOURCE, _RESULT = "recastkey", "recastsource", "recastresult"
+
+
+class Output:
+    """The object of an output.
+
+    Parameters
+    ----------
+    uri
+        The object.
+    row
+        The row of the model, which gets the facts of the output.
+    may_replace
+        Whether an object that was not made from the same model can be replaced.
+    traffic
+        Counts what is moved.
+    """
+
+    def __init__(self, uri: str, row: Row, may_replace: bool, traffic: Traffic) -> None:
+        self.uri, self._row, self._may_replace, self._traffic = uri, row, may_replace, traffic
+        self._there: Stat | None = None
+
+    @property
+    def data_name(self) -> str:
+        """The name of the data file. It depends on the key, so that no job writes into a file of another."""
+        assert self._row.key is not None
+        return f"{PurePosixPath(self.uri).stem[:200]}.{self._row.key[:16]}.data"
+
+    def find(self) -> bool:
+        """Return whether the output exists with the key of the row, and take over its result."""
+        self._there = storage.stat(self.uri, self._traffic)
+        return self._there is not None and self._key_of(self._there) == self._row.key and self._restore(self._there)
+
+    def _restore(self, there: Stat) -> bool:
+        """Take over a result from metadata, which has no longer ones."""
+        row = self._row
+        try:
+            row.restore_result(there.metadata.get(_RESULT, ""))
+        except ValueError:
+            return False
+        row.output = self.uri
+        if row.output_data_size is not None:
+            row.output_data = beside(self.uri, self.data_name)
+        return row.output_size == there.size
+
+    def store(self, path: Path, saved: Any) -> None:
+        """Write the model that was saved to a file, and its data file.
+
+        Raises
+        ------
+        RecastError
+            The output has an object that must not be replaced.
+        Changed
+            Another run has written another output meanwhile.
+        """
+        row = self._row
+        row.skipped = self._there is not None and self._is(self._there, path)
+        if not row.skipped:
+            self._check_replaceable()
+        row.output_size = saved["bytes"]
+        if saved["data_file"] is not None:
+            row.output_data_size = saved["data_file"]["bytes"]
+            row.output_data = beside(self.uri, self.data_name)
+            storage.upload_data(row.output_data, path.parent / self.data_name, self._traffic)
+        if not row.skipped:
+            self._store_model(path)
+        row.output = self.uri
+
+    def _store_model(self, path: Path) -> None:
+        assert self._row.key is not None
+        metadata = {_KEY: self._row.key, _SOURCE: _digest(self._row.uri)}
+        packed = self._row.packed_result(_MOST_METADATA)
+        if packed is not None:
+            metadata[_RESULT] = packed
+        try:
+            storage.upload_model(self.uri, path, metadata, self._there, self._traffic)
+        except storage.Changed:
+            # Another run may have written the same, or a request of this one whose answer was lost.
+            there = storage.stat(self.uri, self._traffic)
+            if there is None or not self._is(there, path):
+                raise
+
+    def _key_of(self, there: Stat) -> str | None:
+        return there.metadata.get(_KEY)
+
+    def _is(self, there: Stat, path: Path) -> bool:
+        """Whether an object is the output already. Files have no keys."""
+        if not storage.is_local(self.uri):
+            return self._key_of(there) == self._row.key
+        return there.size == path.stat().st_size and storage.get_bytes(self.uri) == path.read_bytes()
+
+    def _check_replaceable(self) -> None:
+        there = self._there
+        if there is None or self._may_replace or there.metadata.get(_SOURCE) == _digest(self._row.uri):
+            return
+        raise RecastError(
+            f"{self.uri} exists and was not made from this model; use overwrite to replace it", kind="output-exists"
+        )
+
+
+def is_unchanged(known: Row, traffic: Traffic) -> bool:
+    """Whether the output of an earlier run is still there; true if that run has written none."""
+    if known.output is None:
+        return True
+    there = storage.stat(known.output, traffic)
+    if there is None or there.size != known.output_size:
+        return False
+    return storage.is_local(known.output) or there.metadata.get(_KEY) == known.key
+
+
+def beside(uri: str, location: str) -> str:
+    """Return the URI of a data file of a model."""
+    parts = [part for part in location.split("/") if part != "."]
+    return uri.rpartition("/")[0] + "/" + "/".join(parts)
+
+
+def _digest(uri: str) -> str:
+    """Return a name of a model for metadata, which cannot have all characters."""
+    return hashlib.sha256(uri.encode()).hexdigest()[:32]

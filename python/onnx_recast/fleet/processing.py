@@ -1,0 +1,184 @@
+"""The work on one model: a function of a job and a URI, whatever calls it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from onnx_recast import _recast
+from onnx_recast._errors import InvalidModelError, RecastError
+from onnx_recast.fleet import inputs, outputs, results, storage
+from onnx_recast.fleet.inputs import Inputs, ScratchExceeded
+from onnx_recast.fleet.outputs import Output
+from onnx_recast.fleet.rows import Row, Task
+from onnx_recast.fleet.storage import Traffic
+
+if TYPE_CHECKING:
+    from onnx_recast.fleet.job import Job, NativeStep
+
+_ATTEMPTS = 3
+"""How often the work is done anew if the model or its output changes meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the work on one model may use."""
+
+    scratch: str | None = None
+    """Folder for temporary files; by default, that of the system."""
+    scratch_bytes: int = 64 << 30
+    """Length of all temporary files of the model."""
+    threads: int = 0
+    """Threads; 0 for as many as there are cores."""
+
+
+class _Skip(Exception):
+    """The output exists."""
+
+
+def process(job: Job, task: Task | str, limits: Limits | None = None) -> Row:
+    """Process a model: read it, apply the steps of the job, write the output. Errors are rows.
+
+    Parameters
+    ----------
+    job : Job
+        What to do.
+    task : Task or str
+        The model, or its URI.
+    limits : Limits, optional
+        What the work may use.
+
+    Returns
+    -------
+    Row
+        The result. The same model, job and version of the package give the same result, and the same bytes.
+    """
+    task = Task(storage.object_uri(task)) if isinstance(task, str) else task
+    limits = limits or Limits()
+    started = time.perf_counter()
+    traffic = Traffic()
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # Begins to measure memory anew.
+    worker = f"{platform.node()}:{os.getpid()}"
+    row = Row(task.uri, worker=worker)
+    for _ in range(_ATTEMPTS):
+        row = Row(task.uri, worker=worker)
+        try:
+            with tempfile.TemporaryDirectory(prefix="recast-fleet-", dir=limits.scratch) as folder:
+                _attempt(job, task, limits, row, traffic, Path(folder))
+            break
+        except storage.Changed as error:
+            row.outcome, row.code, row.message = "failed", "changed", str(error)
+        except OSError as error:
+            _record(row, error, str(error))
+            break
+    row.seconds = round(time.perf_counter() - started, 6)
+    row.read_bytes, row.written_bytes, row.requests = traffic.read_bytes, traffic.written_bytes, traffic.requests
+    row.memory = _peak()
+    return row
+
+
+def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, folder: Path) -> None:
+    """Process a model with temporary files in this folder."""
+    target = job.output_of(task.uri)
+    name = PurePosixPath(task.uri).name
+    path, written = folder / "in" / name, folder / "out" / name
+
+    def named(text: str) -> str:
+        return text.replace(str(path), task.uri).replace(str(written), target or task.uri)
+
+    try:
+        known = None if task.known is None else Row.from_json(task.known)
+        model = Inputs(path, row, job.reads_weights, limits.scratch_bytes, traffic)
+        if known and inputs.is_unchanged(known, model.about, traffic) and outputs.is_unchanged(known, traffic):
+            row.restore(known)
+            return
+        model.fetch_model()
+        output = None
+        if target is not None:
+            written.parent.mkdir()
+            output = Output(target, row, job.overwrite or task.written == target, traffic)
+        _recast.set_threads(limits.threads)
+        _apply(job, row, model, output, written, named)
+    except storage.Changed:
+        raise
+    except Exception as error:
+        _record(row, error, named(str(error)))
+
+
+def _apply(
+    job: Job, row: Row, model: Inputs, output: Output | None, written: Path, named: Callable[[str], str]
+) -> None:
+    """Apply the steps in one opening of the model, and write the output."""
+
+    def native(steps: list[NativeStep], external_data: str, fetch: Callable[[list[str]], str | None] | None) -> Any:
+        given: _recast._Input = {"source": str(model.path), "base_dir": None}
+        path = None if output is None else str(written)
+        placed: _recast._Output = {"path": path, "external_data": external_data, "prune_data": False}
+        return json.loads(_recast.apply(given, placed, steps, fetch, None))
+
+    def fetch(locations: list[str]) -> str | None:
+        model.fetch_data(locations)
+        row.key = job.key(model.model_digest, model.data_digests)
+        if output is None:
+            return None
+        # The output has at most the bytes of the model and its data.
+        model.reserve(model.about.size + sum(file["size"] or 0 for file in row.data))
+        if output.find():
+            raise _Skip
+        return output.data_name if row.data else None
+
+    steps = [step.native() for step in job.steps]
+    try:
+        if model.may_have_data():
+            report = native(steps, "keep", fetch)
+        else:
+            fetch([])
+            report = native(steps, "keep", None)
+    except _Skip:
+        row.skipped = True
+        return
+    results.take(row, job, report, named, model.unread)
+    if output is None:
+        return
+    if row.outcome == "refused" and job.keep_failed:
+        report = native([], output.data_name if row.data else "keep", None)
+        if report["error"] is not None:
+            raise RecastError(named(report["error"]["text"]), kind=report["error"]["kind"])
+    if report["error"] is None:
+        output.store(written, report["saved"])
+
+
+def _record(row: Row, error: Exception, message: str) -> None:
+    """Put an error into a row."""
+    row.message = message
+    if isinstance(error, MemoryError):
+        row.outcome, row.code, row.message = "out-of-memory", "out-of-memory", "the worker has reached its memory limit"
+    elif isinstance(error, ScratchExceeded):
+        row.outcome, row.code = "failed", "scratch-exceeded"
+    elif isinstance(error, FileNotFoundError):
+        row.outcome, row.code = "failed", "not-found"
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        row.outcome, row.code = "failed", "disk-full"
+    elif isinstance(error, RecastError):
+        row.outcome, row.code = "invalid" if isinstance(error, InvalidModelError) else "failed", error.kind
+    else:
+        row.outcome, row.code = "failed", "storage" if isinstance(error, OSError) else type(error).__name__
+
+
+def _peak() -> int:
+    """Return the largest resident memory since it was last reset, in bytes; 0 if the system does not count it."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)

@@ -1,0 +1,252 @@
+"""Objects by URI: in S3, GCS, Azure, or files."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, PreconditionError
+from obstore.store import LocalStore, from_url
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+_T = TypeVar("_T")
+
+PART = 16 << 20
+"""Objects are read and written in parts of this length."""
+PARALLEL = 4
+"""Parts that are read or written at a time."""
+ATTEMPTS = 5
+"""How often a transfer is attempted that ends in the middle; single requests are repeated by obstore."""
+_RETRIES: Any = {
+    "max_retries": 12,
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=15), "base": 2},
+    "retry_timeout": timedelta(minutes=5),
+}
+
+
+class Changed(Exception):
+    """An object is not what it was when it was first seen, or exists although it did not."""
+
+
+class Truncated(OSError):
+    """An object is shorter than the storage states."""
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What was moved."""
+
+    read_bytes: int = 0
+    written_bytes: int = 0
+    requests: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What the storage knows about an object."""
+
+    size: int
+    etag: str | None
+    version: str | None
+    metadata: Mapping[str, str]
+
+
+def folder_uri(uri: str | os.PathLike[str]) -> str:
+    """Return a URI, or the path of a folder, as a URI that ends with a slash."""
+    return object_uri(uri).rstrip("/") + "/"
+
+
+def object_uri(uri: str | os.PathLike[str]) -> str:
+    """Return a URI, or a path, as a URI."""
+    text = os.fspath(uri)
+    if not text:
+        raise ValueError("the path is empty")
+    if "://" not in text:
+        return "file://" + os.path.abspath(text)  # noqa: PTH100
+    return text
+
+
+def locate(uri: str) -> tuple[ObjectStore, str]:
+    """Return the store of an object, and its path there."""
+    scheme, _, rest = uri.partition("://")
+    if scheme == "file":
+        return _store("file", ""), rest.strip("/")
+    authority, _, path = rest.partition("/")
+    return _store(scheme, authority), path.strip("/")
+
+
+@lru_cache(maxsize=64)
+def _store(scheme: str, authority: str) -> ObjectStore:
+    if scheme == "file":
+        return LocalStore("/", automatic_cleanup=False, mkdir=False)
+    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
+
+
+def is_local(uri: str) -> bool:
+    """Whether an object is a file, which has no metadata."""
+    return uri.startswith("file://")
+
+
+def stat(uri: str, traffic: Traffic) -> Stat | None:
+    """Return the facts of an object, or None if there is none."""
+    store, path = locate(uri)
+    traffic.requests += 1
+    try:
+        found = _retried(lambda: obstore.get(store, path, options={"head": True}))
+    except FileNotFoundError:
+        return None
+    meta = found.meta
+    metadata = {str(name).lower(): str(value) for name, value in found.attributes.items()}
+    return Stat(meta["size"], meta["e_tag"], meta["version"], metadata)
+
+
+def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
+    """Return bytes of an object that must still have this tag."""
+    store, path = locate(uri)
+
+    def read() -> bytes:
+        try:
+            found = obstore.get(store, path, options={"range": (start, end), "if_match": etag})
+        except PreconditionError:
+            raise Changed(f"{uri} has changed while it was read") from None
+        content = bytes(found.bytes())
+        if len(content) != end - start:
+            raise Truncated(f"{uri}: {len(content)} of {end - start} bytes at {start}")
+        return content
+
+    if start >= end:
+        return b""
+    traffic.requests += 1
+    content = _retried(read)
+    traffic.read_bytes += len(content)
+    return content
+
+
+def download(uri: str, about: Stat, path: Path, traffic: Traffic) -> str:
+    """Write an object to a file, in parts, and return its digest."""
+    digest = hashlib.sha256()
+    with path.open("wb") as file, ThreadPoolExecutor(PARALLEL) as threads:
+
+        def part(start: int) -> bytes:
+            return read_range(uri, start, min(start + PART, about.size), about.etag, traffic)
+
+        starts = range(0, about.size, PART)
+        if len(starts) <= 1:
+            parts = map(part, starts)
+            for content in parts:
+                digest.update(content)
+                file.write(content)
+            return digest.hexdigest()
+        # As many parts are in memory as are read at a time.
+        waiting = [threads.submit(part, start) for start in starts[:PARALLEL]]
+        for start in starts:
+            content = waiting.pop(0).result()
+            ahead = start + PARALLEL * PART
+            if ahead < about.size:
+                waiting.append(threads.submit(part, ahead))
+            digest.update(content)
+            file.write(content)
+    return digest.hexdigest()
+
+
+def upload_data(uri: str, path: Path, traffic: Traffic) -> None:
+    """Write a data file in parts, unless it is there. Its name has a key: objects of the same name are equal."""
+    size = path.stat().st_size
+    there = stat(uri, traffic)
+    if there is not None and there.size == size:
+        return
+    store, name = locate(uri)
+    _make_folder(uri)
+
+    def write() -> None:
+        obstore.put(store, name, path, use_multipart=size > PART, chunk_size=PART, max_concurrency=PARALLEL)
+        written = stat(uri, traffic)
+        if written is None or written.size != size:
+            raise Truncated(f"{uri}: {written.size if written else 'none'} of {size} bytes were written")
+
+    _retried(write)
+    traffic.requests += 1 if size <= PART else 2 + -(-size // PART)
+    traffic.written_bytes += size
+
+
+def upload_model(uri: str, path: Path, metadata: Mapping[str, str], replaced: Stat | None, traffic: Traffic) -> None:
+    """Write a model in one request: a new object, or in place of the one that was seen.
+
+    Raises
+    ------
+    Changed
+        There is another object by now.
+    """
+    store, name = locate(uri)
+    _make_folder(uri)
+    size = path.stat().st_size
+    mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    attributes: Any = None if is_local(uri) else dict(metadata)
+    if replaced is not None and is_local(uri):
+        _replace_file(uri, path, replaced, traffic)
+    else:
+        with path.open("rb") as file:
+            # The pages of a map are not memory of the process.
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            try:
+                _retried(
+                    lambda: obstore.put(store, name, content, mode=mode, attributes=attributes, use_multipart=False)
+                )
+            except (AlreadyExistsError, PreconditionError):
+                raise Changed(f"{uri} has changed") from None
+    traffic.requests += 1
+    traffic.written_bytes += size
+
+
+def _replace_file(uri: str, path: Path, replaced: Stat, traffic: Traffic) -> None:
+    """Replace a file. A local file system has no conditional replacement, so the check comes just before it."""
+    store, name = locate(uri)
+    now = stat(uri, traffic)
+    if now is None or now.etag != replaced.etag:
+        raise Changed(f"{uri} has changed")
+    obstore.put(store, name, path, use_multipart=False)
+
+
+def put_bytes(uri: str, content: bytes) -> None:
+    """Write a new object."""
+    store, name = locate(uri)
+    _make_folder(uri)
+    _retried(lambda: obstore.put(store, name, content, mode="create"))
+
+
+def get_bytes(uri: str) -> bytes:
+    """Return a whole object."""
+    store, name = locate(uri)
+    return bytes(_retried(lambda: obstore.get(store, name).bytes()))
+
+
+def _make_folder(uri: str) -> None:
+    if is_local(uri):
+        Path("/" + locate(uri)[1]).parent.mkdir(parents=True, exist_ok=True)
+
+
+def _retried(work: Callable[[], _T]) -> _T:
+    """Repeat a transfer that has ended in the middle; errors that are answers are not repeated."""
+    for attempt in range(1, ATTEMPTS):
+        try:
+            return work()
+        except (FileNotFoundError, PermissionError, NotImplementedError, ValueError):
+            raise
+        except (AlreadyExistsError, PreconditionError, Changed):
+            raise
+        except Exception:
+            time.sleep(min(5.0, 0.1 * 2**attempt) * random.uniform(0.5, 1))
+    return work()
