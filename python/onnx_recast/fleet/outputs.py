@@ -14,7 +14,7 @@ from onnx_recast.fleet.storage import Stat, Traffic
 _MOST_METADATA = 1500
 """Length of a result in the metadata of an object: S3 allows 2 KiB in all."""
 # Azure allows no other characters in names of metadata.
-_KEY, _SOURCE, _RESULT = "recastkey", "recastsource", "recastresult"
+_KEY, _JOB, _SOURCE, _ROW = "recastkey", "recastjob", "recastsource", "recastrow"
 
 
 class Output:
@@ -26,15 +26,17 @@ class Output:
         The object.
     row
         The row of the model, which gets the facts of the output.
+    job
+        The digest of the job.
     may_replace
         Whether an object that was not made from the same model can be replaced.
     traffic
         Counts what is moved.
     """
 
-    def __init__(self, uri: str, row: Row, may_replace: bool, traffic: Traffic) -> None:
-        self.uri, self._row, self._may_replace, self._traffic = uri, row, may_replace, traffic
-        self._there: Stat | None = None
+    def __init__(self, uri: str, row: Row, job: str, may_replace: bool, traffic: Traffic) -> None:
+        self.uri, self._row, self._job, self._may_replace, self._traffic = uri, row, job, may_replace, traffic
+        self._there = storage.stat(uri, traffic)
 
     @property
     def data_name(self) -> str:
@@ -42,22 +44,26 @@ class Output:
         assert self._row.key is not None
         return f"{PurePosixPath(self.uri).stem[:200]}.{self._row.key[:16]}.data"
 
-    def find(self) -> bool:
-        """Return whether the output exists with the key of the row, and take over its result."""
-        self._there = storage.stat(self.uri, self._traffic)
-        return self._there is not None and self._key_of(self._there) == self._row.key and self._restore(self._there)
+    def known(self) -> Row | None:
+        """Return the row with which the same job has made this output; None if it was too long for metadata."""
+        there = self._there
+        if there is None or there.metadata.get(_JOB) != self._job:
+            return None
+        row = Row.unpacked(self._row.uri, there.metadata.get(_ROW, ""))
+        return row if row and (row.output, row.output_size, row.key) == (self.uri, there.size, self._key) else None
 
-    def _restore(self, there: Stat) -> bool:
-        """Take over a result from metadata, which has no longer ones."""
-        row = self._row
-        try:
-            row.restore_result(there.metadata.get(_RESULT, ""))
-        except ValueError:
+    def is_made(self, known: Row) -> bool:
+        """Whether the output is that of a row, which may have none."""
+        if known.output is None:
+            return True
+        there = self._there
+        if known.output != self.uri or there is None or there.size != known.output_size:
             return False
-        row.output = self.uri
-        if row.output_data_size is not None:
-            row.output_data = beside(self.uri, self.data_name)
-        return row.output_size == there.size
+        return storage.is_local(self.uri) or self._key == known.key
+
+    @property
+    def _key(self) -> str | None:
+        return None if self._there is None else self._there.metadata.get(_KEY)
 
     def store(self, path: Path, saved: Any) -> None:
         """Write the model that was saved to a file, and its data file.
@@ -70,6 +76,7 @@ class Output:
             Another run has written another output meanwhile.
         """
         row = self._row
+        row.output = self.uri
         row.skipped = self._there is not None and self._is(self._there, path)
         if not row.skipped:
             self._check_replaceable()
@@ -80,14 +87,13 @@ class Output:
             storage.upload_data(row.output_data, path.parent / self.data_name, self._traffic)
         if not row.skipped:
             self._store_model(path)
-        row.output = self.uri
 
     def _store_model(self, path: Path) -> None:
         assert self._row.key is not None
-        metadata = {_KEY: self._row.key, _SOURCE: _digest(self._row.uri)}
-        packed = self._row.packed_result(_MOST_METADATA)
+        metadata = {_KEY: self._row.key, _JOB: self._job, _SOURCE: _digest(self._row.uri)}
+        packed = self._row.packed(_MOST_METADATA)
         if packed is not None:
-            metadata[_RESULT] = packed
+            metadata[_ROW] = packed
         try:
             storage.upload_model(self.uri, path, metadata, self._there, self._traffic)
         except storage.Changed:
@@ -96,13 +102,10 @@ class Output:
             if there is None or not self._is(there, path):
                 raise
 
-    def _key_of(self, there: Stat) -> str | None:
-        return there.metadata.get(_KEY)
-
     def _is(self, there: Stat, path: Path) -> bool:
         """Whether an object is the output already. Files have no keys."""
         if not storage.is_local(self.uri):
-            return self._key_of(there) == self._row.key
+            return there.metadata.get(_KEY) == self._row.key
         return there.size == path.stat().st_size and storage.get_bytes(self.uri) == path.read_bytes()
 
     def _check_replaceable(self) -> None:
@@ -112,16 +115,6 @@ class Output:
         raise RecastError(
             f"{self.uri} exists and was not made from this model; use overwrite to replace it", kind="output-exists"
         )
-
-
-def is_unchanged(known: Row, traffic: Traffic) -> bool:
-    """Whether the output of an earlier run is still there; true if that run has written none."""
-    if known.output is None:
-        return True
-    there = storage.stat(known.output, traffic)
-    if there is None or there.size != known.output_size:
-        return False
-    return storage.is_local(known.output) or there.metadata.get(_KEY) == known.key
 
 
 def beside(uri: str, location: str) -> str:

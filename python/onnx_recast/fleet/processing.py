@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_recast import _recast
 from onnx_recast._errors import InvalidModelError, RecastError
-from onnx_recast.fleet import inputs, outputs, results, storage
+from onnx_recast.fleet import inputs, results, storage
 from onnx_recast.fleet.inputs import Inputs, ScratchExceeded
 from onnx_recast.fleet.outputs import Output
 from onnx_recast.fleet.rows import Row, Task
@@ -39,10 +39,6 @@ class Limits:
     """Length of all temporary files of the model."""
     threads: int = 0
     """Threads; 0 for as many as there are cores."""
-
-
-class _Skip(Exception):
-    """The output exists."""
 
 
 def process(job: Job, task: Task | str, limits: Limits | None = None) -> Row:
@@ -99,14 +95,15 @@ def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, f
     try:
         known = None if task.known is None else Row.from_json(task.known)
         model = Inputs(path, row, job.reads_weights, limits.scratch_bytes, traffic)
-        if known and inputs.is_unchanged(known, model.about, traffic) and outputs.is_unchanged(known, traffic):
-            row.restore(known)
-            return
-        model.fetch_model()
         output = None
         if target is not None:
             written.parent.mkdir()
-            output = Output(target, row, job.overwrite or task.written == target, traffic)
+            output = Output(target, row, job.digest, job.overwrite or task.written == target, traffic)
+            known = known if known and output.is_made(known) else output.known()
+        if known and inputs.is_unchanged(known, model.about, traffic):
+            row.restore(known)
+            return
+        model.fetch_model()
         _recast.set_threads(limits.threads)
         _apply(job, row, model, output, written, named)
     except storage.Changed:
@@ -133,20 +130,14 @@ def _apply(
             return None
         # The output has at most the bytes of the model and its data.
         model.reserve(model.about.size + sum(file["size"] or 0 for file in row.data))
-        if output.find():
-            raise _Skip
         return output.data_name if row.data else None
 
     steps = [step.native() for step in job.steps]
-    try:
-        if model.may_have_data():
-            report = native(steps, "keep", fetch)
-        else:
-            fetch([])
-            report = native(steps, "keep", None)
-    except _Skip:
-        row.skipped = True
-        return
+    if model.may_have_data():
+        report = native(steps, "keep", fetch)
+    else:
+        fetch([])
+        report = native(steps, "keep", None)
     results.take(row, job, report, named, model.unread)
     if output is None:
         return

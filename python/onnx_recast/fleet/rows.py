@@ -120,31 +120,26 @@ class Row:
         """Return what depends on the model and the job alone: equal for equal keys."""
         return {name: getattr(self, name) for name in _RESULT}
 
-    def packed_result(self, most: int) -> str | None:
-        """Return :meth:`result` as a string for metadata of objects, which are limited; None if it is longer."""
-        packed = base64.urlsafe_b64encode(zlib.compress(json.dumps(self.result()).encode(), 9)).decode()
+    def packed(self, most: int) -> str | None:
+        """Return the row as a string for metadata of objects, which are limited; None if it is longer."""
+        facts = {name: getattr(self, name) for name in _RESTORED}
+        packed = base64.urlsafe_b64encode(zlib.compress(json.dumps(facts).encode(), 9)).decode()
         return packed if len(packed) <= most else None
 
-    def restore_result(self, packed: str) -> None:
-        """Take over a result that :meth:`packed_result` has packed.
-
-        Raises
-        ------
-        ValueError
-            The text is something else.
-        """
+    @classmethod
+    def unpacked(cls, uri: str, packed: str) -> Row | None:
+        """Make a row from :meth:`packed`; None if the text is something else."""
         try:
             facts = json.loads(zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed), 1 << 20))
-        except zlib.error as error:
-            raise ValueError(str(error)) from None
-        if not isinstance(facts, dict) or set(facts) != set(_RESULT):
-            raise ValueError("not a result")
-        for name, value in facts.items():
-            setattr(self, name, value)
+        except (zlib.error, ValueError):
+            return None
+        if not isinstance(facts, dict) or set(facts) != set(_RESTORED):
+            return None
+        return cls(uri, **facts)
 
     def restore(self, known: Row) -> None:
         """Take over the row of an earlier run."""
-        for name in ("key", "data", "output", "output_data", *_RESULT):
+        for name in _RESTORED:
             setattr(self, name, getattr(known, name))
         self.skipped = True
 
@@ -165,6 +160,8 @@ _RESULT = (
     ),
     *("expanded", "findings", "blockers", "nearest", "inspection"),
 )
+
+_RESTORED = ("etag", "key", "data", "output", "output_data", *_RESULT)
 
 
 def schema() -> pa.Schema:
