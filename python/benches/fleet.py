@@ -26,7 +26,7 @@ import onnx_recast
 from onnx_recast import fleet
 from onnx_recast.fleet import manifest, storage
 
-SMALL = 200
+SMALL = 400
 """Models of the loops: this many nodes each, in S3."""
 LARGE, LARGE_BYTES = 20, 200 << 20
 """Number of large models, and the length of their weights."""
@@ -120,11 +120,11 @@ def by_onnx(model: bytes) -> bytes:
 def loops() -> None:
     """Print models a second of small and of larger models in S3."""
     table("models in S3", "fleet, 2 workers", "fleet, 1 worker", "loop over onnx_recast", "loop over onnx")
-    for count, length in ((SMALL, 20), (SMALL // 4, 5_000)):
-        with s3() as bucket, tempfile.TemporaryDirectory() as folder:
-            write_models(Path(folder) / "zoo", count, length)
+    with s3() as bucket, tempfile.TemporaryDirectory() as folder:
+        for count, length in ((SMALL, 20), (SMALL // 4, 5_000)):
+            write_models(Path(folder) / str(length), count, length)
             zoo = bucket()
-            for path in (Path(folder) / "zoo").iterdir():
+            for path in (Path(folder) / str(length)).iterdir():
                 storage.put_bytes(zoo + path.name, path.read_bytes())
             ways: list[Callable[[str], object]] = [
                 lambda out, zoo=zoo: run(zoo, out, fleet.convert(17), "local", 2),

@@ -117,7 +117,13 @@ pub fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Contro
 
 /// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written
 /// without another copy.
-fn to_bytes<'py>(py: Python<'py>, watch: &Watch, input: &Input, output: &Output, model: Model) -> PyResult<Bound<'py, PyBytes>> {
+pub fn to_bytes<'py>(
+    py: Python<'py>,
+    watch: &Watch,
+    input: &Input,
+    output: &Output,
+    model: Model,
+) -> PyResult<Bound<'py, PyBytes>> {
     if output.options().placement == Placement::Inline {
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();

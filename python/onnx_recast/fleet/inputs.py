@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
 import os
 from pathlib import Path
@@ -24,7 +25,8 @@ class Inputs:
     Parameters
     ----------
     path
-        The temporary file of the model; data files are written beside it.
+        The temporary file of the model; data files are written beside it. It does not exist while the model is small
+        enough for memory.
     row
         The row of the model, which gets the facts of the files.
     reads_weights
@@ -38,21 +40,41 @@ class Inputs:
     def __init__(self, path: Path, row: Row, reads_weights: bool, most: int, traffic: Traffic) -> None:
         self.path, self._row, self._reads_weights = path, row, reads_weights
         self._most, self._used, self._traffic = most, 0, traffic
-        about = storage.stat(row.uri, traffic)
-        if about is None:
-            raise FileNotFoundError(errno.ENOENT, "does not exist", row.uri)
-        self.about: Stat = about
-        row.etag, row.size = about.etag, about.size
+        self._about: Stat | None = None
+        self.content: bytes | None = None
+        """The model, if it is in memory."""
         self.model_digest = ""
         self.data_digests: list[tuple[str, str]] = []
         """Name and digest of each data file."""
         self.unread = {header.ABSENT}
         """Names of data files that exist, but were not read."""
 
-    def fetch_model(self) -> None:
-        """Read the model, or all but its weights."""
-        self.path.parent.mkdir()
-        uri, about = self._row.uri, self.about
+    @property
+    def about(self) -> Stat:
+        """The facts of the model."""
+        if self._about is None:
+            about = storage.stat(self._row.uri, self._traffic)
+            if about is None:
+                raise FileNotFoundError(errno.ENOENT, "does not exist", self._row.uri)
+            self._set(about)
+            return about
+        return self._about
+
+    def _set(self, about: Stat) -> None:
+        self._about = about
+        self._row.etag, self._row.size = about.etag, about.size
+
+    def fetch_model(self, size: int) -> None:
+        """Read the model, or all but its weights; the size is that of the listing, or 0."""
+        uri = self._row.uri
+        most = storage.PART if self._reads_weights else header.SMALL_MODEL
+        if self._about is None and 0 < size <= most:
+            about, small = storage.read_small(uri, most, self._traffic)
+            self._set(about)
+            if small is not None:
+                self.content, self.model_digest = small, self._digest_of(small)
+                return
+        about = self.about
 
         def read(start: int, end: int) -> bytes:
             return storage.read_range(uri, start, end, about.etag, self._traffic)
@@ -63,12 +85,18 @@ class Inputs:
             except ValueError:
                 pass  # The error of the native module says what it is instead of a model.
             else:
-                self.reserve(len(content))
-                self.path.write_bytes(content)
-                self.model_digest = f"etag {about.etag} {about.size}"
+                self.content = content
+                self.model_digest = self._digest_of(content)
                 return
         self.reserve(about.size)
+        make_folder_of(self.path)
         self.model_digest = storage.download(uri, about, self.path, self._traffic)
+
+    def _digest_of(self, content: bytes) -> str:
+        """Return a name of the whole model; of one that was read in part, the version in the storage has to do."""
+        if self._reads_weights or self.about.etag is None:
+            return hashlib.sha256(content).hexdigest()
+        return f"etag {self.about.etag} {self.about.size}"
 
     def reserve(self, size: int) -> None:
         """Count bytes of temporary files.
@@ -109,13 +137,29 @@ class Inputs:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.data_digests.append((location, storage.download(uri, about, path, self._traffic)))
 
+    def to_file(self) -> None:
+        """Write the model to its temporary file, if it is in memory."""
+        content, self.content = self.content, None
+        if content is not None:
+            self.reserve(len(content))
+            make_folder_of(self.path)
+            self.path.write_bytes(content)
+
     def may_have_data(self) -> bool:
         """Whether the model can have data files: it names them as values of the key ``location``."""
+        if self.content is not None:
+            return b"location" in self.content
         with self.path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return False
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return content.find(b"location") >= 0
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder of a temporary file, in one that other users cannot read."""
+    path.parent.parent.mkdir(0o700, exist_ok=True)
+    path.parent.mkdir(exist_ok=True)
 
 
 def is_unchanged(known: Row, about: Stat, traffic: Traffic) -> bool:

@@ -28,15 +28,19 @@ class Output:
         The row of the model, which gets the facts of the output.
     job
         The digest of the job.
+    is_new
+        Whether there was no output when the run began.
     may_replace
         Whether an object that was not made from the same model can be replaced.
     traffic
         Counts what is moved.
     """
 
-    def __init__(self, uri: str, row: Row, job: str, may_replace: bool, traffic: Traffic) -> None:
+    def __init__(
+        self, uri: str, row: Row, job: str, traffic: Traffic, *, is_new: bool = False, may_replace: bool = False
+    ) -> None:
         self.uri, self._row, self._job, self._may_replace, self._traffic = uri, row, job, may_replace, traffic
-        self._there = storage.stat(uri, traffic)
+        self._there = None if is_new else storage.stat(uri, traffic)
 
     @property
     def data_name(self) -> str:
@@ -65,8 +69,8 @@ class Output:
     def _key(self) -> str | None:
         return None if self._there is None else self._there.metadata.get(_KEY)
 
-    def store(self, path: Path, saved: Any) -> None:
-        """Write the model that was saved to a file, and its data file.
+    def store(self, model: Path | bytes, saved: Any) -> None:
+        """Write the model, and the data file that was saved with it.
 
         Raises
         ------
@@ -77,36 +81,38 @@ class Output:
         """
         row = self._row
         row.output = self.uri
-        row.skipped = self._there is not None and self._is(self._there, path)
+        row.skipped = self._there is not None and self._is(self._there, model)
         if not row.skipped:
             self._check_replaceable()
-        row.output_size = saved["bytes"]
-        if saved["data_file"] is not None:
+        row.output_size = _length(model)
+        if isinstance(model, Path) and saved["data_file"] is not None:
             row.output_data_size = saved["data_file"]["bytes"]
             row.output_data = beside(self.uri, self.data_name)
-            storage.upload_data(row.output_data, path.parent / self.data_name, self._traffic)
+            storage.upload_data(row.output_data, model.parent / self.data_name, self._traffic)
         if not row.skipped:
-            self._store_model(path)
+            self._store_model(model)
 
-    def _store_model(self, path: Path) -> None:
+    def _store_model(self, model: Path | bytes) -> None:
         assert self._row.key is not None
         metadata = {_KEY: self._row.key, _JOB: self._job, _SOURCE: _digest(self._row.uri)}
         packed = self._row.packed(_MOST_METADATA)
         if packed is not None:
             metadata[_ROW] = packed
         try:
-            storage.upload_model(self.uri, path, metadata, self._there, self._traffic)
+            storage.upload_model(self.uri, model, metadata, self._there, self._traffic)
         except storage.Changed:
             # Another run may have written the same, or a request of this one whose answer was lost.
             there = storage.stat(self.uri, self._traffic)
-            if there is None or not self._is(there, path):
+            if there is None or not self._is(there, model):
                 raise
 
-    def _is(self, there: Stat, path: Path) -> bool:
+    def _is(self, there: Stat, model: Path | bytes) -> bool:
         """Whether an object is the output already. Files have no keys."""
         if not storage.is_local(self.uri):
             return there.metadata.get(_KEY) == self._row.key
-        return there.size == path.stat().st_size and storage.get_bytes(self.uri) == path.read_bytes()
+        if there.size != _length(model):
+            return False
+        return storage.get_bytes(self.uri) == (model if isinstance(model, bytes) else model.read_bytes())
 
     def _check_replaceable(self) -> None:
         there = self._there
@@ -121,6 +127,10 @@ def beside(uri: str, location: str) -> str:
     """Return the URI of a data file of a model."""
     parts = [part for part in location.split("/") if part != "."]
     return uri.rpartition("/")[0] + "/" + "/".join(parts)
+
+
+def _length(model: Path | bytes) -> int:
+    return len(model) if isinstance(model, bytes) else model.stat().st_size
 
 
 def _digest(uri: str) -> str:

@@ -7,6 +7,8 @@ import errno
 import json
 import os
 import platform
+import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_recast import _recast
 from onnx_recast._errors import InvalidModelError, RecastError
 from onnx_recast.fleet import inputs, results, storage
-from onnx_recast.fleet.inputs import Inputs, ScratchExceeded
+from onnx_recast.fleet.inputs import Inputs, ScratchExceeded, make_folder_of
 from onnx_recast.fleet.outputs import Output
 from onnx_recast.fleet.rows import Row, Task
 from onnx_recast.fleet.storage import Traffic
@@ -66,11 +68,11 @@ def process(job: Job, task: Task | str, limits: Limits | None = None) -> Row:
         Path("/proc/self/clear_refs").write_text("5")  # Begins to measure memory anew.
     worker = f"{platform.node()}:{os.getpid()}"
     row = Row(task.uri, worker=worker)
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         row = Row(task.uri, worker=worker)
         try:
-            with tempfile.TemporaryDirectory(prefix="recast-fleet-", dir=limits.scratch) as folder:
-                _attempt(job, task, limits, row, traffic, Path(folder))
+            with _Scratch(limits.scratch) as scratch:
+                _attempt(job, task, limits, row, traffic, scratch, task.is_new and attempt == 0)
             break
         except storage.Changed as error:
             row.outcome, row.code, row.message = "failed", "changed", str(error)
@@ -83,7 +85,21 @@ def process(job: Job, task: Task | str, limits: Limits | None = None) -> Row:
     return row
 
 
-def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, folder: Path) -> None:
+class _Scratch:
+    """A temporary folder, which is made when it is needed: small models need none."""
+
+    def __init__(self, parent: str | None) -> None:
+        self._path = Path(parent or tempfile.gettempdir()) / f"recast-fleet-{secrets.token_hex(8)}"
+
+    def __enter__(self) -> Path:
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        if self._path.exists():
+            shutil.rmtree(self._path)
+
+
+def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, folder: Path, is_new: bool) -> None:
     """Process a model with temporary files in this folder."""
     target = job.output_of(task.uri)
     name = PurePosixPath(task.uri).name
@@ -97,13 +113,13 @@ def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, f
         model = Inputs(path, row, job.reads_weights, limits.scratch_bytes, traffic)
         output = None
         if target is not None:
-            written.parent.mkdir()
-            output = Output(target, row, job.digest, job.overwrite or task.written == target, traffic)
+            may_replace = job.overwrite or task.written == target
+            output = Output(target, row, job.digest, traffic, is_new=is_new, may_replace=may_replace)
             known = known if known and output.is_made(known) else output.known()
         if known and inputs.is_unchanged(known, model.about, traffic):
             row.restore(known)
             return
-        model.fetch_model()
+        model.fetch_model(task.size)
         _recast.set_threads(limits.threads)
         _apply(job, row, model, output, written, named)
     except storage.Changed:
@@ -117,12 +133,6 @@ def _apply(
 ) -> None:
     """Apply the steps in one opening of the model, and write the output."""
 
-    def native(steps: list[NativeStep], external_data: str, fetch: Callable[[list[str]], str | None] | None) -> Any:
-        given: _recast._Input = {"source": str(model.path), "base_dir": None}
-        path = None if output is None else str(written)
-        placed: _recast._Output = {"path": path, "external_data": external_data, "prune_data": False}
-        return json.loads(_recast.apply(given, placed, steps, fetch, None))
-
     def fetch(locations: list[str]) -> str | None:
         model.fetch_data(locations)
         row.key = job.key(model.model_digest, model.data_digests)
@@ -134,19 +144,51 @@ def _apply(
 
     steps = [step.native() for step in job.steps]
     if model.may_have_data():
-        report = native(steps, "keep", fetch)
+        report, content = _native(model, output, written, steps, fetch)
     else:
         fetch([])
-        report = native(steps, "keep", None)
+        report, content = _native(model, output, written, steps, None)
     results.take(row, job, report, named, model.unread)
     if output is None:
         return
     if row.outcome == "refused" and job.keep_failed:
-        report = native([], output.data_name if row.data else "keep", None)
+        report, content = _native(model, output, written, [], lambda _: output.data_name if row.data else None)
         if report["error"] is not None:
             raise RecastError(named(report["error"]["text"]), kind=report["error"]["kind"])
     if report["error"] is None:
-        output.store(written, report["saved"])
+        output.store(written if content is None else content, report["saved"])
+
+
+def _native(
+    model: Inputs,
+    output: Output | None,
+    written: Path,
+    steps: list[NativeStep],
+    fetch: Callable[[list[str]], str | None] | None,
+) -> tuple[Any, bytes | None]:
+    """Apply steps, in memory if the model is there and has no data files. The output is then returned."""
+    if fetch is None and model.content is not None:
+        with contextlib.suppress(RecastError, ValueError):  # The error of a file names the file.
+            given: _recast._Input = {"source": model.content, "base_dir": None}
+            text, content = _recast.apply(given, _placed(output, None), steps, None, None)
+            report = json.loads(text)
+            if report["error"] is None:
+                return report, content
+            if report["error"]["kind"] == "not-convertible":
+                report["error"]["text"] = f"{model.path}: {report['error']['text']}"
+                return report, None
+    model.to_file()
+    if output is not None:
+        make_folder_of(written)
+    given = {"source": str(model.path), "base_dir": None}
+    text, _ = _recast.apply(given, _placed(output, written), steps, fetch, None)
+    return json.loads(text), None
+
+
+def _placed(output: Output | None, path: Path | None) -> _recast._Output | None:
+    if output is None:
+        return None
+    return {"path": None if path is None else str(path), "external_data": "keep", "prune_data": False}
 
 
 def _record(row: Row, error: Exception, message: str) -> None:

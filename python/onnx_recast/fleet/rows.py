@@ -33,6 +33,8 @@ class Task:
     """The row of an earlier run for the same job, in JSON."""
     written: str | None = None
     """The output that an earlier run has made from the model."""
+    is_new: bool = False
+    """Whether there were no outputs when the run began."""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from onnx_recast.fleet.ledger import Ledger
 from onnx_recast.fleet.listing import models
 from onnx_recast.fleet.processing import Limits
 from onnx_recast.fleet.rows import OUTCOMES, RETRIED, Row, Task
-from onnx_recast.fleet.storage import folder_uri
+from onnx_recast.fleet.storage import folder_uri, is_empty
 
 
 @dataclass(slots=True)
@@ -114,7 +114,8 @@ def run(
     try:
         ledger.remember(earlier_rows(manifest, job))
         writer = Writer(manifest, totals.run, job)
-        tasks = ledger.expect(_tasks(job, source, manifest))
+        is_new = job.to is not None and is_empty(job.to)
+        tasks = (replace(task, is_new=is_new) for task in ledger.expect(_tasks(job, source, manifest)))
         again: list[Task] = []
 
         def write(rows: Iterable[Row]) -> None:

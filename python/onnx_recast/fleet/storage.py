@@ -105,12 +105,48 @@ def stat(uri: str, traffic: Traffic) -> Stat | None:
     store, path = locate(uri)
     traffic.requests += 1
     try:
-        found = _retried(lambda: obstore.get(store, path, options={"head": True}))
+        return _stat_of(_retried(lambda: obstore.get(store, path, options={"head": True})))
     except FileNotFoundError:
         return None
+
+
+def _stat_of(found: obstore.GetResult) -> Stat:
     meta = found.meta
     metadata = {str(name).lower(): str(value) for name, value in found.attributes.items()}
     return Stat(meta["size"], meta["e_tag"], meta["version"], metadata)
+
+
+def read_small(uri: str, most: int, traffic: Traffic) -> tuple[Stat, bytes | None]:
+    """Return the facts of an object, and its bytes if there are at most as many.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such object.
+    """
+    store, path = locate(uri)
+
+    def read() -> tuple[Stat, bytes | None]:
+        found = obstore.get(store, path)
+        about = _stat_of(found)
+        if about.size > most:
+            return about, None
+        content = bytes(found.bytes())
+        if len(content) != about.size:
+            raise Truncated(f"{uri}: {len(content)} of {about.size} bytes")
+        return about, content
+
+    traffic.requests += 1
+    about, content = _retried(read)
+    traffic.read_bytes += len(content or b"")
+    return about, content
+
+
+def is_empty(folder: str) -> bool:
+    """Whether a folder has no objects."""
+    store, prefix = locate(folder)
+    pages: Any = obstore.list(store, prefix or None, chunk_size=1)
+    return not any(len(page) for page in pages)
 
 
 def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
@@ -182,7 +218,9 @@ def upload_data(uri: str, path: Path, traffic: Traffic) -> None:
     traffic.written_bytes += size
 
 
-def upload_model(uri: str, path: Path, metadata: Mapping[str, str], replaced: Stat | None, traffic: Traffic) -> None:
+def upload_model(
+    uri: str, model: Path | bytes, metadata: Mapping[str, str], replaced: Stat | None, traffic: Traffic
+) -> None:
     """Write a model in one request: a new object, or in place of the one that was seen.
 
     Raises
@@ -190,34 +228,35 @@ def upload_model(uri: str, path: Path, metadata: Mapping[str, str], replaced: St
     Changed
         There is another object by now.
     """
-    store, name = locate(uri)
     _make_folder(uri)
-    size = path.stat().st_size
-    mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
-    attributes: Any = None if is_local(uri) else dict(metadata)
-    if replaced is not None and is_local(uri):
-        _replace_file(uri, path, replaced, traffic)
+    if isinstance(model, bytes) or model.stat().st_size == 0:
+        content = model if isinstance(model, bytes) else b""
+        _upload(uri, content, metadata, replaced)
+        size = len(content)
     else:
-        with path.open("rb") as file:
-            # The pages of a map are not memory of the process.
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-            try:
-                _retried(
-                    lambda: obstore.put(store, name, content, mode=mode, attributes=attributes, use_multipart=False)
-                )
-            except (AlreadyExistsError, PreconditionError):
-                raise Changed(f"{uri} has changed") from None
+        # The pages of a map are not memory of the process.
+        with model.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            size = len(mapped)
+            _upload(uri, mapped, metadata, replaced)
     traffic.requests += 1
     traffic.written_bytes += size
 
 
-def _replace_file(uri: str, path: Path, replaced: Stat, traffic: Traffic) -> None:
-    """Replace a file. A local file system has no conditional replacement, so the check comes just before it."""
+def _upload(uri: str, content: bytes | mmap.mmap, metadata: Mapping[str, str], replaced: Stat | None) -> None:
     store, name = locate(uri)
-    now = stat(uri, traffic)
-    if now is None or now.etag != replaced.etag:
-        raise Changed(f"{uri} has changed")
-    obstore.put(store, name, path, use_multipart=False)
+    mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    attributes: Any = None if is_local(uri) else dict(metadata)
+    if replaced is not None and is_local(uri):
+        # A local file system has no conditional replacement, so the check comes just before it.
+        now = stat(uri, Traffic())
+        if now is None or now.etag != replaced.etag:
+            raise Changed(f"{uri} has changed")
+        mode = "overwrite"
+    try:
+        _retried(lambda: obstore.put(store, name, content, mode=mode, attributes=attributes, use_multipart=False))
+    except (AlreadyExistsError, PreconditionError):
+        raise Changed(f"{uri} has changed") from None
 
 
 def put_bytes(uri: str, content: bytes) -> None:
