@@ -63,7 +63,7 @@ def _branch(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, co
     blocks = [table.slice(start, size) for start in range(0, len(tasks), size)]
     options: dict[str, Any] = {"num_cpus": cores, "memory": bounds.memory}
     if workers is not None:
-        options["concurrency"] = workers
+        options["compute"] = ray.data.TaskPoolStrategy(size=workers)
     return ray.data.from_arrow(blocks).map_batches(work.batch, batch_size=None, batch_format="pyarrow", **options)
 
 

@@ -151,20 +151,23 @@ def is_empty(folder: str) -> bool:
 
 def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
     """Return bytes of an object that must still have this tag."""
+    return bytes(_read_part(uri, start, end, etag, traffic)) if start < end else b""
+
+
+def _read_part(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> obstore.Bytes:
+    """Return bytes in the memory of obstore, without a copy."""
     store, path = locate(uri)
 
-    def read() -> bytes:
+    def read() -> obstore.Bytes:
         try:
             found = obstore.get(store, path, options={"range": (start, end), "if_match": etag})
         except PreconditionError:
             raise Changed(f"{uri} has changed while it was read") from None
-        content = bytes(found.bytes())
+        content = found.bytes()
         if len(content) != end - start:
             raise Truncated(f"{uri}: {len(content)} of {end - start} bytes at {start}")
         return content
 
-    if start >= end:
-        return b""
     traffic.requests += 1
     content = _retried(read)
     traffic.read_bytes += len(content)
@@ -176,8 +179,8 @@ def download(uri: str, about: Stat, path: Path, traffic: Traffic) -> str:
     digest = hashlib.sha256()
     with path.open("wb") as file, ThreadPoolExecutor(PARALLEL) as threads:
 
-        def part(start: int) -> bytes:
-            return read_range(uri, start, min(start + PART, about.size), about.etag, traffic)
+        def part(start: int) -> obstore.Bytes:
+            return _read_part(uri, start, min(start + PART, about.size), about.etag, traffic)
 
         starts = range(0, about.size, PART)
         if len(starts) <= 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,19 +20,25 @@ def main() -> None:
     os.dup2(2, 1)
     limit_memory(int(sys.argv[1]))
     jobs: dict[str, Job] = {}
+    scratch: str | None = None
     for line in sys.stdin:
         request = json.loads(line)
         text = request["job"]
         if text not in jobs:
             jobs[text] = Job.from_dict(json.loads(text))
+        limits = Limits(**request["limits"])
+        scratch = limits.scratch
         try:
-            row = process(jobs[text], Task(**request["task"]), Limits(**request["limits"]))
+            row = process(jobs[text], Task(**request["task"]), limits)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         answers.write(row.to_json() + "\n")
         answers.flush()
         if row.outcome == "out-of-memory":
             os._exit(OUT_OF_MEMORY)
+    # The parent has ended, and removes nothing any more.
+    if scratch is not None:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 OUT_OF_MEMORY = 2
