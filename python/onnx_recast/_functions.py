@@ -159,13 +159,14 @@ def fold(
     >>> len(result.folded), result.folded[0].to_type
     (3, 'FLOAT8E4M3FN')
     """
-    options: _recast._Folding = {
-        "passes": None if passes is None else _codes(passes),
-        "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
-        "contested": _contested(contested),
-        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
+    options = folding(
+        passes=passes,
+        undefined=undefined,
+        contested=contested,
+        max_growth=max_growth,
+        freeze_initializers=freeze_initializers,
+        drop_metadata=drop_metadata,
+    )
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
     with watcher(progress) as watch:
@@ -277,22 +278,17 @@ def convert_version(
     >>> onnx_recast.convert_version("models/transformer_fp16.onnx", target="tensorrt@8.6").to_version
     17
     """
-    if target is not None and target_version is not None:
-        raise TypeError("convert_version() takes target_version or target, not both")
-    if target is not None and not isinstance(target, str):
-        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
-    options: _recast._Converting = {
-        "target_version": _recast.LATEST_OPSET if target_version is None else opset("target_version", target_version),
-        "target": target,
-        "from_version": None if from_version is None else opset("from_version", from_version),
-        "ir_version": ir_version
-        if isinstance(ir_version, str)
-        else whole("ir_version", ir_version, most=(1 << 31) - 1),
-        "explicit": explicit,
-        "expand": expand,
-        "strict": strict,
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
+    options = converting(
+        target_version,
+        target=target,
+        from_version=from_version,
+        ir_version=ir_version,
+        explicit=explicit,
+        expand=expand,
+        strict=strict,
+        freeze_initializers=freeze_initializers,
+        drop_metadata=drop_metadata,
+    )
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
     with watcher(progress) as watch:
@@ -375,7 +371,7 @@ def lint(
     ['RC101', 'RC104']
     """
     with watcher(progress) as watch:
-        found = _recast.lint(Opened(model, base_dir).input, _linting(select, ignore, config), watch)
+        found = _recast.lint(Opened(model, base_dir).input, linting(select=select, ignore=ignore, config=config), watch)
     return [Diagnostic.from_dict(one) for one in json.loads(found)]
 
 
@@ -440,7 +436,9 @@ def fix(
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
     with watcher(progress) as watch:
-        report, encoded = _recast.fix(opened.input, written, _linting(select, ignore, config), unsafe, watch)
+        report, encoded = _recast.fix(
+            opened.input, written, linting(select=select, ignore=ignore, config=config), unsafe, watch
+        )
     facts = json.loads(report)
     return FixResult(
         model=_result_model(opened, output, encoded),
@@ -519,6 +517,67 @@ def diff(
     return [Difference.from_dict(one) for one in json.loads(found)]
 
 
+def folding(
+    *,
+    passes: Sequence[str] | None = None,
+    undefined: Literal["skip", "fold"] = "skip",
+    contested: Literal["skip", "text", "runtime"] = "skip",
+    max_growth: int | None = None,
+    freeze_initializers: bool = False,
+    drop_metadata: bool | Sequence[str] = False,
+) -> _recast._Folding:
+    """Return the options of :func:`fold` as the native module takes them."""
+    return {
+        "passes": None if passes is None else _codes(passes),
+        "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
+        "contested": _contested(contested),
+        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
+        "prepare": _preparation(freeze_initializers, drop_metadata),
+    }
+
+
+def converting(
+    target_version: int | None = None,
+    *,
+    target: str | None = None,
+    from_version: int | None = None,
+    ir_version: int | Literal["auto", "keep"] = "auto",
+    explicit: Literal["all", "relevant", "none"] = "relevant",
+    expand: Literal["all", "exact", "none"] = "all",
+    strict: bool = False,
+    freeze_initializers: bool = False,
+    drop_metadata: bool | Sequence[str] = False,
+) -> _recast._Converting:
+    """Return the options of :func:`convert_version` as the native module takes them."""
+    if target is not None and target_version is not None:
+        raise TypeError("convert_version() takes target_version or target, not both")
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
+    return {
+        "target_version": _recast.LATEST_OPSET if target_version is None else opset("target_version", target_version),
+        "target": target,
+        "from_version": None if from_version is None else opset("from_version", from_version),
+        "ir_version": ir_version
+        if isinstance(ir_version, str)
+        else whole("ir_version", ir_version, most=(1 << 31) - 1),
+        "explicit": explicit,
+        "expand": expand,
+        "strict": strict,
+        "prepare": _preparation(freeze_initializers, drop_metadata),
+    }
+
+
+def linting(
+    *, select: Sequence[str] = (), ignore: Sequence[str] = (), config: StrPath | None = None
+) -> _recast._Linting:
+    """Return the options of :func:`lint` as the native module takes them."""
+    return {
+        "select": _codes(select) or None,
+        "ignore": _codes(ignore),
+        "config": None if config is None else os.fspath(config),
+    }
+
+
 def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
     """Return an option that is an integer within these limits, or raise an error that names them."""
     try:
@@ -554,14 +613,6 @@ def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str])
     else:
         keys = list(drop_metadata)
     return {"freeze_initializers": freeze_initializers, "drop_metadata": keys}
-
-
-def _linting(select: Sequence[str], ignore: Sequence[str], config: StrPath | None) -> _recast._Linting:
-    return {
-        "select": _codes(select) or None,
-        "ignore": _codes(ignore),
-        "config": None if config is None else os.fspath(config),
-    }
 
 
 def _codes(codes: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ __all__ = [
     "LATEST_OPSET",
     "VERSION",
     "Strings",
+    "apply",
     "cast_numbers",
     "cast_strings",
     "convert",
@@ -20,6 +21,7 @@ __all__ = [
     "inspect",
     "lint",
     "run_command",
+    "set_threads",
     "targets",
 ]
 
@@ -91,6 +93,14 @@ def fix(
 ) -> tuple[str, bytes | None]: ...
 def inspect(input: _Input) -> str: ...
 def targets() -> str: ...
+def set_threads(threads: int) -> None: ...
+def apply(
+    input: _Input,
+    output: _Output | None,
+    steps: Sequence[tuple[str, _Folding | _Converting | _Linting | None]],
+    fetch: Callable[[list[str]], str | None] | None,
+    watch: _Watch,
+) -> tuple[str, bytes | None]: ...
 def diff(left: _Input, right: _Input) -> str: ...
 def cast_numbers(
     source: _Bytes, from_type: str, casting: _Casting, out: _Bytes | None, watch: _Watch

@@ -12,7 +12,8 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     exception().map_or_else(|error| error, PyErr::from_value)
 }
 
-fn facts(error: &Error) -> Value {
+/// What Python is told about an error.
+pub fn facts(error: &Error) -> Value {
     let (node, offset, field) = match error.place() {
         Some(Place::Model(place)) => (Some(place.path()), None, None),
         Some(Place::Byte { offset, field }) => (None, Some(offset), Some(field)),

@@ -47,8 +47,8 @@ pub struct Input {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Output {
-    path: Option<PathBuf>,
-    external_data: String,
+    pub path: Option<PathBuf>,
+    pub external_data: String,
     prune_data: bool,
 }
 
@@ -98,7 +98,8 @@ pub fn rewrite<'py>(
     Ok((report.to_string(), model))
 }
 
-fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Control) -> Result<Value, Error> {
+/// Writes a model, and reports which files were written.
+pub fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Control) -> Result<Value, Error> {
     let plan = model.into_plan(&Target::File(path), options)?;
     let (bytes, data_file, copied_files, notes) =
         (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
@@ -116,7 +117,13 @@ fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Control) -
 
 /// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written
 /// without another copy.
-fn to_bytes<'py>(py: Python<'py>, watch: &Watch, input: &Input, output: &Output, model: Model) -> PyResult<Bound<'py, PyBytes>> {
+pub fn to_bytes<'py>(
+    py: Python<'py>,
+    watch: &Watch,
+    input: &Input,
+    output: &Output,
+    model: Model,
+) -> PyResult<Bound<'py, PyBytes>> {
     if output.options().placement == Placement::Inline {
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
@@ -140,7 +147,7 @@ fn to_bytes<'py>(py: Python<'py>, watch: &Watch, input: &Input, output: &Output,
 const LARGEST: usize = i32::MAX as usize;
 
 impl Output {
-    fn options(&self) -> SaveOptions {
+    pub fn options(&self) -> SaveOptions {
         let placement = match self.external_data.as_str() {
             "keep" => Placement::Keep,
             "inline" => Placement::Inline,

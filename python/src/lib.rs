@@ -9,6 +9,7 @@ mod files;
 mod new_bytes;
 mod operations;
 mod pool;
+mod steps;
 mod strings;
 mod watch;
 
@@ -28,7 +29,11 @@ mod _recast {
     #[pymodule_export]
     use super::operations::{convert, diff, fix, fold, inspect, lint, targets};
     #[pymodule_export]
+    use super::pool::set_threads;
+    #[pymodule_export]
     use super::run_command;
+    #[pymodule_export]
+    use super::steps::apply;
     #[pymodule_export]
     use super::strings::Strings;
 

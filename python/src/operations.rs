@@ -72,16 +72,23 @@ pub fn fold<'py>(
     options: Folding,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    let fold = FoldOptions {
-        fold_undefined: options.undefined,
-        contested: options.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
-        max_growth: options.max_growth,
-    };
-    let passes = passes(options.passes.as_deref())?;
-    rewrite(py, &watch, input, output, move |model| {
-        options.prepare.apply(model)?;
-        model.run_passes(&passes, &fold).map(|report| fold_report(&report))
-    })
+    rewrite(py, &watch, input, output, options.operation()?)
+}
+
+impl Folding {
+    /// The operation on a model, which returns its report.
+    pub fn operation(self) -> PyResult<impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static> {
+        let fold = FoldOptions {
+            fold_undefined: self.undefined,
+            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
+            max_growth: self.max_growth,
+        };
+        let passes = passes(self.passes.as_deref())?;
+        Ok(move |model: &mut Model| {
+            self.prepare.apply(model)?;
+            model.run_passes(&passes, &fold).map(|report| fold_report(&report))
+        })
+    }
 }
 
 fn fold_report(report: &FoldReport) -> Value {
@@ -146,6 +153,28 @@ impl Converting {
         let parse = |name: &String| name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")));
         self.target.as_ref().map(parse).transpose()
     }
+
+    /// The operation on a model, which returns its report.
+    pub fn operation(self) -> PyResult<impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static> {
+        let (convert, runtime) = (self.options()?, self.runtime()?);
+        Ok(move |model: &mut Model| {
+            self.prepare.apply(model)?;
+            let convert = match runtime {
+                Some(runtime) => convert.for_runtime(runtime, model)?,
+                None => convert,
+            };
+            let report = model.convert(&convert)?;
+            Ok(json!({
+                "from_version": report.from,
+                "to_version": report.to,
+                "from_ir_version": report.ir_from,
+                "to_ir_version": report.ir_to,
+                "changes": report.changes,
+                "expansions": report.expansions,
+                "warnings": report.warnings,
+            }))
+        })
+    }
 }
 
 /// Converts to another opset.
@@ -157,24 +186,7 @@ pub fn convert<'py>(
     options: Converting,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    let (convert, runtime) = (options.options()?, options.runtime()?);
-    rewrite(py, &watch, input, output, move |model| {
-        options.prepare.apply(model)?;
-        let convert = match runtime {
-            Some(runtime) => convert.for_runtime(runtime, model)?,
-            None => convert,
-        };
-        let report = model.convert(&convert)?;
-        Ok(json!({
-            "from_version": report.from,
-            "to_version": report.to,
-            "from_ir_version": report.ir_from,
-            "to_ir_version": report.ir_to,
-            "changes": report.changes,
-            "expansions": report.expansions,
-            "warnings": report.warnings,
-        }))
-    })
+    rewrite(py, &watch, input, output, options.operation()?)
 }
 
 /// All runtimes, as a JSON list.
@@ -210,17 +222,18 @@ impl Linting {
         let selection = Selection::of([&config.layer, &own]).without(&ignored);
         Ok(LintOptions { selection, ..LintOptions::default() })
     }
+
+    /// The findings of a model.
+    pub fn findings(&self, model: &Model) -> Result<Value, Error> {
+        Ok(json!(model.lint(&self.options(model.path())?)?))
+    }
 }
 
 /// The findings, as a JSON list.
 #[pyfunction]
 pub fn lint(py: Python<'_>, input: Input, options: Linting, watch: Watch) -> PyResult<String> {
     let control = watch.control();
-    watch.run_owned(py, move || {
-        let model = control.model(input.open()?);
-        let found = model.lint(&options.options(model.path())?)?;
-        Ok(json!(found).to_string())
-    })
+    watch.run_owned(py, move || options.findings(&control.model(input.open()?)).map(|found| found.to_string()))
 }
 
 /// Applies fixes.
@@ -245,12 +258,14 @@ pub fn fix<'py>(
 /// The summary of a model, in JSON.
 #[pyfunction]
 pub fn inspect(py: Python<'_>, input: Input) -> PyResult<String> {
-    Watch::silent().run_owned(py, move || {
-        let model = input.open()?;
-        let (summary, errors) = model.inspect();
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Ok(json!({"inspection": summary, "errors": errors}).to_string())
-    })
+    Watch::silent().run_owned(py, move || Ok(inspection(&input.open()?).to_string()))
+}
+
+/// The summary of a model, and what is invalid in it.
+pub fn inspection(model: &Model) -> Value {
+    let (summary, errors) = model.inspect();
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    json!({"inspection": summary, "errors": errors})
 }
 
 /// The differences of two models, as a JSON list.

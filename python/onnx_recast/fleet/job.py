@@ -1,0 +1,164 @@
+"""What is done to each model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onnx_recast import _recast
+from onnx_recast._functions import converting, folding, linting
+from onnx_recast.fleet.text import shown
+
+if TYPE_CHECKING:
+    NativeStep: TypeAlias = tuple[str, _recast._Folding | _recast._Converting | _recast._Linting | None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation with its options; made by :func:`fold`, :func:`convert`, :func:`lint` and :func:`inspect`."""
+
+    name: str
+    """``"fold"``, ``"convert"``, ``"lint"`` or ``"inspect"``."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The options, by the names that they have in the module."""
+
+    def __post_init__(self) -> None:
+        self.native()
+
+    def native(self) -> NativeStep:
+        """Return the step as the native module takes it; an invalid option is an error."""
+        if self.name == "fold":
+            return self.name, folding(**self.options)
+        if self.name == "convert":
+            return self.name, converting(**self.options)
+        if self.name == "lint":
+            return self.name, linting(**self.options)
+        if self.name == "inspect" and not self.options:
+            return self.name, None
+        raise ValueError(f"step: expected fold, convert, lint or inspect, not {shown(self.name)!r}")
+
+
+def fold(**options: Any) -> Step:
+    """Fold casts of constants; the options are those of :func:`onnx_recast.fold` that do not concern files."""
+    return Step("fold", options)
+
+
+def convert(target_version: int | None = None, **options: Any) -> Step:
+    """Convert to another opset; the options are those of :func:`onnx_recast.convert_version` except files."""
+    return Step("convert", options if target_version is None else {"target_version": target_version, **options})
+
+
+def lint(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Step:
+    """Lint casts; see :func:`onnx_recast.lint`."""
+    return Step("lint", {"select": list(select), "ignore": list(ignore)})
+
+
+def inspect() -> Step:
+    """Summarise the model; see :func:`onnx_recast.inspect`."""
+    return Step("inspect")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is done to each model, and where the results go.
+
+    Parameters
+    ----------
+    steps : Step or sequence of Step
+        Applied in this order, in one opening of the model.
+    source : str
+        The URI of the folder of the models. An output has the same path beneath ``to`` as its model has beneath
+        ``source``; a model elsewhere has its bucket and whole path.
+    to : str, optional
+        The URI of the folder of the outputs. A job that folds or converts needs it, a job that only analyses must not
+        have it.
+    keep_failed : bool
+        Store a model that cannot be converted without changes, instead of leaving it out.
+    overwrite : bool
+        Replace objects that were not made from the same model by this package. Others are replaced in any case.
+    weights : bool
+        Whether ``lint`` reads the weights. Without them, rules about values report nothing.
+    """
+
+    steps: tuple[Step, ...]
+    source: str
+    to: str | None = None
+    keep_failed: bool = False
+    overwrite: bool = False
+    weights: bool = True
+
+    def __init__(
+        self,
+        steps: Step | Sequence[Step],
+        source: str,
+        to: str | None = None,
+        *,
+        keep_failed: bool = False,
+        overwrite: bool = False,
+        weights: bool = True,
+    ) -> None:
+        from onnx_recast.fleet.storage import folder_uri
+
+        values = {
+            "steps": (steps,) if isinstance(steps, Step) else tuple(steps),
+            "source": folder_uri(source),
+            "to": None if to is None else folder_uri(to),
+            "keep_failed": keep_failed,
+            "overwrite": overwrite,
+            "weights": weights,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if not self.steps:
+            raise ValueError("steps: the job is empty")
+        rewrites = any(step.name in ("fold", "convert") for step in self.steps)
+        if rewrites != (self.to is not None):
+            raise ValueError(
+                "to: fold and convert need an output folder" if rewrites else "to: the job writes no models"
+            )
+        if self.to == self.source:
+            raise ValueError("to: the folder of the outputs is that of the models")
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether tensor values are read; otherwise only the ranges around them."""
+        return self.to is not None or (self.weights and any(step.name == "lint" for step in self.steps))
+
+    @property
+    def identity(self) -> str:
+        """The job as text: equal for jobs with equal results."""
+        steps = [[step.name, dict(step.options)] for step in self.steps]
+        facts = {"steps": steps, "keep_failed": self.keep_failed, "reads_weights": self.reads_weights}
+        return json.dumps(facts, sort_keys=True, default=list)
+
+    @property
+    def digest(self) -> str:
+        """A short name of :attr:`identity` and the version of the package."""
+        return hashlib.sha256(f"{_recast.VERSION} {self.identity}".encode()).hexdigest()[:16]
+
+    def key(self, model: str, data: Sequence[tuple[str, str]]) -> str:
+        """Return the key of a result: of the digest of the model, and the name and digest of each data file."""
+        facts = [_recast.VERSION, self.identity, model, sorted(data)]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+    def output_of(self, uri: str) -> str | None:
+        """Return the URI of the output of a model."""
+        if self.to is None:
+            return None
+        inside = uri.removeprefix(self.source)
+        return self.to + (inside if inside != uri else uri.partition("://")[2].lstrip("/"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the job as plain values."""
+        steps = [[step.name, dict(step.options)] for step in self.steps]
+        names = ("source", "to", "keep_failed", "overwrite", "weights")
+        return {"steps": steps, **{name: getattr(self, name) for name in names}}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Job:
+        """Make a job from :meth:`to_dict`."""
+        options = dict(facts)
+        return cls([Step(name, given) for name, given in options.pop("steps")], **options)
