@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::cast::RoundMode;
 use crate::error::Invalid;
-use crate::facts::{Runtime, infer::infer};
+use crate::facts::Runtime;
+use crate::facts::infer::{Known, infer, infer_with_names};
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
 
@@ -97,6 +98,31 @@ pub struct ValueFacts {
     pub value_type: Option<String>,
     /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
     pub shape: Option<Vec<Option<i64>>>,
+    /// The names of dimensions that are unknown: equal names have equal lengths. Left out if no dimension has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dim_names: Option<Vec<Option<String>>>,
+    /// Left out unless the model declares something else than what is stored or follows from the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradiction: Option<ContradictionFacts>,
+}
+
+/// A declaration that is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContradictionFacts {
+    /// What the model declares.
+    pub declared: TypeAndShape,
+    /// What is stored, or follows from the node.
+    pub found: TypeAndShape,
+}
+
+/// A type and a shape, as far as they are known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TypeAndShape {
+    /// The type in ONNX's notation: `tensor(float)`.
+    #[serde(rename = "type")]
+    pub value_type: Option<String>,
+    /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
+    pub shape: Option<Vec<Option<i64>>>,
 }
 
 /// The versions of a runtime, from the first that loads the model to the last that is known.
@@ -113,17 +139,28 @@ pub struct RuntimeVersions {
 /// The types and shapes of all values, in document order.
 #[must_use]
 pub fn types(model: &Model) -> Vec<ValueFacts> {
-    let inferred = infer(model);
+    let (inferred, names) = infer_with_names(model);
+    let mut contradictions = inferred.contradictions().iter().peekable();
     let facts = model.values().map(|value| {
-        let known = inferred.of(value);
+        let TypeAndShape { value_type, shape } = type_and_shape(inferred.of(value));
+        let contradiction = contradictions.next_if(|contradiction| contradiction.value == value);
         ValueFacts {
             scope: model.scope_path(model.scope_of(value)),
             value: model.name(value).to_owned(),
-            value_type: known.value_type.map(|value_type| value_type.to_string()),
-            shape: known.shape.clone(),
+            value_type,
+            shape,
+            dim_names: names.of(value).map(<[_]>::to_vec),
+            contradiction: contradiction.map(|contradiction| ContradictionFacts {
+                declared: type_and_shape(&contradiction.declared),
+                found: type_and_shape(&contradiction.found),
+            }),
         }
     });
     facts.collect()
+}
+
+fn type_and_shape(known: &Known) -> TypeAndShape {
+    TypeAndShape { value_type: known.value_type.map(|value_type| value_type.to_string()), shape: known.shape.clone() }
 }
 
 /// Summarizes a model. Invalid casts are returned separately.

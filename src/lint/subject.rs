@@ -7,7 +7,7 @@ use super::Finding;
 use crate::cast::{Cast, RoundMode, Rules};
 use crate::dtype::DType;
 use crate::facts::Runtime;
-use crate::facts::infer::{Inferred, infer};
+use crate::facts::infer::{Contradiction, Inferred, infer};
 use crate::folding;
 use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
 use crate::tensor::Allowance;
@@ -105,6 +105,12 @@ impl<'m> Subject<'m> {
     pub fn dtype(&self, value: ValueId) -> Option<DType> {
         let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(value).dtype();
         self.model.element_type(value).or_else(inferred)
+    }
+
+    /// The values that are declared with another type or shape than the one that they have.
+    #[must_use]
+    pub fn contradictions(&self) -> &[Contradiction] {
+        self.inferred.get_or_init(|| infer(self.model)).contradictions()
     }
 
     /// The valid casts, in document order.

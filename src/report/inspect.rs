@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::words::{bytes, plural};
-use crate::inspect::{CastFacts, Inspection, RuntimeVersions, ValueFacts};
+use crate::inspect::{CastFacts, ContradictionFacts, Inspection, RuntimeVersions, ValueFacts};
 use crate::shown::Shown;
 
 /// One model of a run.
@@ -62,17 +62,28 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
     for cast in casts {
         text.push_line(format_args!("    {}", cast_line(cast)));
     }
-    for ValueFacts { scope, value, value_type, shape } in types.iter().flatten() {
-        let value_type = value_type.as_deref().unwrap_or("?");
-        text.push_line(format_args!("  {scope}: {value}: {value_type}{}", shape.as_deref().map_or_else(String::new, dims)));
+    for ValueFacts { scope, value, value_type, shape, dim_names, contradiction } in types.iter().flatten() {
+        let known = type_text(value_type.as_deref(), shape.as_deref(), dim_names.as_deref());
+        match contradiction {
+            None => text.push_line(format_args!("  {scope}: {value}: {known}")),
+            Some(ContradictionFacts { declared, found }) => {
+                let [declared, found] = [declared, found].map(|of| type_text(of.value_type.as_deref(), of.shape.as_deref(), None));
+                text.push_line(format_args!("  {scope}: {value}: declared as {declared}, but it is {found}"));
+            }
+        }
     }
     text
 }
 
-/// A shape as ONNX text writes it.
-fn dims(shape: &[Option<i64>]) -> String {
-    let dims: Vec<String> = shape.iter().map(|dim| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string())).collect();
-    format!("[{}]", dims.join(","))
+/// A type and a shape as ONNX text writes them: `tensor(float)[batch,3]`.
+pub(super) fn type_text(value_type: Option<&str>, shape: Option<&[Option<i64>]>, names: Option<&[Option<String>]>) -> String {
+    let Some(shape) = shape else { return value_type.unwrap_or("?").to_owned() };
+    let dim = |(axis, dim): (usize, &Option<i64>)| match dim {
+        Some(dim) => dim.to_string(),
+        None => names.and_then(|names| names.get(axis)?.clone()).unwrap_or_else(|| "?".to_owned()),
+    };
+    let dims: Vec<String> = shape.iter().enumerate().map(dim).collect();
+    format!("{}[{}]", value_type.unwrap_or("?"), dims.join(","))
 }
 
 fn cast_line(cast: &CastFacts) -> String {

@@ -6,13 +6,13 @@ use onnx_recast::internals::graph::{Model, ScopeId};
 use crate::support::{expect_no_failures, model};
 
 /// The nodes of a graph with the inputs `x`, `i` and `l`, and the type and shape of `y`.
-const CASES: [(&str, &str); 26] = [
+const CASES: [(&str, &str); 29] = [
     ("s = Shape (x) y = Reshape (x, s)", "tensor(float) [?, 3, 4]"),
     (
         "s = Shape <start = 1> (x) m = Constant <value_ints = [-1]> () t = Concat <axis = 0> (m, s) y = Reshape (x, t)",
         "tensor(float) [?, 3, 4]",
     ),
-    ("t = Constant <value_ints = [0, -1]> () y = Reshape (x, t)", "tensor(float) [?, ?]"),
+    ("t = Constant <value_ints = [0, -1]> () y = Reshape (x, t)", "tensor(float) [?, 12]"),
     ("s = Shape (x) at = Constant <value_ints = [2]> () g = Gather (s, at) y = ConstantOfShape (g)", "tensor(float) [4]"),
     (
         "s = Shape (x) at = Constant <value_int = -1> () g = Gather (s, at) z = Constant <value_int = 0> () d = Constant <value_int = 1> () y = Range (z, g, d)",
@@ -40,6 +40,18 @@ const CASES: [(&str, &str); 26] = [
     ),
     ("y = If (c) <then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Identity (w) }>", "tensor(float) ?"),
     ("y = Loop (l, c) <body = b (int64 n, bool g) => (g2, p) { g2 = Identity (g) p = Relu (w) }>", "tensor(float) [?, 3, 4]"),
+    (
+        "y = Loop (l, c, w) <body = b (int64 n, bool g, float[] p) => (g2, q) { g2 = Identity (g) q = Relu (p) }>",
+        "tensor(float) [3, 4]",
+    ),
+    (
+        "y = Loop (l, c, w) <body = b (int64 n, bool g, float[] p) => (g2, q) { g2 = Identity (g) q = Concat <axis = 0> (p, p) }>",
+        "tensor(float) [?, 4]",
+    ),
+    (
+        "y = Loop (l, c, w) <body = b (int64 n, bool g, float[] p) => (g2, q) { g2 = Identity (g) a = Constant <value_ints = [0]> () q = Unsqueeze (p, a) }>",
+        "tensor(float) ?",
+    ),
     (
         "y = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1], body = b (e) => (p) { p = Relu (e) }> (x)",
         "tensor(float) [?, ?, 4]",

@@ -42,6 +42,7 @@ mod replaced;
 mod runtimes;
 mod storage;
 mod support;
+mod symbols;
 #[cfg(target_os = "linux")]
 mod traced;
 mod valid;

@@ -3,8 +3,9 @@
 //! Only scalars and lists are followed. Truth values count as zero and one. Nothing passes in or out of functions, whose calls share
 //! what is inferred.
 
-use super::known::{Dim, Ints, is_kept};
-use super::shape::{range_length, shape_range, slice_length};
+use super::known::{Dim, Numbers, is_kept};
+use super::length::Length;
+use super::shape::{product, range_length, shape_range, sizes, slice_length};
 use super::view::View;
 use crate::dtype::{Class, DType};
 use crate::graph::ConstantValue;
@@ -12,7 +13,7 @@ use crate::tensor::{Tensor, Values};
 use crate::wire::schema::TensorProto;
 
 /// The integers of a node's outputs; shorter than the outputs if the rest is unknown.
-pub(super) fn output_ints(view: &View) -> Vec<Option<Ints>> {
+pub(super) fn output_ints(view: &View) -> Vec<Option<Numbers>> {
     if !view.schema.domain.is_empty() {
         return Vec::new();
     }
@@ -22,7 +23,7 @@ pub(super) fn output_ints(view: &View) -> Vec<Option<Ints>> {
     vec![first_output(view).filter(|ints| is_kept(ints.len()))]
 }
 
-fn first_output(view: &View) -> Option<Ints> {
+fn first_output(view: &View) -> Option<Numbers> {
     match view.schema.name {
         "Constant" => constant(view),
         "Shape" => {
@@ -30,7 +31,7 @@ fn first_output(view: &View) -> Option<Ints> {
             let (start, end) = shape_range(view, shape.len())?;
             Some(shape[start..end].to_vec())
         }
-        "Size" => Some(vec![view.shape(0)?.iter().try_fold(1, |product: i64, dim| product.checked_mul((*dim)?))]),
+        "Size" => Some(vec![product(view.shape(0)?)]),
         "Identity" | "Squeeze" | "Unsqueeze" | "Flatten" | "Reshape" if is_short(view) => view.values(0),
         "Cast" => cast(view),
         "CastLike" => view.values(0).filter(|_| is_integer(view, 1) && is_integer(view, 0)),
@@ -55,12 +56,17 @@ fn first_output(view: &View) -> Option<Ints> {
         "Where" => select(view),
         "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Max" | "Min" | "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual"
         | "And" | "Or" => fold(view),
-        "Neg" => Some(view.values(0)?.into_iter().map(|value| value.and_then(i64::checked_neg)).collect()),
-        "Abs" => Some(view.values(0)?.into_iter().map(|value| value.and_then(i64::checked_abs)).collect()),
-        "Not" => Some(view.values(0)?.into_iter().map(|value| value.map(|value| i64::from(value == 0))).collect()),
+        "Neg" => Some(each_number(view, i64::checked_neg)?),
+        "Abs" => Some(each_number(view, i64::checked_abs)?),
+        "Not" => Some(each_number(view, |value| Some(i64::from(value == 0)))?),
         "ReduceProd" | "ReduceSum" | "ReduceMax" | "ReduceMin" => reduce(view),
         _ => None,
     }
+}
+
+/// A function of each number of the first input; nothing is known of symbols.
+fn each_number(view: &View, function: fn(i64) -> Option<i64>) -> Option<Numbers> {
+    Some(view.values(0)?.into_iter().map(|value| function(value?.size()?).map(Length::Size)).collect())
 }
 
 /// Whether the first input is a scalar or a list of values that are followed.
@@ -72,54 +78,55 @@ fn is_integer(view: &View, index: usize) -> bool {
     view.input(index).dtype().is_some_and(|dtype| matches!(dtype, DType::Int64 | DType::Int32))
 }
 
-fn unknown_list(view: &View, index: usize) -> Option<Ints> {
+fn unknown_list(view: &View, index: usize) -> Option<Numbers> {
     view.length(index).map(|length| vec![None; length])
 }
 
-fn constant(view: &View) -> Option<Ints> {
+fn constant(view: &View) -> Option<Numbers> {
     tensor_list(ConstantValue::of_node(view.node).ok()?.tensor().ok()?.as_ref())
 }
 
 /// The integers of a tensor that is a scalar or a list.
-pub(super) fn tensor_list(proto: &TensorProto) -> Option<Ints> {
+pub(super) fn tensor_list(proto: &TensorProto) -> Option<Numbers> {
     let elements = match proto.dims.as_slice() {
         [] => 1,
         [length] => usize::try_from(*length).ok()?,
         _ => return None,
     };
-    is_kept(elements).then(|| tensor_ints(proto))?.map(|ints| ints.into_iter().map(Some).collect())
+    is_kept(elements).then(|| tensor_ints(proto))?.map(|ints| sizes(&ints))
 }
 
 /// A cast between the two types of indices, which dimensions do not overflow, or from truth values.
-fn cast(view: &View) -> Option<Ints> {
+fn cast(view: &View) -> Option<Numbers> {
     let to = i32::try_from(view.attribute("to")??.i()).ok().and_then(DType::from_number)?;
     let values = view.values(0)?;
+    // The result is not defined for a dimension that does not fit.
     let fits = |value: &Dim| match to {
         DType::Int64 => true,
-        DType::Int32 => value.is_none_or(|value| i32::try_from(value).is_ok()),
+        DType::Int32 => value.and_then(Length::size).is_none_or(|value| i32::try_from(value).is_ok()),
         _ => false,
     };
     match to {
-        DType::Bool => Some(values.into_iter().map(|value| value.map(|value| i64::from(value != 0))).collect()),
+        DType::Bool => each_number(view, |value| Some(i64::from(value != 0))),
         _ => values.iter().all(fits).then_some(values),
     }
 }
 
-fn gather(view: &View) -> Option<Ints> {
+fn gather(view: &View) -> Option<Numbers> {
     let data = view.values(0)?;
     if view.input(0).rank() != Some(1) || view.int_or("axis", 0).is_none_or(|axis| axis != 0 && axis != -1) {
         return None;
     }
     let length = i64::try_from(data.len()).ok()?;
     let at = |index: Dim| {
-        let index = index?;
+        let index = index?.size()?;
         let index = usize::try_from(if index < 0 { index.checked_add(length)? } else { index }).ok()?;
         data.get(index).copied().flatten()
     };
     Some(view.values(1)?.into_iter().map(at).collect())
 }
 
-fn slice(view: &View) -> Option<Ints> {
+fn slice(view: &View) -> Option<Numbers> {
     let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
     let is_attribute = view.schema.attribute("starts").is_some();
     let one = |name: &str, index: usize| match is_attribute {
@@ -129,24 +136,24 @@ fn slice(view: &View) -> Option<Ints> {
     let (start, end) = (one("starts", 1)?, one("ends", 2)?);
     let step = if !is_attribute && view.has_input(4) { one("steps", 4)? } else { 1 };
     let wide = i64::try_from(data.len()).ok()?;
-    let count = slice_length(Some(wide), Some(start), Some(end), Some(step))?;
+    let count = slice_length(size(wide), size(start), size(end), size(step))?.size()?;
     let counted = if start < 0 { start.saturating_add(wide) } else { start };
     let first = if step > 0 { counted.clamp(0, wide) } else { counted.clamp(0, wide - 1) };
     let at = |place: i64| usize::try_from(first + place * step).ok().and_then(|index| data.get(index).copied());
     (0..count).map(at).collect()
 }
 
-fn range(view: &View) -> Option<Ints> {
+fn range(view: &View) -> Option<Numbers> {
     let one = |index: usize| view.known_values(index).and_then(|values| values.first().copied());
     let (start, limit, delta) = (one(0)?, one(1)?, one(2)?);
     let length = range_length(start, limit, delta).filter(|&length| usize::try_from(length).is_ok_and(is_kept))?;
-    (0..length).map(|place| place.checked_mul(delta).and_then(|shift| start.checked_add(shift)).map(Some)).collect()
+    (0..length).map(|place| place.checked_mul(delta).and_then(|shift| start.checked_add(shift)).map(size)).collect()
 }
 
-fn constant_of_shape(view: &View) -> Option<Ints> {
+fn constant_of_shape(view: &View) -> Option<Numbers> {
     let value = match view.attribute("value") {
         None => return None,
-        Some(value) => *tensor_list(value?.t.as_ref()?)?.first()?,
+        Some(value) => tensor_list(value?.t.as_ref()?)?.first().copied()?,
     };
     match view.known_values(0)?.as_slice() {
         [] => Some(vec![value]),
@@ -155,32 +162,39 @@ fn constant_of_shape(view: &View) -> Option<Ints> {
     }
 }
 
-fn select(view: &View) -> Option<Ints> {
+fn select(view: &View) -> Option<Numbers> {
     let [condition, yes, no] = [view.values(0)?, view.values(1)?, view.values(2)?];
     let length = [&condition, &yes, &no].into_iter().map(Vec::len).find(|&length| length != 1).unwrap_or(1);
-    let at = |values: &Ints, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
+    let at = |values: &Numbers, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
     let choose = |index: usize| {
         let (yes, no) = (at(&yes, index)?, at(&no, index)?);
         Some(match at(&condition, index)? {
-            Some(0) => no,
-            Some(_) => yes,
-            None => yes.filter(|_| yes == no),
+            Some(Length::Size(0)) => no,
+            Some(Length::Size(_)) => yes,
+            _ => yes.filter(|_| yes == no),
         })
     };
     (0..length).map(choose).collect()
 }
 
 /// An operator on two or more operands, element by element.
-fn fold(view: &View) -> Option<Ints> {
+fn fold(view: &View) -> Option<Numbers> {
     // Before opset 7 operands were broadcast differently.
     if view.schema.attribute("broadcast").is_some() {
         return None;
     }
-    let op = |left: i64, right: i64| -> Dim {
-        Some(match view.schema.name {
-            "Add" => left.checked_add(right)?,
+    let op = |left: Length, right: Length| -> Dim {
+        match (view.schema.name, right) {
+            ("Add", _) => return left.checked_add(right),
+            ("Mul", _) => return left.checked_mul(right),
+            ("Sub", Length::Size(0)) | ("Div", Length::Size(1)) => return Some(left),
+            ("Div", _) if left == right && left.size().is_none() => return size(1),
+            ("Equal", _) if left == right => return size(1),
+            _ => {}
+        }
+        let (left, right) = (left.size()?, right.size()?);
+        Some(Length::Size(match view.schema.name {
             "Sub" => left.checked_sub(right)?,
-            "Mul" => left.checked_mul(right)?,
             // Rounding of negative quotients is not the same everywhere.
             "Div" if left >= 0 && right > 0 => left / right,
             "Mod" if left >= 0 && right > 0 => left % right,
@@ -194,11 +208,11 @@ fn fold(view: &View) -> Option<Ints> {
             "And" => i64::from(left != 0 && right != 0),
             "Or" => i64::from(left != 0 || right != 0),
             _ => return None,
-        })
+        }))
     };
-    let combine = |left: Ints, right: Ints| -> Option<Ints> {
+    let combine = |left: Numbers, right: Numbers| -> Option<Numbers> {
         let length = if left.len() == 1 { right.len() } else { left.len() };
-        let at = |values: &Ints, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
+        let at = |values: &Numbers, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
         (0..length).map(|index| Some(at(&left, index)?.zip(at(&right, index)?).and_then(|(left, right)| op(left, right)))).collect()
     };
     // Of two operands one may be unknown, as long as its length is known.
@@ -207,7 +221,7 @@ fn fold(view: &View) -> Option<Ints> {
     (1..view.inputs.len()).try_fold(first, |left, index| combine(left, operand(index)?))
 }
 
-fn unknown_operand(view: &View, index: usize) -> Option<Ints> {
+fn unknown_operand(view: &View, index: usize) -> Option<Numbers> {
     match view.input(index).rank()? {
         0 => Some(vec![None]),
         1 => unknown_list(view, index),
@@ -216,7 +230,7 @@ fn unknown_operand(view: &View, index: usize) -> Option<Ints> {
 }
 
 /// A reduction of a whole list.
-fn reduce(view: &View) -> Option<Ints> {
+fn reduce(view: &View) -> Option<Numbers> {
     let is_whole =
         view.input(0).rank() == Some(1) && !(view.has_input(1) && view.known_values(1).is_none_or(|axes| axes.is_empty()));
     let noop = view.int_or("noop_with_empty_axes", 0)?;
@@ -227,10 +241,14 @@ fn reduce(view: &View) -> Option<Ints> {
         "ReduceMax" => values.into_iter().max(),
         _ => values.into_iter().min(),
     };
-    Some(vec![result])
+    Some(vec![result.map(Length::Size)])
 }
 
-fn split(view: &View) -> Option<Vec<Option<Ints>>> {
+fn size(number: i64) -> Dim {
+    Some(Length::Size(number))
+}
+
+fn split(view: &View) -> Option<Vec<Option<Numbers>>> {
     let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
     let lengths: Vec<i64> = match view.schema.attribute("split") {
         Some(_) => view.ints("split").map(<[i64]>::to_vec),

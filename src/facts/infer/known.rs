@@ -1,41 +1,60 @@
 //! The known type and shape of a value.
 
+use super::length::{Agree, Length};
 use crate::dtype::DType;
 use crate::facts::ValueType;
 use crate::tensor::Tensor;
 use crate::wire::raw::{tensor_shape_proto, type_proto};
 use crate::wire::schema::{TensorProto, TypeProto};
 
-/// A dimension; `None` if its size is unknown.
-pub type Dim = Option<i64>;
-
-/// The dimensions of a tensor whose rank is known.
-pub type Shape = Vec<Dim>;
+/// The dimensions of a tensor whose rank is known; `None` for one that is not known.
+pub type Shape<L = i64> = Vec<Option<L>>;
 
 /// The integers of a scalar or a list; `None` for one that is not known.
-pub type Ints = Vec<Dim>;
+pub type Ints<L = i64> = Vec<Option<L>>;
+
+/// A dimension during inference; `None` if nothing is known of it.
+pub(super) type Dim = Option<Length>;
+
+/// The dimensions of a tensor during inference.
+pub(super) type Dims = Shape<Length>;
+
+/// The integers of a scalar or a list during inference.
+pub(super) type Numbers = Ints<Length>;
+
+/// The known type and shape of a value during inference.
+pub(super) type Fact = Known<Length>;
 
 /// The maximum rank of an inferred shape: numpy and PyTorch have no tensors of higher rank. A model that declares more could
 /// otherwise make every value that depends on it as large as its file.
 pub const MOST_DIMENSIONS: usize = 64;
 
 /// The known type and shape of a value. The default is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Known {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Known<L = i64> {
     /// Its type.
     pub value_type: Option<ValueType>,
     /// Its shape, if it is a tensor.
-    pub shape: Option<Shape>,
+    pub shape: Option<Shape<L>>,
 }
 
 /// Neither type nor shape is known.
 pub static NOTHING: Known = Known { value_type: None, shape: None };
 
+/// The same during inference.
+pub(super) static UNKNOWN: Fact = Known { value_type: None, shape: None };
+
+impl<L> Default for Known<L> {
+    fn default() -> Known<L> {
+        Known { value_type: None, shape: None }
+    }
+}
+
 impl Known {
-    /// A tensor of this type; its shape is unknown.
+    /// The shape, if every dimension is known.
     #[must_use]
-    pub fn tensor(dtype: DType) -> Known {
-        Known { value_type: Some(ValueType::Tensor(dtype)), shape: None }
+    pub fn static_shape(&self) -> Option<Vec<i64>> {
+        self.shape.as_ref()?.iter().copied().collect()
     }
 
     /// The type and shape of a tensor.
@@ -53,19 +72,49 @@ impl Known {
     /// The type and shape of a declared type.
     #[must_use]
     pub fn of_type(proto: &TypeProto) -> Known {
+        Known::of_type_with(proto, |_| None).without_symbols()
+    }
+}
+
+impl Fact {
+    /// The same for inference.
+    pub(super) fn with_sizes(known: Known) -> Fact {
+        let sizes = |shape: Shape| shape.into_iter().map(|dim| dim.map(Length::Size)).collect();
+        Known { value_type: known.value_type, shape: known.shape.map(sizes) }
+    }
+
+    /// The type and shape of a declared type; the function makes the symbol of a dimension with this name.
+    pub(super) fn of_type_with<'m>(proto: &'m TypeProto, mut symbol: impl FnMut(&'m str) -> Dim) -> Fact {
+        use tensor_shape_proto::dimension::Value;
         let shape = match &proto.value {
             Some(type_proto::Value::TensorType(tensor)) => {
-                tensor.shape.as_ref().filter(|shape| is_kept(shape.dim.len())).map(|shape| {
-                    let size = |value: &Option<tensor_shape_proto::dimension::Value>| match value {
-                        Some(tensor_shape_proto::dimension::Value::DimValue(size)) if *size >= 0 => Some(*size),
-                        _ => None,
-                    };
-                    shape.dim.iter().map(|dim| size(&dim.value)).collect()
+                let shape = tensor.shape.as_ref().filter(|shape| is_kept(shape.dim.len()));
+                shape.map(|shape| {
+                    let dims = shape.dim.iter().map(|dim| match &dim.value {
+                        Some(Value::DimValue(size)) if *size >= 0 => Some(Length::Size(*size)),
+                        Some(Value::DimParam(name)) => symbol(name),
+                        _ => symbol(""),
+                    });
+                    dims.collect()
                 })
             }
             _ => None,
         };
         Known { value_type: value_type(proto), shape }
+    }
+
+    /// What is known as numbers.
+    pub(super) fn without_symbols(self) -> Known {
+        let sizes = |shape: Dims| shape.into_iter().map(|dim| dim.and_then(Length::size)).collect();
+        Known { value_type: self.value_type, shape: self.shape.map(sizes) }
+    }
+}
+
+impl<L: Agree> Known<L> {
+    /// A tensor of this type; its shape is unknown.
+    #[must_use]
+    pub fn tensor(dtype: DType) -> Known<L> {
+        Known { value_type: Some(ValueType::Tensor(dtype)), shape: None }
     }
 
     /// The element type, if the value is known to be a tensor.
@@ -83,15 +132,9 @@ impl Known {
         self.shape.as_ref().map(Vec::len)
     }
 
-    /// The shape, if every dimension is known.
-    #[must_use]
-    pub fn static_shape(&self) -> Option<Vec<i64>> {
-        self.shape.as_ref()?.iter().copied().collect()
-    }
-
     /// Combines two sources: a fact from either source is known. If they contradict each other, it is unknown.
     #[must_use]
-    pub fn and(self, other: &Known) -> Known {
+    pub fn and(self, other: &Known<L>) -> Known<L> {
         let value_type = match (self.value_type, other.value_type) {
             (Some(left), Some(right)) => (left == right).then_some(left),
             (left, right) => left.or(right),
@@ -103,9 +146,16 @@ impl Known {
         Known { value_type, shape }
     }
 
+    /// Whether both cannot be true of the same value.
+    pub(super) fn contradicts(&self, other: &Known<L>) -> bool {
+        let types = self.value_type.zip(other.value_type).is_some_and(|(left, right)| left != right);
+        let shapes = self.shape.as_ref().zip(other.shape.as_ref()).is_some_and(|(left, right)| both(left.clone(), right).is_none());
+        types || shapes
+    }
+
     /// Joins two alternatives: only facts that hold in both are known.
     #[must_use]
-    pub fn or(self, other: &Known) -> Known {
+    pub fn or(self, other: &Known<L>) -> Known<L> {
         let value_type = self.value_type.filter(|&left| other.value_type == Some(left));
         let shape = match (self.shape, &other.shape) {
             (Some(left), Some(right)) if left.len() == right.len() => {
@@ -123,12 +173,12 @@ pub(super) fn is_kept(rank: usize) -> bool {
 }
 
 /// The shape that satisfies both; `None` if they contradict each other.
-fn both(left: Shape, right: &Shape) -> Option<Shape> {
+fn both<L: Agree>(left: Shape<L>, right: &Shape<L>) -> Option<Shape<L>> {
     if left.len() != right.len() {
         return None;
     }
-    let dim = |(left, &right): (Dim, &Dim)| match (left, right) {
-        (Some(left), Some(right)) if left != right => None,
+    let dim = |(left, &right): (Option<L>, &Option<L>)| match (left, right) {
+        (Some(left), Some(right)) => left.agree(right).map(Some),
         (left, right) => Some(left.or(right)),
     };
     left.into_iter().zip(right).map(dim).collect()

@@ -1,6 +1,7 @@
 //! Infers the outputs of operators of com.microsoft, which optimized models of onnxruntime have.
 
-use super::known::{Dim, Known, NOTHING, Shape, is_kept};
+use super::known::{Dim, Dims, Fact, UNKNOWN, is_kept};
+use super::length::Length;
 use super::shape::multiplied;
 use crate::dtype::DType;
 use crate::facts::ValueType;
@@ -14,15 +15,15 @@ pub(super) struct Call<'a> {
     pub id: NodeId,
     pub node: &'a NodeProto,
     /// By index; an omitted input is unknown.
-    pub inputs: Vec<&'a Known>,
+    pub inputs: Vec<&'a Fact>,
 }
 
 /// The facts of a node's outputs.
-pub(super) fn outputs(call: &Call) -> Vec<Known> {
+pub(super) fn outputs(call: &Call) -> Vec<Fact> {
     let Some(signature) = signature(call.node.op_type()) else { return Vec::new() };
     let shapes = shapes(call).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len()))).chain(std::iter::repeat(None));
     let types = (0..call.node.output.len()).map(|index| output_type(call, signature, index));
-    types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect()
+    types.zip(shapes).map(|(value_type, shape)| Fact { value_type, shape }).collect()
 }
 
 fn output_type(call: &Call, signature: &Signature, index: usize) -> Option<ValueType> {
@@ -34,7 +35,7 @@ fn output_type(call: &Call, signature: &Signature, index: usize) -> Option<Value
 }
 
 /// The shapes of outputs that follow from the inputs; shorter than the outputs if the rest is unknown.
-fn shapes(call: &Call) -> Vec<Option<Shape>> {
+fn shapes(call: &Call) -> Vec<Option<Dims>> {
     let shape = |index: usize| call.input(index).shape.clone();
     match call.node.op_type() {
         "BiasAdd" | "BiasGelu" | "BiasSoftmax" | "DequantizeLinear" | "FastGelu" | "Gelu" | "GroupNorm" | "Inverse" | "MoE"
@@ -46,7 +47,7 @@ fn shapes(call: &Call) -> Vec<Option<Shape>> {
         "FusedGemm" => vec![gemm(call)],
         "FusedMatMul" | "FusedMatMulActivation" | "TransposeMatMul" => vec![fused_matmul(call)],
         "DynamicQuantizeMatMul" | "MatMulInteger16" | "MatMulIntegerToFloat" => vec![product(shape(0), shape(1))],
-        "MatMulBnb4" | "MatMulNBits" => vec![with_last(shape(0), call.int("N"))],
+        "MatMulBnb4" | "MatMulNBits" => vec![with_last(shape(0), call.int("N").map(Length::Size))],
         "QLinearAdd" | "QLinearMul" => vec![super::shape::broadcast_known(call.input(0), call.input(3))],
         "EmbedLayerNormalization" => embedding(call),
         "Attention" => vec![with_last(shape(0), attention_width(call, 1)), Some(vec![None; 5])],
@@ -58,8 +59,8 @@ fn shapes(call: &Call) -> Vec<Option<Shape>> {
 }
 
 impl<'a> Call<'a> {
-    fn input(&self, index: usize) -> &'a Known {
-        self.inputs.get(index).copied().unwrap_or(&NOTHING)
+    fn input(&self, index: usize) -> &'a Fact {
+        self.inputs.get(index).copied().unwrap_or(&UNKNOWN)
     }
 
     fn has_input(&self, index: usize) -> bool {
@@ -70,7 +71,7 @@ impl<'a> Call<'a> {
         self.input(input).shape.as_ref().and_then(|shape| shape.get(axis).copied().flatten())
     }
 
-    fn int(&self, name: &str) -> Dim {
+    fn int(&self, name: &str) -> Option<i64> {
         match self.model.attribute(self.id, name) {
             Attribute::Is(attribute) => attribute.i,
             Attribute::Absent | Attribute::Unclear => None,
@@ -87,18 +88,18 @@ impl<'a> Call<'a> {
     }
 }
 
-fn product(left: Option<Shape>, right: Option<Shape>) -> Option<Shape> {
+fn product(left: Option<Dims>, right: Option<Dims>) -> Option<Dims> {
     multiplied(&left?, &right?)
 }
 
 /// A shape with another length of the last axis.
-fn with_last(shape: Option<Shape>, length: Dim) -> Option<Shape> {
+fn with_last(shape: Option<Dims>, length: Dim) -> Option<Dims> {
     let mut shape = shape?;
     *shape.last_mut()? = length;
     Some(shape)
 }
 
-fn gemm(call: &Call) -> Option<Shape> {
+fn gemm(call: &Call) -> Option<Dims> {
     let dim = |input: usize, transposed: &str, axis: usize| match call.flag(transposed) {
         Some(is_transposed) => call.dim(input, if is_transposed { 1 - axis } else { axis }),
         None => None,
@@ -107,7 +108,7 @@ fn gemm(call: &Call) -> Option<Shape> {
 }
 
 /// The last two axes may be exchanged; vectors are not.
-fn fused_matmul(call: &Call) -> Option<Shape> {
+fn fused_matmul(call: &Call) -> Option<Dims> {
     if call.flag("transBatchA")? || call.flag("transBatchB")? {
         return None;
     }
@@ -123,7 +124,7 @@ fn fused_matmul(call: &Call) -> Option<Shape> {
 }
 
 /// Ids of a batch of sequences; the width is that of the table of words.
-fn embedding(call: &Call) -> Vec<Option<Shape>> {
+fn embedding(call: &Call) -> Vec<Option<Dims>> {
     let ids = call.input(0).shape.clone().unwrap_or_else(|| vec![None, None]);
     let embedded = (ids.len() == 2).then(|| vec![ids[0], ids[1], call.dim(2, 1)]);
     vec![embedded.clone(), (ids.len() == 2).then(|| vec![ids[0]]), embedded]
@@ -133,17 +134,18 @@ fn embedding(call: &Call) -> Vec<Option<Shape>> {
 fn attention_width(call: &Call, weights: usize) -> Dim {
     match call.model.attribute(call.id, "qkv_hidden_sizes") {
         Attribute::Absent => third(call, weights),
-        Attribute::Is(sizes) => sizes.ints.get(2).copied(),
+        Attribute::Is(sizes) => sizes.ints.get(2).copied().map(Length::Size),
         Attribute::Unclear => None,
     }
 }
 
 fn third(call: &Call, weights: usize) -> Dim {
-    call.dim(weights, 1).filter(|width| width % 3 == 0).map(|width| width / 3)
+    let width = call.dim(weights, 1)?.size().filter(|width| width % 3 == 0)?;
+    Some(Length::Size(width / 3))
 }
 
 /// Queries of rank 3, or packed with keys and values; values of rank 3, packed with keys, or from another attention.
-fn multi_head(call: &Call) -> Option<Shape> {
+fn multi_head(call: &Call) -> Option<Dims> {
     let query = call.input(0).shape.as_deref()?;
     let width = match call.input(2).shape.as_deref() {
         Some([_, _, width]) => *width,
@@ -162,12 +164,13 @@ fn times(left: Dim, right: Dim) -> Dim {
 }
 
 /// As wide as the queries, unless keys and values are packed with them.
-fn group_query(call: &Call) -> Option<Shape> {
+fn group_query(call: &Call) -> Option<Dims> {
     let width = match call.has_input(1) {
         true => call.dim(0, 2),
         false => call.dim(0, 2).zip(call.int("num_heads")).zip(call.int("kv_num_heads")).and_then(|((width, heads), others)| {
+            let width = width.size()?;
             let all = others.checked_mul(2)?.checked_add(heads).filter(|&all| all > 0 && width % all == 0)?;
-            (width / all).checked_mul(heads)
+            (width / all).checked_mul(heads).map(Length::Size)
         }),
     };
     let query = call.input(0).shape.clone().filter(|query| query.len() == 3);

@@ -6,13 +6,15 @@
 //! A function is inferred once per list of argument types of its calls. Only facts that hold in all calls are known.
 
 mod element;
+mod inferred;
 mod ints;
 mod known;
+mod length;
 mod microsoft;
 mod ml;
 mod shape;
 mod view;
 mod walk;
 
+pub use inferred::{Contradiction, Inferred, infer, infer_with_names};
 pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
-pub use walk::{Inferred, infer};

@@ -1,6 +1,7 @@
 //! A node with the known facts of its inputs.
 
-use super::known::{Ints, Known, NOTHING, Shape, is_kept};
+use super::known::{Dim, Dims, Fact, Numbers, UNKNOWN, is_kept};
+use super::length::Length;
 use crate::facts::Schema;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::wire::schema::{AttributeProto, NodeProto};
@@ -12,9 +13,9 @@ pub(super) struct View<'a> {
     pub node: &'a NodeProto,
     pub schema: &'static Schema,
     /// By index; an omitted input is unknown.
-    pub inputs: Vec<&'a Known>,
+    pub inputs: Vec<&'a Fact>,
     /// By index; the integers of small tensors, as far as they are known.
-    pub ints: Vec<Option<&'a Ints>>,
+    pub ints: Vec<Option<&'a Numbers>>,
 }
 
 impl<'a> View<'a> {
@@ -32,16 +33,21 @@ impl<'a> View<'a> {
         self.attribute(name).map_or(Some(default), |attribute| attribute.map(|attribute| attribute.i()))
     }
 
+    /// The same as a length.
+    pub fn size_or(&self, name: &str, default: i64) -> Dim {
+        self.int_or(name, default).map(Length::Size)
+    }
+
     /// A list of integers; `None` if it is missing or unclear.
     pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
         self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
     }
 
-    pub fn input(&self, index: usize) -> &'a Known {
-        self.inputs.get(index).copied().unwrap_or(&NOTHING)
+    pub fn input(&self, index: usize) -> &'a Fact {
+        self.inputs.get(index).copied().unwrap_or(&UNKNOWN)
     }
 
-    pub fn shape(&self, index: usize) -> Option<&'a Shape> {
+    pub fn shape(&self, index: usize) -> Option<&'a Dims> {
         self.input(index).shape.as_ref()
     }
 
@@ -51,19 +57,19 @@ impl<'a> View<'a> {
     }
 
     /// The integers of an input, as far as they are known: a scalar or a list.
-    pub fn values(&self, index: usize) -> Option<Ints> {
+    pub fn values(&self, index: usize) -> Option<Numbers> {
         self.ints.get(index).copied().flatten().cloned()
     }
 
     /// The integers of an input, if all are known.
     pub fn known_values(&self, index: usize) -> Option<Vec<i64>> {
-        self.ints.get(index).copied().flatten()?.iter().copied().collect()
+        self.ints.get(index).copied().flatten()?.iter().map(|number| number.and_then(Length::size)).collect()
     }
 
     /// The length of an input that is a list.
     pub fn length(&self, index: usize) -> Option<usize> {
         match self.shape(index)?.as_slice() {
-            [length] => usize::try_from((*length)?).ok().filter(|&length| is_kept(length)),
+            [length] => usize::try_from((*length)?.size()?).ok().filter(|&length| is_kept(length)),
             _ => None,
         }
     }

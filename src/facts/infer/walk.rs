@@ -1,10 +1,11 @@
-//! Walks a model's scopes and infers the types of their values.
+//! Walks a model's scopes and infers the types and shapes of their values.
 //!
 //! Long because nodes, subgraphs, loops and calls of functions are one recursive walk over shared state.
 
 use super::element;
 use super::ints;
-use super::known::{Ints, Known, NOTHING, Shape, is_kept};
+use super::known::{Dims, Fact, Known, Numbers, UNKNOWN, is_kept};
+use super::length::Symbols;
 use super::microsoft::{self, Call};
 use super::shape;
 use super::view::View;
@@ -14,45 +15,39 @@ use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, V
 use crate::hash::HashMap;
 use crate::wire::schema::ValueInfoProto;
 
-/// The known facts of every value of a model.
-#[derive(Debug)]
-pub struct Inferred {
-    /// By the value's index.
-    known: Vec<Known>,
-    /// The integers of small tensors that nodes compute.
-    ints: HashMap<ValueId, Ints>,
-}
-
-impl Inferred {
-    /// The known facts of a value.
-    #[must_use]
-    pub fn of(&self, value: ValueId) -> &Known {
-        self.known.get(value.index()).unwrap_or(&NOTHING)
-    }
-
-    /// The integers of a scalar or a list that a node computes, as far as they are known.
-    #[must_use]
-    pub fn ints(&self, value: ValueId) -> Option<&Ints> {
-        self.ints.get(&value)
-    }
-}
-
 /// The maximum number of argument lists for which a function is inferred; further calls use no argument types.
 const MAX_ARGUMENT_LISTS: usize = 64;
+
+/// How often the body of a loop is walked until the shapes of carried values are the same, and the depth of loops up to which that is
+/// done; otherwise these shapes are unknown.
+const MOST_ROUNDS: usize = 3;
+const MOST_TRACED_LOOPS: usize = 2;
 
 /// The maximum depth of scopes; deeper calls are inferred without argument types.
 const MAX_DEPTH: usize = 64;
 
-/// Infers the types and shapes of the values of all scopes.
-#[must_use]
-pub fn infer(model: &Model) -> Inferred {
-    let bodies = Bodies::new(model);
+/// What the walk finds.
+pub(super) struct Found<'m> {
+    /// By the value's index.
+    pub facts: Vec<Fact>,
+    /// The integers of small tensors that nodes compute.
+    pub numbers: HashMap<ValueId, Numbers>,
+    /// Values with what is declared and what is found, which contradict each other.
+    pub contradictions: HashMap<ValueId, (Fact, Fact)>,
+    pub symbols: Symbols<'m>,
+}
+
+/// Walks all scopes.
+pub(super) fn walk(model: &Model) -> Found<'_> {
+    let (bodies, symbols) = Bodies::new(model);
     let mut walk = Walk {
         model,
         bodies: &bodies,
-        known: vec![Known::default(); model.value_bound()],
+        known: vec![Fact::default(); model.value_bound()],
         ints: HashMap::default(),
+        contradictions: HashMap::default(),
         depth: 0,
+        loops: 0,
         calls: HashMap::default(),
         without_arguments: Vec::new(),
     };
@@ -79,13 +74,13 @@ pub fn infer(model: &Model) -> Inferred {
             walk.evaluate(function, Vec::new());
         }
     }
-    let Walk { mut known, mut ints, calls, .. } = walk;
+    let Walk { mut known, mut ints, contradictions, calls, .. } = walk;
     // The calls of a function may differ, and share one result.
     ints.retain(|&value, _| !matches!(model.scope_kind(model.root(model.scope_of(value))), ScopeKind::Function(_)));
     for (value, merged) in calls.into_values().flat_map(|calls| calls.merged) {
         known[value.index()] = merged;
     }
-    Inferred { known, ints }
+    Found { facts: known, numbers: ints, contradictions, symbols }
 }
 
 /// The structure of the model that the walk uses.
@@ -97,19 +92,20 @@ struct Bodies<'m> {
     /// By node: the bodies in its attributes.
     inner: HashMap<NodeId, Vec<ScopeId>>,
     /// The declared facts of values, by their index.
-    declared: Vec<Known>,
+    declared: Vec<Fact>,
     functions: HashMap<(&'m str, &'m str, &'m str), ScopeId>,
     /// By function: the values of its body and of nested bodies.
     values: HashMap<ScopeId, Vec<ValueId>>,
 }
 
 impl<'m> Bodies<'m> {
-    fn new(model: &'m Model) -> Bodies<'m> {
+    fn new(model: &'m Model) -> (Bodies<'m>, Symbols<'m>) {
+        let mut symbols = Symbols::default();
         let mut bodies = Bodies {
             order: HashMap::default(),
             given: HashMap::default(),
             inner: HashMap::default(),
-            declared: vec![Known::default(); model.value_bound()],
+            declared: vec![Fact::default(); model.value_bound()],
             functions: HashMap::default(),
             values: HashMap::default(),
         };
@@ -127,17 +123,19 @@ impl<'m> Bodies<'m> {
             }
         }
         for scope in model.scopes() {
-            bodies.declare(model, scope);
+            bodies.declare(model, scope, &mut symbols);
             if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
                 bodies.inner.entry(owner).or_default().push(scope);
             }
         }
-        bodies
+        (bodies, symbols)
     }
 
-    fn declare(&mut self, model: &'m Model, scope: ScopeId) {
+    /// Dimensions of a body have no symbols: in a loop, they may differ between iterations.
+    fn declare(&mut self, model: &'m Model, scope: ScopeId, symbols: &mut Symbols<'m>) {
         let body = model.body(scope);
-        let interface: [&[ValueInfoProto]; 2] = match body {
+        let has_symbols = !matches!(model.scope_kind(scope), ScopeKind::Subgraph { .. } | ScopeKind::Function(_));
+        let [inputs, outputs]: [&'m [ValueInfoProto]; 2] = match body {
             Body::Graph(graph) => [&graph.input, &graph.output],
             Body::Function(function) => {
                 let key = (canonical_domain(function.domain()), function.name(), function.overload());
@@ -145,11 +143,18 @@ impl<'m> Bodies<'m> {
                 [&[], &[]]
             }
         };
-        for info in interface.into_iter().chain([body.value_info()]).flatten() {
+        let infos = [(true, inputs), (false, outputs), (false, body.value_info())];
+        for (is_input, info) in infos.into_iter().flat_map(|(is_input, infos)| infos.iter().map(move |info| (is_input, info))) {
             let value = model.lookup(scope, info.name()).filter(|&value| model.scope_of(value) == scope);
             if let (Some(proto), Some(value)) = (&info.r#type, value) {
                 let known = &mut self.declared[value.index()];
-                *known = std::mem::take(known).and(&Known::of_type(proto));
+                let declared = Fact::of_type_with(proto, |name| match name {
+                    _ if !has_symbols => None,
+                    "" if is_input => symbols.unnamed(),
+                    "" => None,
+                    name => symbols.named(scope, name),
+                });
+                *known = std::mem::take(known).and(&declared);
             }
         }
     }
@@ -161,19 +166,22 @@ struct Calls {
     /// Whether a call is being inferred: a recursive function has no results.
     is_active: bool,
     /// By arguments.
-    results: HashMap<Vec<Known>, Vec<Known>>,
+    results: HashMap<Vec<Fact>, Vec<Fact>>,
     /// The facts of the function's values that hold in all calls.
-    merged: HashMap<ValueId, Known>,
+    merged: HashMap<ValueId, Fact>,
 }
 
 struct Walk<'w, 'm> {
     model: &'m Model,
     bodies: &'w Bodies<'m>,
     /// By the value's index. In functions: the facts for the arguments of the current call.
-    known: Vec<Known>,
-    ints: HashMap<ValueId, Ints>,
+    known: Vec<Fact>,
+    ints: HashMap<ValueId, Numbers>,
+    contradictions: HashMap<ValueId, (Fact, Fact)>,
     /// The number of scopes on the stack.
     depth: usize,
+    /// The number of loops on the stack whose carried shapes are traced.
+    loops: usize,
     calls: HashMap<ScopeId, Calls>,
     /// Functions to infer without arguments, because not all of their calls were inferred.
     without_arguments: Vec<ScopeId>,
@@ -181,29 +189,34 @@ struct Walk<'w, 'm> {
 
 impl<'w, 'm> Walk<'w, 'm> {
     /// Walks a body with these facts of its inputs, and returns the facts of its outputs.
-    fn scope(&mut self, scope: ScopeId, inputs: &[Known]) -> Vec<Known> {
+    fn scope(&mut self, scope: ScopeId, inputs: &[Fact]) -> Vec<Fact> {
         let (model, bodies) = (self.model, self.bodies);
         self.depth += 1;
         for &value in bodies.given.get(&scope).into_iter().flatten() {
-            let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&NOTHING));
+            let given = |index: u32| bodies.declared[value.index()].clone().and(inputs.get(index as usize).unwrap_or(&UNKNOWN));
             let is_constant = match model.origin(value) {
                 Origin::Initializer { input: Some(_), .. } => !model.is_overridable(value),
                 _ => true,
             };
             let constant = model.initializer(value).filter(|_| is_constant);
             self.keep_ints(value, constant.and_then(ints::tensor_list));
+            let stored = model.initializer(value).map(Known::of_tensor).map(Fact::with_sizes);
+            if let Some(stored) = &stored {
+                self.compare(value, stored);
+            }
             self.known[value.index()] = match model.origin(value) {
                 Origin::Input(index) => given(index),
                 // A value that overrides the initializer has the declared type, but its shape may differ.
                 Origin::Initializer { input: Some(index), .. } if model.is_overridable(value) => given(index),
-                Origin::Initializer { .. } => model.initializer(value).map(Known::of_tensor).unwrap_or_default(),
-                Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => Known::default(),
+                Origin::Initializer { .. } => stored.unwrap_or_default(),
+                Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => Fact::default(),
             };
         }
         for &node in bodies.order.get(&scope).into_iter().flatten() {
             let (mut outputs, mut ints) = self.node(node);
             for (index, value) in model.outputs(node) {
                 let found = outputs.get_mut(index as usize).map(std::mem::take).unwrap_or_default();
+                self.compare(value, &found);
                 self.known[value.index()] = found.and(&bodies.declared[value.index()]);
                 let ints = ints.get_mut(index as usize).and_then(Option::take);
                 self.keep_ints(value, ints.filter(|ints| may_be(ints, &self.known[value.index()])));
@@ -214,7 +227,18 @@ impl<'w, 'm> Walk<'w, 'm> {
         model.body(scope).output_names().map(|name| output(name).unwrap_or_default()).collect()
     }
 
-    fn keep_ints(&mut self, value: ValueId, ints: Option<Ints>) {
+    /// Records whether the facts that were found contradict those that are declared. Calls of a function may differ.
+    fn compare(&mut self, value: ValueId, found: &Fact) {
+        let declared = &self.bodies.declared[value.index()];
+        let root = || self.model.scope_kind(self.model.root(self.model.scope_of(value)));
+        if found.contradicts(declared) && !matches!(root(), ScopeKind::Function(_)) {
+            self.contradictions.insert(value, (declared.clone(), found.clone()));
+        } else if !self.contradictions.is_empty() {
+            self.contradictions.remove(&value);
+        }
+    }
+
+    fn keep_ints(&mut self, value: ValueId, ints: Option<Numbers>) {
         match ints {
             Some(ints) => self.ints.insert(value, ints),
             None => self.ints.remove(&value),
@@ -222,7 +246,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The facts of a node's outputs, and their integers.
-    fn node(&mut self, id: NodeId) -> (Vec<Known>, Vec<Option<Ints>>) {
+    fn node(&mut self, id: NodeId) -> (Vec<Fact>, Vec<Option<Numbers>>) {
         let model = self.model;
         let node = model.node(id);
         let domain = canonical_domain(node.domain());
@@ -255,7 +279,7 @@ impl<'w, 'm> Walk<'w, 'm> {
                 let shapes = shape::output_shapes(&view).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len())));
                 let shapes = shapes.map(|shape| shape.map(without_negative)).chain(std::iter::repeat(None));
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
-                let outputs = types.zip(shapes).map(|(value_type, shape)| Known { value_type, shape }).collect();
+                let outputs = types.zip(shapes).map(|(value_type, shape)| Fact { value_type, shape }).collect();
                 return (outputs, ints::output_ints(&view));
             }
         };
@@ -263,8 +287,8 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The facts of a node's inputs, by index.
-    fn inputs(&self, id: NodeId) -> Vec<&Known> {
-        let mut inputs = vec![&NOTHING; self.model.node(id).input.len()];
+    fn inputs(&self, id: NodeId) -> Vec<&Fact> {
+        let mut inputs = vec![&UNKNOWN; self.model.node(id).input.len()];
         for (index, value) in self.model.inputs(id) {
             inputs[index as usize] = &self.known[value.index()];
         }
@@ -272,7 +296,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The integers of a node's inputs, by index.
-    fn input_ints(&self, id: NodeId) -> Vec<Option<&Ints>> {
+    fn input_ints(&self, id: NodeId) -> Vec<Option<&Numbers>> {
         let mut inputs = vec![None; self.model.node(id).input.len()];
         for (index, value) in self.model.inputs(id) {
             inputs[index as usize] = self.ints.get(&value);
@@ -281,35 +305,49 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// Walks the bodies in a node's attributes, and returns the outputs of each.
-    fn inner(&mut self, node: NodeId, inputs: &[Known]) -> Vec<Vec<Known>> {
+    fn inner(&mut self, node: NodeId, inputs: &[Fact]) -> Vec<Vec<Fact>> {
         let scopes = self.bodies.inner.get(&node).into_iter().flatten();
         scopes.map(|&scope| self.scope(scope, inputs)).collect()
     }
 
     /// `Loop`: the body receives the iteration, the condition, and carried values, whose types stay the same and whose shapes
-    /// may change. The values after the loop are those before it, or those after an iteration. Scanned values gain a dimension.
-    fn repeat(&mut self, id: NodeId) -> Vec<Known> {
-        let scalar = |dtype| Known { value_type: Some(ValueType::Tensor(dtype)), shape: Some(Vec::new()) };
-        let initial: Vec<Known> = self.inputs(id).into_iter().skip(2).cloned().collect();
-        let carried = initial.iter().map(without_shape);
-        let arguments: Vec<_> = [scalar(DType::Int64), scalar(DType::Bool)].into_iter().chain(carried).collect();
-        let bodies = self.inner(id, &arguments);
-        let results = bodies.into_iter().next().unwrap_or_default().into_iter().skip(1).enumerate();
-        results
-            .map(|(index, result)| match initial.get(index) {
-                Some(initial) => {
-                    Known { shape: result.clone().or(initial).shape, value_type: result.value_type.or(initial.value_type) }
-                }
-                None => with_dimension(&result, 0),
-            })
-            .collect()
+    /// may change. What is known of a shape before the loop is kept as long as every iteration keeps it. Scanned values gain a
+    /// dimension.
+    fn repeat(&mut self, id: NodeId) -> Vec<Fact> {
+        let scalar = |dtype| Fact { value_type: Some(ValueType::Tensor(dtype)), shape: Some(Vec::new()) };
+        let initial: Vec<Fact> = self.inputs(id).into_iter().skip(2).cloned().collect();
+        let mut rounds = if self.loops < MOST_TRACED_LOOPS { MOST_ROUNDS } else { 0 };
+        let mut carried: Vec<Fact> = if rounds > 0 { initial.clone() } else { initial.iter().map(without_shape).collect() };
+        self.loops += 1;
+        let results = loop {
+            let arguments: Vec<_> =
+                [scalar(DType::Int64), scalar(DType::Bool)].into_iter().chain(carried.iter().cloned()).collect();
+            let mut results = self.inner(id, &arguments).into_iter().next().unwrap_or_default();
+            results.drain(..results.len().min(1));
+            let kept = |(index, before): (usize, &Fact)| match results.get(index) {
+                Some(after) => Fact { value_type: before.value_type, shape: before.clone().or(after).shape },
+                None => before.clone(),
+            };
+            let next: Vec<Fact> = carried.iter().enumerate().map(kept).collect();
+            if rounds == 0 || next == carried {
+                break results;
+            }
+            rounds -= 1;
+            carried = if rounds > 0 { next } else { initial.iter().map(without_shape).collect() };
+        };
+        self.loops -= 1;
+        let outputs = results.into_iter().enumerate().map(|(index, result)| match initial.get(index) {
+            Some(initial) => Fact { shape: result.clone().or(initial).shape, value_type: result.value_type.or(initial.value_type) },
+            None => with_dimension(&result, 0),
+        });
+        outputs.collect()
     }
 
     /// `Scan`: states keep type and shape; scanned values lose a dimension inside and gain one outside. Version 8 has another input
     /// in front, and a batch dimension.
-    fn scan(&mut self, id: NodeId, since_version: i64) -> Vec<Known> {
+    fn scan(&mut self, id: NodeId, since_version: i64) -> Vec<Fact> {
         let model = self.model;
-        let inputs: Vec<Known> = self.inputs(id).into_iter().cloned().collect();
+        let inputs: Vec<Fact> = self.inputs(id).into_iter().cloned().collect();
         let attribute = |name: &str| match model.attribute(id, name) {
             Attribute::Is(attribute) => Some(attribute),
             Attribute::Absent | Attribute::Unclear => None,
@@ -321,7 +359,7 @@ impl<'w, 'm> Walk<'w, 'm> {
             return self.inner(id, &arguments).first().into_iter().flatten().map(without_shape).collect();
         };
         let axis = |name: &str, index: usize| attribute(name).map_or(Some(0), |axes| axes.ints.get(index).copied());
-        let element = |(index, input): (usize, &Known)| match axis("scan_input_axes", index) {
+        let element = |(index, input): (usize, &Fact)| match axis("scan_input_axes", index) {
             Some(axis) => without_dimension(input, axis),
             None => without_shape(input),
         };
@@ -338,7 +376,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         outputs.collect()
     }
 
-    fn call(&mut self, function: ScopeId, arguments: Vec<Known>) -> Vec<Known> {
+    fn call(&mut self, function: ScopeId, arguments: Vec<Fact>) -> Vec<Fact> {
         let calls = self.calls.entry(function).or_default();
         if let Some(results) = calls.results.get(&arguments) {
             return results.clone();
@@ -351,7 +389,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// Infers a function for these arguments; an empty list means that the arguments are unknown.
-    fn evaluate(&mut self, function: ScopeId, arguments: Vec<Known>) -> Vec<Known> {
+    fn evaluate(&mut self, function: ScopeId, arguments: Vec<Fact>) -> Vec<Fact> {
         self.calls.entry(function).or_default().is_active = true;
         let results = self.scope(function, &arguments);
         let calls = self.calls.entry(function).or_default();
@@ -367,23 +405,23 @@ impl<'w, 'm> Walk<'w, 'm> {
 }
 
 /// Whether a value of this type and shape may have these integers.
-fn may_be(ints: &Ints, known: &Known) -> bool {
+fn may_be(ints: &Numbers, known: &Fact) -> bool {
     let has_length = match known.shape.as_deref() {
         Some([]) => ints.len() == 1,
-        Some([length]) => length.is_none_or(|length| usize::try_from(length) == Ok(ints.len())),
+        Some([length]) => length.is_none_or(|length| length.size().is_none_or(|length| usize::try_from(length) == Ok(ints.len()))),
         _ => false,
     };
     has_length && ints::is_followed(known.dtype())
 }
 
 /// A shape without the negative dimensions that an invalid model may lead to.
-fn without_negative(shape: Shape) -> Shape {
-    shape.into_iter().map(|dim| dim.filter(|&size| size >= 0)).collect()
+fn without_negative(shape: Dims) -> Dims {
+    shape.into_iter().map(|dim| dim.filter(|dim| dim.size().is_none_or(|size| size >= 0))).collect()
 }
 
 /// A scanned value outside of the body; `axis` counts in its shape.
-fn with_dimension(known: &Known, axis: i64) -> Known {
-    let insert = |mut shape: Shape| {
+fn with_dimension(known: &Fact, axis: i64) -> Fact {
+    let insert = |mut shape: Dims| {
         let rank = i64::try_from(shape.len()).ok()? + 1;
         let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
         (axis <= shape.len() && is_kept(shape.len() + 1)).then(|| {
@@ -391,12 +429,12 @@ fn with_dimension(known: &Known, axis: i64) -> Known {
             shape
         })
     };
-    Known { value_type: known.value_type, shape: known.shape.clone().and_then(insert) }
+    Fact { value_type: known.value_type, shape: known.shape.clone().and_then(insert) }
 }
 
 /// A scanned value inside of the body.
-fn without_dimension(known: &Known, axis: i64) -> Known {
-    let remove = |mut shape: Shape| {
+fn without_dimension(known: &Fact, axis: i64) -> Fact {
+    let remove = |mut shape: Dims| {
         let rank = i64::try_from(shape.len()).ok()?;
         let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
         (axis < shape.len()).then(|| {
@@ -404,26 +442,26 @@ fn without_dimension(known: &Known, axis: i64) -> Known {
             shape
         })
     };
-    Known { value_type: known.value_type, shape: known.shape.clone().and_then(remove) }
+    Fact { value_type: known.value_type, shape: known.shape.clone().and_then(remove) }
 }
 
-fn without_shape(known: &Known) -> Known {
-    Known { value_type: known.value_type, shape: None }
+fn without_shape(known: &Fact) -> Fact {
+    Fact { value_type: known.value_type, shape: None }
 }
 
 /// The facts that hold for every branch.
-fn join(bodies: Vec<Vec<Known>>) -> Vec<Known> {
-    let both = |left: Vec<Known>, right: Vec<Known>| left.into_iter().zip(right).map(|(left, right)| left.or(&right)).collect();
+fn join(bodies: Vec<Vec<Fact>>) -> Vec<Fact> {
+    let both = |left: Vec<Fact>, right: Vec<Fact>| left.into_iter().zip(right).map(|(left, right)| left.or(&right)).collect();
     bodies.into_iter().reduce(both).unwrap_or_default()
 }
 
-fn element_of_sequence(known: &Known) -> Known {
+fn element_of_sequence(known: &Fact) -> Fact {
     match known.value_type {
-        Some(ValueType::Sequence(dtype)) => Known::tensor(dtype),
+        Some(ValueType::Sequence(dtype)) => Fact::tensor(dtype),
         _ => known.clone(),
     }
 }
 
-fn sequence_of(known: &Known) -> Known {
-    Known { value_type: known.dtype().map(ValueType::Sequence), shape: None }
+fn sequence_of(known: &Fact) -> Fact {
+    Fact { value_type: known.dtype().map(ValueType::Sequence), shape: None }
 }

@@ -8,6 +8,7 @@ mod cast_result_undefined;
 mod cast_type_not_in_opset;
 mod collapsible_chain;
 mod declared_type_differs_from_cast;
+mod declared_type_differs_from_inferred;
 mod e8m0_missing_round_mode;
 mod external_path_escapes;
 mod float8_cast_missing_saturate;
@@ -61,6 +62,7 @@ pub static RULES: &[&Rule] = &[
     &cast_attribute_invalid::RULE,
     &noqa_names_no_rule::RULE,
     &operator_not_in_opset::RULE,
+    &declared_type_differs_from_inferred::RULE,
     // RC3: numerical results.
     &cast_result_undefined::RULE,
     &fractional_to_sub_byte::RULE,
@@ -80,6 +82,7 @@ pub static RULES: &[&Rule] = &[
 /// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of
 /// the second.
 pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
+    (&declared_type_differs_from_cast::RULE, &declared_type_differs_from_inferred::RULE),
     (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
     (&precision_lost_and_regained::RULE, &same_cast_twice::RULE),
     (&foldable_cast::RULE, &redundant_cast::RULE),

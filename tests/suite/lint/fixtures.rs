@@ -428,6 +428,40 @@ pub const FIXTURES: &[Fixture] = &[
             <domain: "local", opset_import: ["": 12]> Erfc (x) => (y) { y = Einsum <equation = "ij->ij"> (x) }"#,
     },
     Fixture {
+        code: "RC211",
+        shows: "types, ranks and lengths; results of nodes, initializers, and values of a branch; casts are reported by RC205",
+        bad: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[n,4] x, bool c, float[3] w) => (int64[n,4] relu, float[n] same_rank, float[7] z, float16[n,4] cast)
+            <float[4] w = {1, 2, 3, 4}, float[n,m,4] wide> {
+                [relu] relu = Relu (x)
+                [same_rank] same_rank = Neg (x)
+                [wide] wide = Identity (x)
+                [cast] cast = Cast <to = 11> (x)
+                [choose] z = If (c) <
+                    then_branch = t () => (float[5] r) { [inside] r = Identity (w) },
+                    else_branch = e () => (float[3] r) { r = Identity (w) }
+                >
+            }"#,
+        findings: &[
+            ("graph/w", "'w' is declared as tensor(float)[3] but is tensor(float)[4]"),
+            ("graph/relu", "'relu' is declared as tensor(int64)[?,4] but is tensor(float)[?,4]"),
+            ("graph/same_rank", "'same_rank' is declared as tensor(float)[?] but is tensor(float)[?,4]"),
+            ("graph/wide", "'wide' is declared as tensor(float)[?,?,4] but is tensor(float)[?,4]"),
+            ("graph/cast", "'cast' is declared as tensor(float16)[?,4] but is tensor(double)[?,4]"),
+            ("graph/choose.then_branch/inside", "'r' is declared as tensor(float)[5] but is tensor(float)[3]"),
+        ],
+        good: r#"<ir_version: 8, opset_import: ["": 18]>
+            g (float[n,4] x, bool c, int64 l) => (float[k,4] relu, float[a,b] same_rank, float[p] z, q) <float[4] w = {1, 2, 3, 4}> {
+                relu = Relu (x)
+                same_rank = Neg (x)
+                z = If (c) <
+                    then_branch = t () => (float[4] r) { r = Identity (w) },
+                    else_branch = e () => (float[2] r) { two = Constant <value_ints = [2]> () r = ConstantOfShape (two) }
+                >
+                q = Loop (l, c, w) <body = b (int64 i, bool g, float[s] v) => (bool g2, float[t] u) { g2 = Identity (g) u = Concat <axis = 0> (v, v) }>
+            }"#,
+    },
+    Fixture {
         code: "RC301",
         shows: "out of range, NaN, words that are no numbers, types without an answer",
         bad: r#"<ir_version: 14, opset_import: ["": 28]>

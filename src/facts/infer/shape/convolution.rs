@@ -1,8 +1,9 @@
 //! Convolutions, pooling, resizing, sampling.
 
-use super::super::known::{Dim, Known, Shape};
+use super::super::known::{Dim, Dims, Fact};
+use super::super::length::Length;
 use super::super::view::View;
-use super::dims::{Shapes, of_rank, size};
+use super::dims::{ONE, Shapes, of_rank, size, sizes};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -21,7 +22,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "QLinearConv" => convolved(view, 0, 3),
         "Resize" | "Upsample" => resized(view),
         "RoiAlign" => roi_align(view),
-        "STFT" => Some(vec![first(view, 0), None, None, Some(2)]),
+        "STFT" => Some(vec![first(view, 0), None, None, size(2)]),
         _ => return None,
     };
     Some(vec![shape])
@@ -35,9 +36,9 @@ fn first(view: &View, input: usize) -> Dim {
     dim(view, input, 0)
 }
 
-fn global(input: &Known) -> Option<Shape> {
+fn global(input: &Fact) -> Option<Dims> {
     let shape = input.shape.as_ref()?;
-    Some(shape.iter().take(2).copied().chain(shape.iter().skip(2).map(|_| Some(1))).collect())
+    Some(shape.iter().take(2).copied().chain(shape.iter().skip(2).map(|_| ONE)).collect())
 }
 
 /// How a window moves over the spatial axes.
@@ -72,39 +73,38 @@ impl Window {
 
     /// The number of positions of the window along an axis.
     fn positions(&self, axis: usize, length: Dim) -> Dim {
-        let (length, stride) = (length?, self.strides[axis]);
+        let (length, stride) = (length?.size()?, self.strides[axis]);
         if stride <= 0 {
             return None;
         }
-        let reach = self.kernel[axis]?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
+        let reach = self.kernel[axis]?.size()?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
         let pads = match self.auto_pad.as_slice() {
             b"NOTSET" | b"" => self.pads[axis].checked_add(self.pads[self.kernel.len() + axis])?,
             b"VALID" => 0,
-            b"SAME_UPPER" | b"SAME_LOWER" => return Some(length.checked_add(stride - 1)? / stride),
+            b"SAME_UPPER" | b"SAME_LOWER" => return Some(Length::Size(length.checked_add(stride - 1)? / stride)),
             _ => return None,
         };
         let room = length.checked_add(pads)?.checked_sub(reach)?;
-        (room >= 0).then(|| room / stride + 1)
+        (room >= 0).then(|| Length::Size(room / stride + 1))
     }
 }
 
-fn pooled(view: &View) -> Option<Shape> {
+fn pooled(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let head = || shape.iter().take(2).copied();
     let rest = shape.len().saturating_sub(2);
-    let kernel =
-        view.ints("kernel_shape").filter(|kernel| kernel.len() == rest).map(|kernel| kernel.iter().copied().map(Some).collect());
+    let kernel = view.ints("kernel_shape").filter(|kernel| kernel.len() == rest).map(sizes);
     // Rounding up differs between the versions.
     let window = kernel.and_then(|kernel| Window::of(view, kernel)).filter(|_| view.int_or("ceil_mode", 0) == Some(0));
     let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, shape[axis + 2]));
     Some(head().chain((0..rest).map(spatial)).collect())
 }
 
-fn convolved(view: &View, input: usize, weights: usize) -> Option<Shape> {
+fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
     let rank = view.input(input).rank().or(view.input(weights).rank())?;
     let axes = rank.saturating_sub(2);
     let kernel: Vec<Dim> = match view.attribute("kernel_shape") {
-        Some(given) => given.map_or(vec![None; axes], |given| given.ints.iter().copied().map(Some).collect()),
+        Some(given) => given.map_or(vec![None; axes], |given| sizes(&given.ints)),
         None => (0..axes).map(|axis| dim(view, weights, axis + 2)).collect(),
     };
     let window = Some(kernel).filter(|kernel| kernel.len() == axes).and_then(|kernel| Window::of(view, kernel));
@@ -113,13 +113,13 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Shape> {
     Some([first(view, input), first(view, weights)].into_iter().chain(spatial).take(rank).collect())
 }
 
-fn transposed(view: &View) -> Option<Shape> {
+fn transposed(view: &View) -> Option<Dims> {
     let rank = view.input(0).rank().or(view.input(1).rank())?;
-    let features = view.int_or("group", 1).zip(dim(view, 1, 1)).and_then(|(group, features)| group.checked_mul(features));
+    let features = view.size_or("group", 1).zip(dim(view, 1, 1)).and_then(|(group, features)| group.checked_mul(features));
     Some([first(view, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
 }
 
-fn resized(view: &View) -> Option<Shape> {
+fn resized(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let (sizes, policy) = (view.values(3), view.attribute("keep_aspect_ratio_policy"));
     match sizes {
@@ -128,7 +128,7 @@ fn resized(view: &View) -> Option<Shape> {
     }
 }
 
-fn affine_grid(view: &View) -> Option<Shape> {
+fn affine_grid(view: &View) -> Option<Dims> {
     let rank = view.length(1)?;
     let axes = rank.checked_sub(2)?;
     let target = view.values(1).unwrap_or_else(|| of_rank(rank));
@@ -136,21 +136,21 @@ fn affine_grid(view: &View) -> Option<Shape> {
     Some([batch].into_iter().chain(target.into_iter().skip(2)).chain([size(axes)]).collect())
 }
 
-fn grid_sample(view: &View) -> Option<Shape> {
+fn grid_sample(view: &View) -> Option<Dims> {
     let rank = view.input(0).rank().or(view.input(1).rank())?;
     let places = (1..rank.checked_sub(1)?).map(|axis| dim(view, 1, axis));
     Some([first(view, 0), dim(view, 0, 1)].into_iter().chain(places).collect())
 }
 
-fn roi_align(view: &View) -> Option<Shape> {
-    Some(vec![first(view, 1), dim(view, 0, 1), view.int_or("output_height", 1), view.int_or("output_width", 1)])
+fn roi_align(view: &View) -> Option<Dims> {
+    Some(vec![first(view, 1), dim(view, 0, 1), view.size_or("output_height", 1), view.size_or("output_width", 1)])
 }
 
 /// The last axis has the real and imaginary part; the length of the transformed one may change.
-fn dft(view: &View) -> Option<Shape> {
+fn dft(view: &View) -> Option<Dims> {
     let mut shape = of_rank(view.input(0).rank()?);
     *shape.last_mut()? = match (view.int_or("onesided", 0)?, view.int_or("inverse", 0)?) {
-        (0, _) | (_, 0) => Some(2),
+        (0, _) | (_, 0) => size(2),
         _ => None,
     };
     Some(shape)

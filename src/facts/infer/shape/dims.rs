@@ -1,13 +1,22 @@
 //! Dimensions and shapes, as all families need them.
 
-use super::super::known::{Dim, Shape};
+use super::super::known::{Dim, Dims};
+use super::super::length::Length;
 
 /// Shapes by output.
-pub(super) type Shapes = Vec<Option<Shape>>;
+pub(super) type Shapes = Vec<Option<Dims>>;
+
+/// A dimension of one.
+pub(super) const ONE: Dim = Some(Length::Size(1));
 
 /// A dimension of this length.
 pub(super) fn size(length: usize) -> Dim {
-    i64::try_from(length).ok()
+    i64::try_from(length).ok().map(Length::Size)
+}
+
+/// These lengths.
+pub(in super::super) fn sizes(lengths: &[i64]) -> Dims {
+    lengths.iter().map(|&length| Some(Length::Size(length))).collect()
 }
 
 /// `axis` as a non-negative index.
@@ -18,26 +27,30 @@ pub(super) fn from_front(axis: i64, rank: usize) -> Option<usize> {
 }
 
 /// A shape of this rank.
-pub(super) fn of_rank(rank: usize) -> Shape {
+pub(super) fn of_rank(rank: usize) -> Dims {
     vec![None; rank]
 }
 
 /// The shape to which two shapes broadcast.
-pub(super) fn broadcast(left: &[Dim], right: &[Dim]) -> Shape {
+pub(super) fn broadcast(left: &[Dim], right: &[Dim]) -> Dims {
     let rank = left.len().max(right.len());
-    let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index]);
-    let join = |index| match (dim(left, index), dim(right, index)) {
-        (Some(1), other) | (other, Some(1)) => other,
-        (Some(size), _) | (_, Some(size)) => Some(size),
-        (None, None) => None,
-    };
-    (0..rank).map(join).collect()
+    let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(ONE, |index| shape[index]);
+    (0..rank).map(|index| joined(dim(left, index), dim(right, index))).collect()
+}
+
+/// The dimension to which two broadcast. One of them may be one, unless both are the same.
+pub(super) fn joined(left: Dim, right: Dim) -> Dim {
+    match (left, right) {
+        (ONE, other) | (other, ONE) => other,
+        (size @ Some(Length::Size(_)), _) | (_, size @ Some(Length::Size(_))) => size,
+        (left, right) => left.filter(|_| left == right),
+    }
 }
 
 /// The product of dimensions.
-pub(super) fn product(dims: &[Dim]) -> Dim {
-    if dims.contains(&Some(0)) {
-        return Some(0);
+pub(in super::super) fn product(dims: &[Dim]) -> Dim {
+    if dims.contains(&Some(Length::Size(0))) {
+        return Some(Length::Size(0));
     }
-    dims.iter().copied().try_fold(1, |product: i64, dim| product.checked_mul(dim?))
+    dims.iter().copied().try_fold(Length::Size(1), |product, dim| product.checked_mul(dim?))
 }

@@ -1,6 +1,6 @@
 //! Operators on single elements: the shape is that of the input, or that to which the inputs broadcast.
 
-use super::super::known::{Known, Shape};
+use super::super::known::{Dims, Fact};
 use super::super::view::View;
 use super::dims::{Shapes, broadcast};
 
@@ -120,11 +120,11 @@ const BROADCASTS: &[&str] = &[
 ];
 
 /// The shape to which two values broadcast.
-pub(in super::super) fn broadcast_known(left: &Known, right: &Known) -> Option<Shape> {
+pub(in super::super) fn broadcast_known(left: &Fact, right: &Fact) -> Option<Dims> {
     Some(broadcast(left.shape.as_ref()?, right.shape.as_ref()?))
 }
 
-fn elementwise(view: &View) -> Option<Shape> {
+fn elementwise(view: &View) -> Option<Dims> {
     // Before opset 7 the second operand was broadcast to the shape of the first.
     if view.schema.attribute("broadcast").is_some() {
         return view.shape(0).cloned();

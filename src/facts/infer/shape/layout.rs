@@ -1,8 +1,9 @@
 //! Operators that move elements: reshape, join, cut, pad.
 
-use super::super::known::{Dim, Shape, is_kept};
+use super::super::known::{Dim, Dims, is_kept};
+use super::super::length::{Agree, Length};
 use super::super::view::View;
-use super::dims::{Shapes, from_front, of_rank, product};
+use super::dims::{ONE, Shapes, broadcast, from_front, of_rank, product, sizes};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -24,8 +25,8 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     Some(vec![shape])
 }
 
-fn flattened(view: &View) -> Option<Shape> {
-    let split = |shape: &Shape| {
+fn flattened(view: &View) -> Option<Dims> {
+    let split = |shape: &Dims| {
         let axis = view.int_or("axis", 1)?;
         let axis = if axis == i64::try_from(shape.len()).ok()? { shape.len() } else { from_front(axis, shape.len())? };
         Some(vec![product(&shape[..axis]), product(&shape[axis..])])
@@ -33,7 +34,7 @@ fn flattened(view: &View) -> Option<Shape> {
     view.shape(0).and_then(split).or(Some(vec![None, None]))
 }
 
-fn transposed(view: &View) -> Option<Shape> {
+fn transposed(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     match view.attribute("perm") {
         None => Some(shape.iter().rev().copied().collect()),
@@ -43,53 +44,65 @@ fn transposed(view: &View) -> Option<Shape> {
 }
 
 /// Zero copies a dimension unless `allowzero` is set, and one dimension of -1 follows from the number of elements.
-fn reshaped(view: &View) -> Option<Shape> {
+fn reshaped(view: &View) -> Option<Dims> {
     let target: Vec<Dim> = match view.schema.since_version {
-        1 => view.ints("shape").filter(|shape| is_kept(shape.len()))?.iter().copied().map(Some).collect(),
+        1 => sizes(view.ints("shape").filter(|shape| is_kept(shape.len()))?),
         _ => view.values(1).or_else(|| view.length(1).map(of_rank))?,
     };
     let input = view.shape(0);
     let copies_zero = view.int_or("allowzero", 0)? == 0;
-    let mut shape: Shape = Vec::with_capacity(target.len());
+    let mut shape: Dims = Vec::with_capacity(target.len());
     for (index, dim) in target.iter().enumerate() {
         shape.push(match dim {
-            Some(0) if copies_zero => input.and_then(|input| input.get(index).copied().flatten()),
-            Some(size @ 0..) => Some(*size),
-            _ => None,
+            Some(Length::Size(0)) if copies_zero => input.and_then(|input| input.get(index).copied().flatten()),
+            Some(Length::Size(..0)) => None,
+            dim => *dim,
         });
     }
-    let rest: Vec<usize> = (0..target.len()).filter(|&index| target[index] == Some(-1)).collect();
-    let others_are_known = (0..target.len()).all(|index| shape[index].is_some() || rest == [index]);
-    if let ([rest], true, Some(elements)) = (rest.as_slice(), others_are_known, input.and_then(|input| product(input))) {
+    let rest: Vec<usize> = (0..target.len()).filter(|&index| target[index] == Some(Length::Size(-1))).collect();
+    if let ([rest], Some(input)) = (rest.as_slice(), input) {
         let others: Vec<Dim> = shape.iter().copied().enumerate().filter(|(index, _)| index != rest).map(|(_, dim)| dim).collect();
-        shape[*rest] = product(&others).filter(|&others| others > 0 && elements % others == 0).map(|others| elements / others);
+        shape[*rest] = divided(input, others);
     }
     Some(shape)
 }
 
-fn expanded(view: &View) -> Option<Shape> {
-    let target = view.values(1).or_else(|| view.length(1).map(of_rank))?;
-    // A dimension of one in the target keeps that of the input, so that nothing is known if it is unknown.
-    let input = view.shape(0)?;
-    let rank = input.len().max(target.len());
-    let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index]);
-    let join = |index| match (dim(input, index), dim(&target, index)) {
-        (Some(1), other) | (other, Some(1)) => other,
-        (Some(size), _) => Some(size),
-        (None, Some(size)) => Some(size),
-        (None, None) => None,
-    };
-    Some((0..rank).map(join).collect())
+/// The number of elements of one shape divided by that of another; equal symbols are cancelled. A symbol that is cancelled may be
+/// zero, but then ONNX does not define the quotient.
+fn divided(dividend: &[Dim], mut divisor: Vec<Dim>) -> Dim {
+    let mut rest = Vec::new();
+    for &dim in dividend {
+        let is_symbol = matches!(dim, Some(Length::Symbol(_)));
+        match divisor.iter().position(|&other| is_symbol && other == dim) {
+            Some(place) => drop(divisor.swap_remove(place)),
+            None => rest.push(dim),
+        }
+    }
+    let size = |dims: &[Dim]| product(dims)?.size();
+    let divisor = size(&divisor).filter(|&divisor| divisor > 0)?;
+    let (symbols, numbers): (Vec<Dim>, Vec<Dim>) = rest.into_iter().partition(|dim| !matches!(dim, Some(Length::Size(_))));
+    let quotient = size(&numbers).filter(|numbers| numbers % divisor == 0)? / divisor;
+    match symbols.as_slice() {
+        [] => Some(Length::Size(quotient)),
+        [symbol] => (*symbol)?.checked_mul(Length::Size(quotient)),
+        _ => None,
+    }
 }
 
-fn concatenated(view: &View) -> Option<Shape> {
+fn expanded(view: &View) -> Option<Dims> {
+    let target = view.values(1).or_else(|| view.length(1).map(of_rank))?;
+    // A dimension of one in the target keeps that of the input, so that nothing is known if it is unknown.
+    Some(broadcast(view.shape(0)?, &target))
+}
+
+fn concatenated(view: &View) -> Option<Dims> {
     let mut shape = view.inputs.iter().find_map(|input| input.shape.clone())?;
     let axis = from_front(view.int_or("axis", 1)?, shape.len());
     for (index, dim) in shape.iter_mut().enumerate() {
         let dims: Option<Vec<Dim>> = view.inputs.iter().map(|input| input.shape.as_ref()?.get(index).copied()).collect();
         *dim = match dims {
-            Some(dims) if Some(index) == axis => dims.into_iter().try_fold(0, |sum: i64, dim| sum.checked_add(dim?)),
-            Some(dims) if axis.is_some() => dims.into_iter().flatten().next(),
+            Some(dims) if Some(index) == axis => dims.into_iter().try_fold(Length::Size(0), |sum, dim| sum.checked_add(dim?)),
+            Some(dims) if axis.is_some() => dims.into_iter().flatten().reduce(|one, other| one.agree(other).unwrap_or(one)),
             _ => None,
         };
     }
@@ -102,20 +115,17 @@ fn split(view: &View) -> Shapes {
     let Some(axis) = view.int_or("axis", 0).and_then(|axis| from_front(axis, shape.len())) else {
         return vec![Some(of_rank(shape.len())); outputs];
     };
-    let given = if view.schema.attribute("split").is_some() {
-        view.ints("split").map(|lengths| lengths.iter().copied().map(Some).collect())
-    } else {
-        view.values(1)
-    };
+    let given = if view.schema.attribute("split").is_some() { view.ints("split").map(sizes) } else { view.values(1) };
     let is_given = given.is_some() || view.has_input(1) || view.attribute("split").is_some();
     let parts = i64::try_from(outputs).unwrap_or(i64::MAX).max(1);
     let length = |index: usize| -> Dim {
         match (&given, shape[axis]) {
             (Some(lengths), _) => lengths.get(index).copied().flatten(),
-            (None, Some(length)) if !is_given => {
+            (None, dim @ Some(_)) if !is_given && parts == 1 => dim,
+            (None, Some(Length::Size(length))) if !is_given => {
                 let part = length / parts + i64::from(length % parts != 0);
                 let start = part.checked_mul(i64::try_from(index).ok()?)?;
-                Some((length - start).clamp(0, part))
+                Some(Length::Size((length - start).clamp(0, part)))
             }
             _ => None,
         }
@@ -124,15 +134,15 @@ fn split(view: &View) -> Shapes {
     (0..outputs).map(part).collect()
 }
 
-fn squeezed(view: &View) -> Option<Shape> {
+fn squeezed(view: &View) -> Option<Dims> {
     let shape = view.shape(0);
     let grows = view.schema.name == "Unsqueeze";
     let count = view.length(1).filter(|_| view.schema.attribute("axes").is_none());
     let Some(axes) = view.axes() else {
         if !grows && !view.has_input(1) && view.attribute("axes").is_none() {
             // All dimensions of one are removed.
-            let shape = shape.filter(|shape| !shape.contains(&None))?;
-            return Some(shape.iter().copied().filter(|&dim| dim != Some(1)).collect());
+            let shape = shape.filter(|shape| shape.iter().all(|dim| matches!(dim, Some(Length::Size(_)))))?;
+            return Some(shape.iter().copied().filter(|&dim| dim != ONE).collect());
         }
         return if grows { Some(of_rank(shape?.len() + count?)) } else { Some(of_rank(shape?.len().checked_sub(count?)?)) };
     };
@@ -141,23 +151,23 @@ fn squeezed(view: &View) -> Option<Shape> {
     let axes: Vec<usize> = axes.into_iter().map(|axis| from_front(axis, rank)).collect::<Option<_>>()?;
     if grows {
         let mut old = shape.iter().copied();
-        return (0..rank).map(|index| if axes.contains(&index) { Some(Some(1)) } else { old.next() }).collect();
+        return (0..rank).map(|index| if axes.contains(&index) { Some(ONE) } else { old.next() }).collect();
     }
     Some((0..rank).filter(|index| !axes.contains(index)).map(|index| shape[index]).collect())
 }
 
-fn tiled(view: &View) -> Option<Shape> {
+fn tiled(view: &View) -> Option<Dims> {
     let repeats = view.values(1).filter(|_| view.schema.since_version > 1);
     let Some(shape) = view.shape(0) else { return view.length(1).filter(|_| view.schema.since_version > 1).map(of_rank) };
     let Some(repeats) = repeats.filter(|repeats| repeats.len() == shape.len()) else { return Some(of_rank(shape.len())) };
     Some(shape.iter().zip(repeats).map(|(dim, repeat)| dim.zip(repeat).and_then(|(dim, repeat)| dim.checked_mul(repeat))).collect())
 }
 
-fn padded(view: &View) -> Option<Shape> {
+fn padded(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let unknown = || Some(of_rank(shape.len()));
     let given = match ["pads", "paddings"].iter().find(|&&name| view.schema.attribute(name).is_some()) {
-        Some(name) => view.ints(name).map(|pads| pads.iter().copied().map(Some).collect::<Vec<_>>()),
+        Some(name) => view.ints(name).map(sizes),
         None => view.values(1),
     };
     let axes = match view.has_input(3) {
@@ -175,11 +185,11 @@ fn padded(view: &View) -> Option<Shape> {
     Some(shape.iter().enumerate().map(dim).collect())
 }
 
-fn sliced(view: &View) -> Option<Shape> {
+fn sliced(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let is_attribute = view.schema.attribute("starts").is_some();
     let list = |name: &str, index: usize| match is_attribute {
-        true => view.ints(name).map(|values| values.iter().copied().map(Some).collect::<Vec<_>>()),
+        true => view.ints(name).map(sizes),
         false => view.values(index),
     };
     let (starts, ends) = (list("starts", 1), list("ends", 2));
@@ -190,13 +200,13 @@ fn sliced(view: &View) -> Option<Shape> {
     let has_axes = if is_attribute { view.attribute("axes").is_some() } else { view.has_input(3) };
     let axes: Option<Vec<usize>> = match (has_axes, count) {
         (false, Some(count)) => Some((0..count).collect()),
-        (true, _) => list("axes", 3).and_then(|axes| axes.into_iter().map(|axis| from_front(axis?, shape.len())).collect()),
+        (true, _) => list("axes", 3).and_then(|axes| axes.into_iter().map(|axis| from_front(axis?.size()?, shape.len())).collect()),
         _ => None,
     };
     let Some(axes) = axes else { return Some(of_rank(shape.len())) };
     let steps = match !is_attribute && view.has_input(4) {
         true => view.values(4),
-        false => Some(vec![Some(1); axes.len()]),
+        false => Some(vec![ONE; axes.len()]),
     };
     let mut result = shape.clone();
     for (place, &axis) in axes.iter().enumerate() {
@@ -208,7 +218,13 @@ fn sliced(view: &View) -> Option<Shape> {
 
 /// The number of elements from `start` up to `end`; out of range, both are clamped.
 pub(in super::super) fn slice_length(dim: Dim, start: Dim, end: Dim, step: Dim) -> Dim {
-    let (dim, start, end, step) = (dim?, start?, end?, step?);
+    let (start, end, step) = (start?.size()?, end?.size()?, step?.size()?);
+    let dim = match dim? {
+        Length::Size(dim) => dim,
+        // What has no end for any length.
+        symbol if (start, end, step) == (0, i64::MAX, 1) => return Some(symbol),
+        Length::Symbol(_) => return None,
+    };
     let [wide, start, end, step] = [dim, start, end, step].map(i128::from);
     let counted = |index: i128| if index < 0 { index + wide } else { index };
     let elements = match step {
@@ -216,15 +232,18 @@ pub(in super::super) fn slice_length(dim: Dim, start: Dim, end: Dim, step: Dim) 
         ..0 => (counted(start).clamp(0, wide - 1) - counted(end).clamp(-1, wide - 1) - step - 1).div_euclid(-step),
         0 => return None,
     };
-    i64::try_from(elements.max(0)).ok()
+    i64::try_from(elements.max(0)).ok().map(Length::Size)
 }
 
-fn blocks(view: &View, gathers: bool) -> Option<Shape> {
+fn blocks(view: &View, gathers: bool) -> Option<Dims> {
     let shape = view.shape(0)?;
     let [batch, depth, height, width] = shape.as_slice() else { return Some(of_rank(4)) };
     let Some(block) = view.int_or("blocksize", 0).filter(|&block| block > 0) else { return Some(of_rank(4)) };
-    let grow = |dim: Dim, factor: i64| dim.and_then(|dim| dim.checked_mul(factor));
-    let shrink = |dim: Dim, factor: i64| dim.filter(|dim| dim % factor == 0).map(|dim| dim / factor);
+    let grow = |dim: Dim, factor: i64| dim.and_then(|dim| dim.checked_mul(Length::Size(factor)));
+    let shrink = |dim: Dim, factor: i64| {
+        let dim = dim?.size().filter(|dim| dim % factor == 0)?;
+        Some(Length::Size(dim / factor))
+    };
     let area = block.checked_mul(block)?;
     Some(match gathers {
         true => vec![*batch, grow(*depth, area), shrink(*height, block), shrink(*width, block)],
@@ -232,7 +251,7 @@ fn blocks(view: &View, gathers: bool) -> Option<Shape> {
     })
 }
 
-fn center_crop_pad(view: &View) -> Option<Shape> {
+fn center_crop_pad(view: &View) -> Option<Dims> {
     let mut shape = view.shape(0)?.clone();
     let axes: Option<Vec<usize>> = match view.attribute("axes") {
         None => Some((0..shape.len()).collect()),

@@ -1,8 +1,9 @@
 //! Normalization, recurrent networks, losses.
 
-use super::super::known::{Dim, Shape};
+use super::super::known::{Dim, Dims};
+use super::super::length::Length;
 use super::super::view::View;
-use super::dims::{Shapes, from_front};
+use super::dims::{ONE, Shapes, from_front, size};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
@@ -20,13 +21,13 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 }
 
 /// Mean and deviation have one element for each normalized part.
-fn statistics(view: &View) -> Option<Shape> {
+fn statistics(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let axis = from_front(view.int_or("axis", -1)?, shape.len())?;
-    Some(shape.iter().enumerate().map(|(index, &dim)| if index < axis { dim } else { Some(1) }).collect())
+    Some(shape.iter().enumerate().map(|(index, &dim)| if index < axis { dim } else { ONE }).collect())
 }
 
-fn loss(view: &View) -> Option<Shape> {
+fn loss(view: &View) -> Option<Dims> {
     match view.attribute("reduction") {
         Some(reduction) if reduction?.s() == b"none" => view.shape(1).cloned(),
         _ => Some(Vec::new()),
@@ -36,10 +37,10 @@ fn loss(view: &View) -> Option<Shape> {
 fn recurrent(view: &View, states: usize) -> Shapes {
     let dim = |axis: usize| view.shape(0).and_then(|shape| shape.get(axis).copied().flatten());
     let directions: Dim = match view.attribute("direction") {
-        None => Some(1),
-        Some(direction) => direction.map(|direction| if direction.s() == b"bidirectional" { 2 } else { 1 }),
+        None => ONE,
+        Some(direction) => direction.and_then(|direction| size(if direction.s() == b"bidirectional" { 2 } else { 1 })),
     };
-    let hidden = view.attribute("hidden_size").flatten().map(|hidden| hidden.i());
+    let hidden = view.attribute("hidden_size").flatten().map(|hidden| Length::Size(hidden.i()));
     let layout = view.int_or("layout", 0);
     let (all, last) = match layout {
         Some(0) => (vec![dim(0), directions, dim(1), hidden], vec![directions, dim(1), hidden]),

@@ -1,8 +1,8 @@
 //! Products of matrices, and attention.
 
-use super::super::known::{Dim, Shape};
+use super::super::known::{Dim, Dims};
 use super::super::view::View;
-use super::dims::{Shapes, broadcast, of_rank};
+use super::dims::{Shapes, broadcast, joined, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -21,7 +21,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 }
 
 /// The shape of a product of matrices.
-pub(in super::super) fn multiplied(left: &Shape, right: &Shape) -> Option<Shape> {
+pub(in super::super) fn multiplied(left: &Dims, right: &Dims) -> Option<Dims> {
     // A vector is a row on the left and a column on the right; its added dimension is removed again.
     let (rows, left) = match left.as_slice() {
         [] => return None,
@@ -38,7 +38,7 @@ pub(in super::super) fn multiplied(left: &Shape, right: &Shape) -> Option<Shape>
     Some(shape)
 }
 
-fn gemm(view: &View) -> Option<Shape> {
+fn gemm(view: &View) -> Option<Dims> {
     let dim = |input: usize, transposed: &str, axis: usize| -> Dim {
         let axis = if view.int_or(transposed, 0)? != 0 { 1 - axis } else { axis };
         view.shape(input).filter(|shape| shape.len() == 2)?[axis]
@@ -48,7 +48,7 @@ fn gemm(view: &View) -> Option<Shape> {
 
 fn attention(view: &View) -> Shapes {
     let query = view.shape(0);
-    let dims = |shape: Option<&Shape>, axis: usize| shape.and_then(|shape| shape.get(axis).copied().flatten());
+    let dims = |shape: Option<&Dims>, axis: usize| shape.and_then(|shape| shape.get(axis).copied().flatten());
     let output = query.map(|query| match query.as_slice() {
         [batch, heads, length, _] => vec![*batch, *heads, *length, dims(view.shape(2), 3)],
         [batch, length, _] => vec![*batch, *length, None],
@@ -59,7 +59,7 @@ fn attention(view: &View) -> Shapes {
 
 /// The labels of the output, each with the dimension that an input gives it. Equations with dots are not inferred unless all ranks are
 /// known.
-fn einsum(view: &View) -> Option<Shape> {
+fn einsum(view: &View) -> Option<Dims> {
     let equation = view.attribute("equation")??;
     let equation: String = String::from_utf8_lossy(equation.s()).chars().filter(|character| !character.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
@@ -67,7 +67,7 @@ fn einsum(view: &View) -> Option<Shape> {
         None => (equation.as_str(), None),
     };
     let mut dims: Vec<(char, Dim)> = Vec::new();
-    let mut dots: Option<Shape> = None;
+    let mut dots: Option<Dims> = None;
     let terms: Vec<&str> = left.split(',').collect();
     if terms.len() != view.inputs.len() {
         return None;
@@ -86,8 +86,7 @@ fn einsum(view: &View) -> Option<Shape> {
         for (place, label) in labels.into_iter().enumerate() {
             let dim = if place < before { shape[place] } else { shape[place + covered] };
             match dims.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, known)) if matches!(known, None | Some(1)) => *known = dim.or(known.filter(|&known| known != 1)),
-                Some(_) => {}
+                Some((_, known)) => *known = joined(*known, dim),
                 None => dims.push((label, dim)),
             }
         }
@@ -97,7 +96,7 @@ fn einsum(view: &View) -> Option<Shape> {
         Some(right) => {
             let at = right.find("...").unwrap_or(right.len());
             let (head, tail) = right.split_at(at);
-            let labels = |part: &str| part.chars().filter(|&label| label != '.').map(of_label).collect::<Option<Shape>>();
+            let labels = |part: &str| part.chars().filter(|&label| label != '.').map(of_label).collect::<Option<Dims>>();
             let dots = if right.contains("...") { dots? } else { Vec::new() };
             Some(labels(head)?.into_iter().chain(dots).chain(labels(tail)?).collect())
         }

@@ -15,6 +15,7 @@ mod models;
 mod reduction;
 mod values;
 
+pub(super) use dims::{product, sizes};
 pub(super) use elementwise::broadcast_known;
 pub(super) use layout::slice_length;
 pub(super) use matrix::multiplied;

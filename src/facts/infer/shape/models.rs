@@ -1,14 +1,14 @@
 //! ai.onnx.ml: classifiers, regressors, encoders.
 
-use super::super::known::{Dim, Shape};
+use super::super::known::{Dim, Dims};
 use super::super::view::View;
-use super::dims::{Shapes, of_rank};
+use super::dims::{ONE, Shapes, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
     let batch = || -> Dim {
         let shape = view.shape(0)?;
-        if shape.len() == 1 { Some(1) } else { shape.first().copied().flatten() }
+        if shape.len() == 1 { ONE } else { shape.first().copied().flatten() }
     };
     let has_rank = |ranks: &[usize]| view.input(0).rank().is_some_and(|rank| ranks.contains(&rank));
     Some(match view.schema.name {
@@ -27,11 +27,11 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 }
 
 /// One row for a vector.
-fn features(view: &View) -> Option<Shape> {
+fn features(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     match shape.as_slice() {
         [] => None,
-        [_] => Some(vec![Some(1), None]),
+        [_] => Some(vec![ONE, None]),
         [before @ .., _] => Some(before.iter().copied().chain([None]).collect()),
     }
 }

@@ -1,8 +1,8 @@
 //! Reductions over axes.
 
-use super::super::known::Shape;
+use super::super::known::Dims;
 use super::super::view::View;
-use super::dims::{Shapes, from_front, of_rank};
+use super::dims::{ONE, Shapes, from_front, of_rank};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {
@@ -12,7 +12,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     }
 }
 
-fn reduced(view: &View) -> Option<Shape> {
+fn reduced(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let keeps = view.int_or("keepdims", 1)? != 0;
     let is_empty = view.length(1) == Some(0);
@@ -30,15 +30,15 @@ fn reduced(view: &View) -> Option<Shape> {
     without_axes(shape, &axes, keeps)
 }
 
-fn without_axes(shape: &Shape, axes: &[usize], keeps: bool) -> Option<Shape> {
+fn without_axes(shape: &Dims, axes: &[usize], keeps: bool) -> Option<Dims> {
     let dim = |index: usize| match axes.contains(&index) {
         false => Some(shape[index]),
-        true => keeps.then_some(Some(1)),
+        true => keeps.then_some(ONE),
     };
     Some((0..shape.len()).filter_map(dim).collect())
 }
 
-fn arg_reduced(view: &View) -> Option<Shape> {
+fn arg_reduced(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let axis = from_front(view.int_or("axis", 0)?, shape.len())?;
     without_axes(shape, &[axis], view.int_or("keepdims", 1)? != 0)

@@ -1,8 +1,9 @@
 //! Operators that create tensors, and those on strings and sequences.
 
-use super::super::known::{Dim, Shape, is_kept};
+use super::super::known::{Dim, Dims, is_kept};
+use super::super::length::Length;
 use super::super::view::View;
-use super::dims::{Shapes, of_rank, size};
+use super::dims::{Shapes, of_rank, size, sizes};
 use crate::graph::ConstantValue;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
@@ -13,12 +14,10 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "ImageDecoder" => Some(of_rank(3)),
         "MelWeightMatrix" => Some(of_rank(2)),
         "Multinomial" => {
-            Some(vec![view.shape(0).and_then(|shape| shape.first().copied().flatten()), view.int_or("sample_size", 1)])
+            Some(vec![view.shape(0).and_then(|shape| shape.first().copied().flatten()), view.size_or("sample_size", 1)])
         }
         "OptionalHasElement" | "SequenceLength" | "Size" => Some(Vec::new()),
-        "RandomNormal" | "RandomUniform" => {
-            view.ints("shape").filter(|dims| is_kept(dims.len())).map(|dims| dims.iter().copied().map(Some).collect())
-        }
+        "RandomNormal" | "RandomUniform" => view.ints("shape").filter(|dims| is_kept(dims.len())).map(sizes),
         "Range" => Some(vec![range(view)]),
         "StringNormalizer" | "TfIdfVectorizer" => view.input(0).rank().map(of_rank),
         "Shape" => Some(vec![dims(view)]),
@@ -28,12 +27,14 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 }
 
 fn scalar(view: &View, input: usize) -> Dim {
-    view.values(input).and_then(|values| values.first().copied().flatten()).filter(|&length| length >= 0)
+    view.values(input)
+        .and_then(|values| values.first().copied().flatten())
+        .filter(|length| length.size().is_none_or(|length| length >= 0))
 }
 
-fn constant(view: &View) -> Option<Shape> {
+fn constant(view: &View) -> Option<Dims> {
     let dims = ConstantValue::of_node(view.node).ok()?.dims()?;
-    is_kept(dims.len()).then(|| dims.into_iter().map(Some).collect())
+    is_kept(dims.len()).then(|| sizes(&dims))
 }
 
 fn dims(view: &View) -> Dim {
@@ -52,8 +53,11 @@ pub(in super::super) fn shape_range(view: &View, rank: usize) -> Option<(usize, 
 }
 
 fn range(view: &View) -> Dim {
-    let (start, limit, delta) = (scalar_any(view, 0)?, scalar_any(view, 1)?, scalar_any(view, 2)?);
-    range_length(start, limit, delta)
+    match (scalar_any(view, 0)?, scalar_any(view, 1)?, scalar_any(view, 2)?) {
+        // A length that is counted is not negative.
+        (Length::Size(0), limit @ Length::Symbol(_), Length::Size(1)) => Some(limit),
+        (start, limit, delta) => range_length(start.size()?, limit.size()?, delta.size()?).map(Length::Size),
+    }
 }
 
 fn scalar_any(view: &View, input: usize) -> Dim {
@@ -61,7 +65,7 @@ fn scalar_any(view: &View, input: usize) -> Dim {
 }
 
 /// The number of elements of a `Range` of integers.
-pub(in super::super) fn range_length(start: i64, limit: i64, delta: i64) -> Dim {
+pub(in super::super) fn range_length(start: i64, limit: i64, delta: i64) -> Option<i64> {
     let (span, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
     let (span, delta) = if delta < 0 { (-span, -delta) } else { (span, delta) };
     if delta == 0 {

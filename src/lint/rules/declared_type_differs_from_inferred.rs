@@ -1,0 +1,62 @@
+//! The declared type or shape of a value is not the one that it has.
+//!
+//! ## What it checks
+//! The results of nodes and the initializers of graphs against their `value_info` and their declarations as inputs and outputs. Types
+//! and shapes are inferred; what cannot be inferred is not checked. RC205 reports the types of results of casts.
+//!
+//! ## Why is this bad?
+//! The model contradicts itself. Strict shape inference fails; runtimes refuse the model, or warn and use one of the two. A tool that
+//! trusts the declaration allocates a buffer of the wrong size.
+//!
+//! ## Example
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! project (float[2,4] x) => (float[2,3] y) <float[2,5] projected> {
+//!     w = Constant <value = float[4,3] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> ()
+//!     projected = MatMul (x, w)
+//!     y = Relu (projected)
+//! }
+//! ```
+//! Use instead:
+//! ```onnx
+//! <ir_version: 8, opset_import: ["": 18]>
+//! project (float[2,4] x) => (float[2,3] y) <float[2,3] projected> {
+//!     w = Constant <value = float[4,3] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> ()
+//!     projected = MatMul (x, w)
+//!     y = Relu (projected)
+//! }
+//! ```
+
+use crate::facts::infer::{Contradiction, Known};
+use crate::graph::Origin;
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC211",
+    name: "declared-type-differs-from-inferred",
+    severity: Severity::Error,
+    selected: Selected::ByDefault,
+    source: include_str!("declared_type_differs_from_inferred.rs"),
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let finding = |Contradiction { value, declared, found }: &Contradiction| {
+        let message = format!("'{}' is declared as {} but is {}", model.name(*value), text(declared), text(found));
+        match model.origin(*value) {
+            Origin::Node { node, .. } => Finding::at_node(node, message),
+            _ => Finding::at_value(model, *value, message),
+        }
+    };
+    subject.contradictions().iter().map(finding).collect()
+}
+
+fn text(known: &Known) -> String {
+    let value_type = known.value_type.map_or_else(|| "?".to_owned(), |value_type| value_type.to_string());
+    let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
+    match &known.shape {
+        None => value_type,
+        Some(shape) => format!("{value_type}[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(",")),
+    }
+}
