@@ -447,6 +447,21 @@ def test_a_summary_shows_names_safely() -> None:
     assert found.to_dict()["slowest"][0] == {"uri": "ok", "seconds": 2.0}
 
 
+def test_a_summary_does_not_depend_on_the_order_of_rows() -> None:
+    from onnx_recast.fleet.summaries import summarised
+
+    def row(index: int) -> fleet.Row:
+        blocker = {"node": "n", "op": f"Op{index}", "step": [19, 18], "code": "c", "reason": "r"}
+        finding = {"code": f"RC{index}", "severity": "info", "place": "p", "message": "m"}
+        return fleet.Row(f"u{index}", "invalid", code=f"e{index}", blockers=[blocker], findings=[finding])
+
+    rows = [row(index) for index in range(40)]
+    one, other = (summarised("run", True, [], some) for some in (rows, rows[::-1]))
+    assert one.to_json() == other.to_json()
+    assert one.to_text() == other.to_text()
+    assert one.to_html() == other.to_html()
+
+
 def test_keys_depend_on_the_job_and_the_data() -> None:
     def key(step: fleet.Step, model: str = "m", data: str = "d", **options: Any) -> str:
         return fleet.Job(step, "zoo", "out", **options).key(model, [("w.data", data)])

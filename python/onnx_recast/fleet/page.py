@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from onnx_recast.fleet.rows import OUTCOMES
 from onnx_recast.fleet.text import shown
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def page(summary: Summary) -> str:
 def _bar(summary: Summary) -> str:
     parts = "".join(
         f'<span class="{_COLOURS.get(name, "failed")}" style="flex: {count}" title="{_safe(name)}: {count}"></span>'
-        for name, count in summary.outcomes.most_common()
+        for name in OUTCOMES
+        if (count := summary.outcomes[name])
     )
     return f'<div class="bar">{parts}</div>'
 

@@ -23,7 +23,7 @@ def run(job: Job, tasks: Iterable[Task], workers: int | None, bounds: Bounds) ->
 
     Ray repeats the task of a worker that has died. What was finished in it is then found by its key.
     """
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False)
@@ -54,7 +54,7 @@ def _pipeline(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, 
 def _branch(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, cores: int) -> Any:
     """Return a dataset of rows."""
     import pyarrow as pa
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     limits = replace(bounds.limits, threads=cores)
     work = _Map(json.dumps(job.to_dict()), replace(bounds, limits=limits))

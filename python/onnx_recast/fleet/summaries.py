@@ -55,7 +55,7 @@ class Summary:
     largest: list[tuple[int, str]] = field(default_factory=list)
     """Bytes, with data files, and URIs."""
     failed: list[tuple[str, str, str]] = field(default_factory=list)
-    """URI, outcome and message of the first models that failed."""
+    """URI, outcome and message of the models that failed, the first by name."""
 
     def add(self, row: Row) -> None:
         """Count a row."""
@@ -76,21 +76,21 @@ class Summary:
         size = (row.size or 0) + sum(one["size"] or 0 for one in row.data)
         _keep(self.slowest, (row.seconds, row.uri))
         _keep(self.largest, (size, row.uri))
-        if row.outcome not in ("ok", "findings", "refused") and len(self.failed) < _LISTED:
-            self.failed.append((row.uri, row.outcome, row.message or ""))
+        if row.outcome not in ("ok", "findings", "refused"):
+            self.failed = sorted([*self.failed, (row.uri, row.outcome, row.message or "")])[:_LISTED]
 
     def tables(self) -> list[tuple[str, Sequence[str], list[tuple[object, ...]]]]:
         """Return titles, columns and rows, as they are shown."""
-        blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in self.blockers.most_common(_LISTED)]
+        blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)[:_LISTED]]
         tables: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = [
             (
                 "Outcomes",
                 ["outcome", "models"],
                 [(name, self.outcomes[name]) for name in OUTCOMES if self.outcomes[name]],
             ),
-            ("Errors", ["code", "models"], list(self.errors.most_common(_LISTED))),
+            ("Errors", ["code", "models"], list(_most(self.errors)[:_LISTED])),
             ("Blockers", ["operator", "opset", "code", "nodes", "models"], list(blockers)),
-            ("Findings", ["code", "findings"], list(self.findings.most_common(_LISTED))),
+            ("Findings", ["code", "findings"], list(_most(self.findings)[:_LISTED])),
             ("Slowest models", ["seconds", "model"], [(f"{time:.3f}", uri) for time, uri in _sorted(self.slowest)]),
             ("Largest models", ["size", "model"], [(_size(size), uri) for size, uri in _sorted(self.largest)]),
             ("Failed models", ["model", "outcome", "error"], list(self.failed)),
@@ -128,15 +128,15 @@ class Summary:
         )
         blockers = [
             {"op": op, "step": step, "code": code, "nodes": count, "models": self.blocked_models[op, step, code]}
-            for (op, step, code), count in self.blockers.most_common()
+            for (op, step, code), count in _most(self.blockers)
         ]
         return {
             "version": 1,
             **{name: getattr(self, name) for name in names},
-            "outcomes": dict(self.outcomes),
-            "errors": dict(self.errors),
+            "outcomes": {name: self.outcomes[name] for name in OUTCOMES if self.outcomes[name]},
+            "errors": dict(_most(self.errors)),
             "blockers": blockers,
-            "findings": dict(self.findings),
+            "findings": dict(_most(self.findings)),
             "slowest": [{"uri": uri, "seconds": time} for time, uri in _sorted(self.slowest)],
             "largest": [{"uri": uri, "bytes": size} for size, uri in _sorted(self.largest)],
             "failed": [{"uri": uri, "outcome": outcome, "message": message} for uri, outcome, message in self.failed],
@@ -197,6 +197,11 @@ def summarised(run: str, complete: bool, steps: list[list[Any]], rows: Iterable[
     for row in rows:
         found.add(row)
     return found
+
+
+def _most(counts: Counter[Any]) -> list[tuple[Any, int]]:
+    """Return counts, the largest first: in the same order, whatever the order of the rows."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
 def _keep(list_: list[Any], item: Any) -> None:
