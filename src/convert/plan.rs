@@ -6,8 +6,9 @@ use std::cell::OnceCell;
 
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, Converted, NodeConverter};
+use super::functions::{self, Functions};
 use super::planned::PlannedNodes;
-use super::{Blocker, Change, Expanded, Options};
+use super::{Blocker, Change, ExpandInto, Expanded, Options, ir};
 use crate::control::{Unit, cancelled};
 use crate::error::Invalid;
 use crate::facts;
@@ -33,7 +34,9 @@ impl Plan {
     /// # Errors
     /// If the operation is cancelled.
     pub fn new(model: &Model, inferred: &OnceCell<Inferred>, options: &Options) -> Result<Plan, Invalid> {
+        let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let mut planner = Planner {
+            functions: adds_functions.then(|| Functions::new(model, options.opset)),
             model,
             options,
             inferred,
@@ -78,6 +81,8 @@ impl Plan {
 }
 
 struct Planner<'m> {
+    /// The functions that operators are expanded into, if that is requested.
+    functions: Option<Functions>,
     model: &'m Model,
     options: &'m Options,
     inferred: &'m OnceCell<Inferred>,
@@ -221,6 +226,11 @@ impl<'m> Planner<'m> {
         let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
+        if let Some(functions) = self.functions.as_mut().filter(|_| !record.expanded.is_empty() && initializers.is_empty())
+            && functions::may_call(self.model.scope_kind(self.model.root(id.scope)))
+        {
+            nodes = vec![functions.call(self.model.node(id), &nodes)];
+        }
         let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
         self.edits.extend(initializers.into_iter().map(add));
         self.forget_bodies(id);
@@ -256,6 +266,8 @@ impl<'m> Planner<'m> {
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
         edits.append(&mut self.edits);
+        let functions = self.functions.take().map(Functions::into_made).unwrap_or_default();
+        edits.extend(functions.into_iter().map(|function| Edit::AddFunction(Box::new(function))));
         // One more is the IR version.
         edits.reserve_exact(self.nodes.len() + 1);
         edits.extend(self.nodes.into_edits());
