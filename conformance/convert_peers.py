@@ -32,13 +32,23 @@ def check(report):
     with multiprocessing.Pool(os.cpu_count()) as pool:
         for outcomes in pool.imap_unordered(convert_model, models, chunksize=4):
             counts.update(outcomes)
+    for target in OPSETS:
+        report.details.append(f"opset {target:2}: " + "; ".join(f"{tool} {made(counts, tool, target)}" for tool in TOOLS))
     for tool in TOOLS:
         for direction in ("up", "down"):
-            row = [counts[tool, direction, outcome] for outcome in OUTCOMES]
+            row = [sum(counts[tool, direction, outcome, target] for target in OPSETS) for outcome in OUTCOMES]
             words = ", ".join(f"{outcome} {count}" for outcome, count in zip(OUTCOMES, row))
             report.details.append(f"{tool:10} {direction:4} {sum(row)}: {words} ({row[0] / max(1, sum(row)):.1%} converted)")
             report.case(f"{tool} {direction}", tool == "recast" and sum(row[2:]) and words)
     report.note(f"{len(models)} models, opsets {OPSETS[0]} to {OPSETS[-1]}")
+
+
+def made(counts, tool, target):
+    """What a tool converted to an opset, up and down, and how much of it is wrong or invalid."""
+    count = lambda direction, *outcomes: sum(counts[tool, direction, outcome, target] for outcome in outcomes)
+    totals = [f"{direction} {count(direction, 'converted')} of {count(direction, *OUTCOMES)}" for direction in ("up", "down")]
+    faults = sum(count(direction, "wrong", "invalid", "crash") for direction in ("up", "down"))
+    return f"{', '.join(totals)}, {faults} wrong or invalid"
 
 
 def make_environment():
@@ -52,10 +62,10 @@ def make_environment():
 
 
 def convert_model(path):
-    """(tool, direction, outcome) of each tool to each opset."""
+    """(tool, direction, outcome, opset) of each tool to each opset."""
     case = Case.of(path)
     targets = [target for target in OPSETS if case and target != case.opset]
-    return [(tool, case.direction(target), outcome_of(case, convert, target)) for target in targets for tool, convert in TOOLS.items()]
+    return [(tool, case.direction(target), outcome_of(case, convert, target), target) for target in targets for tool, convert in TOOLS.items()]
 
 
 def outcome_of(case, convert, target):

@@ -23,6 +23,7 @@ RUNS = 3
 def check(report):
     with scratch_folder() as folder:
         check_nodes(report, folder)
+        check_transformer(report, folder)
         check_weights(report, folder)
 
 
@@ -48,6 +49,42 @@ def check_nodes(report, folder):
 
 
     check_whole_processes(report, folder, source, output)
+
+
+def check_transformer(report, folder):
+    """A model of the size of a ViT, with its weights inside: 340 MB, of which recast copies all but the graph."""
+    source, output = folder / "transformer.onnx", folder / "converted.onnx"
+    source.write_bytes(transformer().SerializeToString())
+
+    def fastest(*command):
+        runs = [measured(command, folder / "out.txt") for _ in range(RUNS)]
+        report.case(f"transformer, {command[0]}: exit code", max(run.code for run in runs))
+        return [min(run.seconds for run in runs), min(run.processor_seconds for run in runs)]
+
+    ours, theirs = fastest(RECAST, "convert", source, "--opset", str(TO), "-o", output), fastest(sys.executable, "-c", CONVERSION, source, output)
+    report.note(f"{source.stat().st_size >> 20} MiB: {ours[0]:.2f} s, {ours[1]:.2f} s of processor time; onnx {theirs[0]:.2f} s, {theirs[1]:.2f} s")
+    report.case("transformer: time", ours[1] > LARGEST_SHARE * theirs[1] and f"more than {LARGEST_SHARE:.0%} of onnx's")
+
+
+def transformer():
+    nodes, constants, last, width = [], [], "x", 768
+
+    def add(op, *inputs, **attributes):
+        nodes.append(helper.make_node(op, inputs, [f"{op}_{len(nodes)}"], **attributes))
+        return nodes[-1].output[0]
+
+    def linear(value, rows, columns):
+        weights = np.full((rows, columns), 0.01, np.float32)
+        constants.append(numpy_helper.from_array(weights, f"w{len(constants)}"))
+        return add("MatMul", value, constants[-1].name)
+
+    for _ in range(12):
+        scores = add("MatMul", linear(last, width, width), add("Transpose", linear(last, width, width), perm=[1, 0]))
+        mixed = add("MatMul", add("Softmax", scores), linear(last, width, width))
+        last = add("Add", last, linear(mixed, width, width))
+        last = add("Add", last, linear(add("Relu", linear(last, width, 4 * width)), 4 * width, width))
+        last = add("Sub", last, add("ReduceMean", last, axes=[-1]))
+    return model_of(nodes, last, constants, [197, width])
 
 
 IMPORTS = "import sys, onnx; from onnx import version_converter"

@@ -33,6 +33,16 @@ def check(report):
     report.details.append(f"most missed: {missed.most_common(12)}")
     for graph in MICROSOFT:
         compare_microsoft(report, graph)
+    check_declarations(report, models)
+
+
+def check_declarations(report, models):
+    """What the models declare does not contradict what is inferred."""
+    for batch in batches(models):
+        done = recast("lint", *batch, "--select", "RC211", "--exit-zero", "--format", "json")
+        for finding in json.loads(done.stdout)["findings"]:
+            report.case(f"{finding['path']} {finding['scope']}", finding["message"])
+        report.cases += len(batch)
 
 
 def compare_microsoft(report, graph):

@@ -10,6 +10,7 @@ import onnx.parser
 from common import passes_checker, recast, run_model, same_value, scratch_folder
 
 TOLERANCE = 2e-5  # Of expansions by definition.
+TABLE_TOLERANCE = 2e-4  # Of interpolation with positions in single precision.
 LARGE = 2**24  # Beyond it not every integer is a FLOAT.
 RANGES = [
     (10, 6, -3), (10, 6, -2), (0, 10, 3), (0, 10, 5), (0, 10, 20), (0, -7, -1), (-3, 3, 2), (3, -3, -2),
@@ -50,6 +51,13 @@ def check(report):
     transforms(report)
     grids(report)
     affine_grids(report)
+    quantized(report)
+    rounded(report)
+    regrouped(report)
+    scattered(report)
+    pooled(report)
+    mapped(report)
+    tables(report)
 
 
 def ranges(report):
@@ -205,6 +213,154 @@ def affine_grids(report):
             text = f"""g (float[n,{rank},{rank + 1}] t, int64[{rank + 2}] s) => (float[{dims}] y) {{
                 y = AffineGrid <align_corners = {aligned}> (t, s) }}"""
             compare(report, text, 20, (19, 17, 13), feeds, None, TOLERANCE)
+
+
+def quantized(report):
+    random = np.random.default_rng(0)
+    halves = np.arange(-40, 41, dtype=np.float32) / 2
+    values = np.concatenate([halves, random.normal(scale=300, size=60).astype(np.float32)])
+    for kind, zero in (("uint8", 128), ("int8", -3), ("uint8", 0)):
+        text = f"g (float[n] x) => ({kind}[n] y) <float s = {{1.0}}, {kind} z = {{{zero}}}> {{ y = QuantizeLinear (x, s, z) }}"
+        compare(report, text, 10, (9, 7), [{"x": values}])
+        compare(report, text.replace("{1.0}", "{0.1}"), 13, (9,), [{"x": values}])
+        numbers = np.arange(-128, 128).astype(kind) if kind == "int8" else np.arange(256).astype(kind)
+        text = f"g ({kind}[n] x) => (float[n] y) <float s = {{0.1}}, {kind} z = {{{zero}}}> {{ y = DequantizeLinear (x, s, z) }}"
+        compare(report, text, 10, (9, 7), [{"x": numbers}])
+    compare(report, "g (float[n] x) => (uint8[n] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }", 11, (10, 9), [{"x": values}])
+    a, b = random.integers(0, 256, (2, 5, 7)).astype(np.uint8), random.integers(-128, 128, (7, 4)).astype(np.int8)
+    rows, columns = np.array([1, 2, 3, 4, 250])[:, None], np.array([-5, 0, 7, 127])
+    for zeros, p, q in (("uint8 p = {3}, int8 q = {-5}", 3, -5), ("uint8[5] p = {1, 2, 3, 4, 250}, int8[4] q = {-5, 0, 7, 127}", rows, columns)):
+        text = f"g (uint8[2,5,7] a, int8[7,4] b) => (int32[2,5,4] y) <{zeros}> {{ y = MatMulInteger (a, b, p, q) }}"
+        compare(report, text, 10, (9,), [{"a": a, "b": b}], [matmul(a, b, p, q)])
+    image, weights = random.integers(0, 256, (2, 3, 6, 7)).astype(np.uint8), random.integers(0, 256, (4, 3, 3, 2)).astype(np.uint8)
+    attributes = "pads = [1, 0, 2, 1], strides = [2, 1]"
+    text = f"g (uint8[2,3,6,7] x, uint8[4,3,3,2] w) => (int32[a,b,c,d] y) <uint8 p = {{77}}, uint8 q = {{12}}> {{ y = ConvInteger <{attributes}> (x, w, p, q) }}"
+    compare(report, text, 10, (9, 7), [{"x": image, "w": weights}])
+    for zeros in ("uint8 q = {12}, float t = {0.01}", "uint8[4] q = {1, 2, 3, 4}, float[4] t = {0.01, 0.02, 0.003, 0.004}"):
+        constants = f"float s = {{0.5}}, uint8 p = {{77}}, {zeros}, float u = {{25.0}}, uint8 v = {{128}}, int32[4] k = {{1, -2000, 3, 40000}}"
+        if zeros.startswith("uint8[4]"):
+            constants = constants.replace("{1, 2, 3, 4}", "{9, 9, 9, 9}")  # onnxruntime takes equal ones only.
+        text = f"g (uint8[2,3,6,7] x, uint8[4,3,3,2] w) => (uint8[a,b,c,d] y) <{constants}> {{ y = QLinearConv <{attributes}> (x, s, p, w, t, q, u, v, k) }}"
+        compare(report, text, 10, (9, 7), [{"x": image, "w": weights}])
+    text = """g (uint8[2,5,7] a, int8[7,4] b) => (int8[2,5,4] y) <float s = {0.1}, uint8 p = {3}, float t = {0.2}, int8 q = {-5}, float u = {5.0}, int8 v = {1}> {
+        y = QLinearMatMul (a, s, p, b, t, q, u, v) }"""
+    scaled = np.rint(matmul(a, b, 3, -5).astype(np.float64) * 0.1 * 0.2 / 5) + 1
+    compare(report, text, 10, (9,), [{"a": a, "b": b}], [np.clip(scaled, -128, 127).astype(np.int8)])
+    blocks(report, random)
+
+
+def matmul(a, b, p, q):
+    return ((a.astype(np.int64) - p) @ (b.astype(np.int64) - q)).astype(np.int32)
+
+
+def blocks(report, random):
+    for kind, length, size in (("int8", 6, 2), ("uint8", 7, 3)):
+        counts = -(-length // size)
+        for axis in (0, 1):
+            shape = (length, 4) if axis == 0 else (4, length)
+            few = (counts, 4) if axis == 0 else (4, counts)
+            lists = f"{few[0]},{few[1]}"
+            scales = random.uniform(0.01, 2, few).astype(np.float32)
+            zeros = random.integers(-20, 20, few).astype(np.int8).astype(kind) if kind == "int8" else random.integers(0, 200, few).astype(kind)
+            given = random.integers(0, 127, shape).astype(kind)
+            feed = {"x": given, "s": scales, "z": zeros}
+            repeat = [np.repeat(each, size, axis)[: shape[0], : shape[1]] for each in (scales, zeros)]
+            expected = (given.astype(np.float32) - repeat[1].astype(np.float32)) * repeat[0]
+            dims = f"{shape[0]},{shape[1]}"
+            text = f"g ({kind}[{dims}] x, float[{lists}] s, {kind}[{lists}] z) => (float[{dims}] y) {{ y = DequantizeLinear <axis = {axis}, block_size = {size}> (x, s, z) }}"
+            compare(report, text, 21, (20, 13), [feed], [expected])
+            numbers = random.normal(scale=50, size=shape).astype(np.float32)
+            limits = np.iinfo(kind)
+            wanted = np.clip(np.rint(numbers / repeat[0]) + repeat[1], limits.min, limits.max).astype(kind)
+            text = f"g (float[{dims}] x, float[{lists}] s, {kind}[{lists}] z) => ({kind}[{dims}] y) {{ y = QuantizeLinear <axis = {axis}, block_size = {size}> (x, s, z) }}"
+            compare(report, text, 21, (20, 13), [{**feed, "x": numbers}], [wanted])
+
+
+def rounded(report):
+    edges = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 0.49999997, -0.49999997, 0.50000006, 8388607.5, -8388607.5, 8388609.0, 1e30, np.inf, -np.inf, np.nan]
+    for kind in ("float", "double"):
+        values = np.array(edges + list(np.random.default_rng(0).normal(scale=9, size=50)), "float32" if kind == "float" else "float64")
+        compare(report, f"g ({kind}[n] x) => ({kind}[n] y) {{ y = Round (x) }}", 11, (10, 9), [{"x": values}])
+        compare(report, f"g ({kind}[n] x) => (bool[n] y) {{ y = IsNaN (x) }}", 9, (8, 7), [{"x": values}], [np.isnan(values)])
+    values = np.array([-1.0, 0.0, 0.7, 0.70000005, 3.0, np.inf, -np.inf, np.nan], np.float32)
+    compare(report, "g (float[n] x) => (float[n] y) { y = ThresholdedRelu <alpha = 0.7> (x) }", 10, (9,), [{"x": values}])
+    for k in (0, 2, -1, 7):
+        text = f"g (float[3,5] x) => (int64[3,5] y) {{ y = EyeLike <dtype = 7, k = {k}> (x) }}"
+        compare(report, text, 9, (8, 7), [{"x": np.ones((3, 5), np.float32)}])
+
+
+def regrouped(report):
+    data = np.arange(2 * 12 * 4 * 6, dtype=np.float32).reshape(2, 12, 4, 6)
+    for dims in ("2,12,4,6", "n,12,h,w"):
+        text = f'g (float[{dims}] x) => (float[a,b,c,d] y) {{ y = DepthToSpace <blocksize = 2, mode = "CRD"> (x) }}'
+        compare(report, text, 11, (10, 9, 7), [{"x": data}])
+        wanted = data.reshape(2, 12, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 48, 2, 3)
+        text = f'g (float[{dims}] x) => (float[a,b,c,d] y) {{ y = SpaceToDepth <blocksize = 2, mode = "CRD"> (x) }}'
+        compare(report, text, 28, (27, 13, 9), [{"x": data}], [wanted])
+
+
+def scattered(report):
+    random = np.random.default_rng(0)
+    feed = {"x": random.normal(size=(4, 3)).astype(np.float32), "u": random.normal(size=(2, 3)).astype(np.float32)}
+    for reduction, targets in (("add", (15, 13, 11)), ("mul", (15, 13)), ("max", (17, 15)), ("min", (17, 13))):
+        opset = 16 if targets[0] == 15 else 18
+        text = f"""g (float[4,3] x, float[2,3] u) => (float[4,3] y) <int64[2,3] i = {{0, 1, 3, -1, 0, 1}}> {{
+            y = ScatterElements <reduction = "{reduction}"> (x, i, u) }}"""
+        compare(report, text, opset, targets, [feed])
+        text = f"""g (float[4,3] x, float[2,3] u) => (float[4,3] y) <int64[2,1] i = {{3, -3}}> {{
+            y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+        compare(report, text, opset, targets, [feed])
+
+
+def pooled(report):
+    image = np.random.default_rng(0).normal(size=(2, 3, 9, 8)).astype(np.float32)
+    for attributes in (
+        "kernel_shape = [3, 2], dilations = [2, 3]",
+        "kernel_shape = [3, 2], dilations = [2, 1], pads = [1, 0, 2, 1], strides = [2, 3]",
+        "kernel_shape = [2, 3], ceil_mode = 1, strides = [2, 2]",
+        "kernel_shape = [3, 3], dilations = [1, 2], ceil_mode = 1, strides = [3, 2], pads = [1, 1, 0, 1]",
+    ):
+        compare(report, f"g (float[2,3,9,8] x) => (float[a,b,c,d] y) {{ y = MaxPool <{attributes}> (x) }}", 10, (9, 8), [{"x": image}])
+        for padded in (0, 1):
+            pooled = f"AveragePool <{attributes}, count_include_pad = {padded}> (x)"
+            targets = (18, 9, 8) if "ceil" not in attributes or "dilations" in attributes else (9, 8)
+            compare(report, f"g (float[2,3,9,8] x) => (float[a,b,c,d] y) {{ y = {pooled} }}", 19, targets, [{"x": image}], None, TOLERANCE)
+
+
+def mapped(report):
+    """Names of the body occur outside too, and a tensor of the graph is captured."""
+    text = """g (float[2,3] x, float[3] c) => (float[k,3] y) {
+        s = SplitToSequence <axis = 0, keepdims = 0> (x)
+        t = SequenceMap <body = b (float[3] e, float[3] a) => (float[3] r) { m = Mul (e, a) r = Add (m, c) }> (s, c)
+        y = ConcatFromSequence <axis = 0, new_axis = 1> (t) }"""
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    compare(report, text, 17, (16, 14, 13), [{"x": data, "c": np.array([1, 2, 3], np.float32)}], [data * np.array([1, 2, 3], np.float32) + np.array([1, 2, 3], np.float32)])
+
+
+def tables(report):
+    """Sizes and scales are constants, lengths are known: indices for neighbours, weights for interpolation."""
+    image = np.random.default_rng(0).normal(size=(1, 2, 5, 7)).astype(np.float32)
+    cases = [("scales", (1, 1, 2, 3)), ("scales", (1, 1, 0.6, 1.5)), ("sizes", (1, 2, 3, 11)), ("sizes", (1, 2, 10, 1))]
+    for mode in ("nearest", "linear", "cubic"):
+        for coordinates in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
+            for kind, values in cases:
+                attributes = f'mode = "{mode}", coordinate_transformation_mode = "{coordinates}"'
+                constant = f"float[4] s = {{{', '.join(map(str, map(float, values)))}}}" if kind == "scales" else f"int64[4] s = {{{', '.join(map(str, values))}}}"
+                operands = "x, , s" if kind == "scales" else "x, , , s"
+                text = f"g (float[1,2,5,7] x) => (float[a,b,c,d] y) <{constant}> {{ y = Resize <{attributes}> ({operands}) }}"
+                compare(report, text, 13, (10, 9, 7), [{"x": image}], None, 0 if mode == "nearest" else TABLE_TOLERANCE)
+    for mode in ("linear", "cubic"):
+        for excluded in (0, 1):
+            for sizes in ((1, 2, 3, 4), (1, 2, 2, 7), (1, 2, 8, 3)):
+                attributes = f'mode = "{mode}", antialias = 1, exclude_outside = {excluded}'
+                text = f"g (float[1,2,5,7] x) => (float[a,b,c,d] y) <int64[4] s = {{{', '.join(map(str, sizes))}}}> {{ y = Resize <{attributes}> (x, , , s) }}"
+                compare(report, text, 18, (17, 11), [{"x": image}], None, TABLE_TOLERANCE)
+    for policy in ("not_larger", "not_smaller"):
+        for mode in ("nearest", "linear"):
+            attributes = f'mode = "{mode}", keep_aspect_ratio_policy = "{policy}", axes = [2, 3]'
+            for sizes in ((10, 20), (3, 6), (7, 5)):
+                text = f"g (float[1,2,5,7] x) => (float[a,b,c,d] y) <int64[2] s = {{{sizes[0]}, {sizes[1]}}}> {{ y = Resize <{attributes}> (x, , , s) }}"
+                compare(report, text, 18, (17, 13), [{"x": image}], None, 0 if mode == "nearest" else TABLE_TOLERANCE)
 
 
 def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0):

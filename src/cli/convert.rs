@@ -12,7 +12,7 @@ use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Format, Messages, chosen};
 use super::output::Output;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use crate::convert::{Blocker, Code, Expand, Explicit, IrVersion, NotConverted, Remedy};
+use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Model, ScopeId, domain_name};
@@ -70,6 +70,9 @@ pub struct Convert {
     /// Do not expand operators that have no equivalent into several nodes
     #[arg(long)]
     no_expand: bool,
+    /// Expand operators into nodes, or into local functions, for which the IR version becomes 8 at least
+    #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
+    expand: ExpandInto,
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
@@ -117,6 +120,7 @@ impl Convert {
                 (_, true) => Expand::Exact,
                 _ => Expand::All,
             },
+            expand_into: self.expand,
             adapters: &[],
         };
         let opset = match (self.goal.opset, self.goal.target) {

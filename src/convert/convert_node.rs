@@ -57,6 +57,8 @@ impl<'m> NodeConverter<'_, 'm> {
     fn convert_steps(&mut self, node: Cow<'m, NodeProto>, from: i64, is_added: bool) -> Result<Converted<'m>, Blocked> {
         let mut converted = Converted { before: Vec::new(), node: None, after: Vec::new() };
         let (mut node, mut at) = (node, from);
+        // Of several blockers the first on the path counts: nodes that are added may be blocked later than the node itself.
+        let mut later: Option<Blocked> = None;
         while let Some(step) = self.next_step(node.op_type(), at)? {
             let custom = self.adapters.iter().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer);
             let mut cx = Context {
@@ -84,13 +86,16 @@ impl<'m> NodeConverter<'_, 'm> {
                         (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
                         let nodes = expand(&mut cx, expansion).map_err(blocked)?;
                         converted.before.extend(self.convert_expanded(nodes, step.opset)?);
-                        return Ok(converted);
+                        return later.map_or(Ok(converted), Err);
                     }
                 }
             }
             let Context { node: moved, before, after, initializer, .. } = cx;
             for new in before {
-                converted.before.extend(self.convert_added(new, step.opset)?);
+                match self.convert_added(new, step.opset) {
+                    Ok(nodes) => converted.before.extend(nodes),
+                    Err(blocked) => later = later.or(Some(blocked)),
+                }
             }
             let mut behind = Vec::new();
             for new in after {
@@ -99,7 +104,7 @@ impl<'m> NodeConverter<'_, 'm> {
             converted.after.splice(..0, behind);
             if initializer.is_some() {
                 self.record.initializers.extend(initializer);
-                return Ok(converted);
+                return later.map_or(Ok(converted), Err);
             }
             (node, at) = (moved, step.opset);
             if !is_onnx_domain(node.domain()) {
@@ -107,7 +112,7 @@ impl<'m> NodeConverter<'_, 'm> {
             }
         }
         converted.node = Some(node);
-        Ok(converted)
+        later.map_or(Ok(converted), Err)
     }
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant` at least, since older versions

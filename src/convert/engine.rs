@@ -64,7 +64,8 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
     let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
-    let ir_to = ir::choose(model, from, adds_initializers, options)?;
+    let adds_functions = plan.edits.iter().any(|edit| matches!(edit, Edit::AddFunction(_)));
+    let ir_to = ir::choose(model, from, adds_initializers, adds_functions, options)?;
     let report = Report {
         from,
         to: options.opset,

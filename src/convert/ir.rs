@@ -1,16 +1,32 @@
 //! The IR version of the result.
 
-use super::{IrVersion, NotConverted, Options, Remedy};
+use super::{IrVersion, NotConverted, Options, Remedy, functions};
 use crate::error::Invalid;
 use crate::facts::{self, Need};
 use crate::graph::Model;
 use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
+/// Whether functions may be added.
+pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
+    let newest = match options.ir_version {
+        IrVersion::Auto => LATEST,
+        IrVersion::Keep => model.ir_version(),
+        IrVersion::Number(number) | IrVersion::AtMost(number) => number,
+    };
+    newest >= functions::SINCE_IR
+}
+
 /// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
 ///
 /// A model that does not import ai.onnx has no opset whose release decides: it is lowered to the version of the target's release,
 /// as far as its contents allow, and raised to what its contents need.
-pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, options: &Options) -> Result<i64, NotConverted> {
+pub(super) fn choose(
+    model: &Model,
+    from: Option<i64>,
+    adds_initializers: bool,
+    adds_functions: bool,
+    options: &Options,
+) -> Result<i64, NotConverted> {
     let present = model.ir_version();
     let mut needs = facts::contents(model);
     let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
@@ -21,6 +37,7 @@ pub(super) fn choose(model: &Model, from: Option<i64>, adds_initializers: bool, 
         IrVersion::Auto | IrVersion::AtMost(_) if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
     };
+    let least = if adds_functions { least.max(functions::SINCE_IR) } else { least };
     let auto = match from {
         Some(from) if options.opset < from => least,
         Some(_) => present.max(least),

@@ -18,6 +18,7 @@ mod convert_node;
 mod expand;
 mod expanded;
 mod expansions;
+mod functions;
 mod make;
 mod operator_adapter;
 mod part;
@@ -43,7 +44,7 @@ pub(crate) use engine::{convert, lowest, plan};
 pub use expanded::{Exactness, Expanded};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
-pub use settings::{Expand, Explicit};
+pub use settings::{Expand, ExpandInto, Explicit};
 
 /// What to convert to, and how.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,8 @@ pub struct Options {
     pub strict: bool,
     /// Which operators without an equivalent may be expanded into several nodes.
     pub expand: Expand,
+    /// What these operators are expanded into.
+    pub expand_into: ExpandInto,
     /// Adapters of other crates.
     pub adapters: &'static [OperatorAdapter],
 }
@@ -102,6 +105,7 @@ impl Options {
             explicit: Explicit::Relevant,
             strict: false,
             expand: Expand::All,
+            expand_into: ExpandInto::Nodes,
             adapters: &[],
         }
     }

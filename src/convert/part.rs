@@ -31,6 +31,8 @@ pub(super) struct Shared<'a, 'm> {
 pub(super) struct Part {
     /// The nodes that replace a changed node.
     pub nodes: Vec<(NodeId, NewNodes)>,
+    /// Those of them that were expanded, and whose nodes a function can contain.
+    pub callable: Vec<NodeId>,
     /// Constants that a node no longer uses.
     pub released: Vec<ValueId>,
     /// All edits except those of nodes.
@@ -146,6 +148,9 @@ impl<'m> Planner<'_, 'm> {
         let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
+        if !record.expanded.is_empty() && initializers.is_empty() {
+            part.callable.push(id);
+        }
         let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
         part.edits.extend(initializers.into_iter().map(add));
         part.nodes.push((id, nodes.into()));

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use super::bodies::Bodies;
+use super::functions::{self, Functions};
 use super::part::{Part, Shared};
-use super::{Blocker, Change, Expanded, Options};
+use super::{Blocker, Change, ExpandInto, Expanded, Options, ir};
 use crate::control::{Counter, Unit};
 use crate::error::Invalid;
 use crate::facts::infer::Inferred;
@@ -34,7 +35,9 @@ impl Plan {
     /// # Errors
     /// If the operation is cancelled.
     pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Plan, Invalid> {
-        let mut planner = Planner { model, options, inferred, bodies: Bodies::new(model), all: Part::default() };
+        let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
+        let functions = adds_functions.then(|| Functions::new(model, options.opset));
+        let mut planner = Planner { model, options, inferred, functions, bodies: Bodies::new(model), all: Part::default() };
         let mut names = Names::new(model);
         let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
         let counter = model.control().counter(Unit::Nodes, nodes);
@@ -63,6 +66,8 @@ struct Planner<'m> {
     model: &'m Model,
     options: &'m Options,
     inferred: &'m OnceLock<Inferred>,
+    /// The functions that operators are expanded into, if that is requested.
+    functions: Option<Functions>,
     bodies: Bodies<'m>,
     /// What is planned, except for the nodes, which are in `bodies`.
     all: Part,
@@ -103,11 +108,18 @@ impl<'m> Planner<'m> {
     }
 
     fn add(&mut self, part: Part) {
-        for (id, nodes) in part.nodes {
+        let mut callable = part.callable.into_iter().peekable();
+        for (id, mut nodes) in part.nodes {
+            let is_callable = callable.next_if_eq(&id).is_some();
+            if let Some(functions) = self.functions.as_mut().filter(|_| is_callable)
+                && functions::may_call(self.model.scope_kind(self.model.root(id.scope)))
+            {
+                nodes = functions.call(self.model.node(id), &nodes.get()).into();
+            }
             self.bodies.forget(id);
             self.bodies.nodes.push(id, nodes);
         }
-        let Part { nodes: _, released, edits, changes, expansions, warnings, blockers } = &mut self.all;
+        let Part { nodes: _, callable: _, released, edits, changes, expansions, warnings, blockers } = &mut self.all;
         released.extend(part.released);
         edits.extend(part.edits);
         changes.extend(part.changes);
@@ -120,6 +132,8 @@ impl<'m> Planner<'m> {
         let mut edits = self.remove_released();
         let Part { edits: others, changes, expansions, warnings, blockers, .. } = self.all;
         edits.extend(others);
+        let functions = self.functions.take().map(Functions::into_made).unwrap_or_default();
+        edits.extend(functions.into_iter().map(|function| Edit::AddFunction(Box::new(function))));
         // One more is the IR version.
         edits.reserve_exact(self.bodies.nodes.len() + 1);
         edits.extend(self.bodies.nodes.into_edits());

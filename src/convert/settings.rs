@@ -39,4 +39,18 @@ pub enum Expand {
     None,
 }
 
+/// What an operator is expanded into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExpandInto {
+    /// Nodes in its place.
+    #[default]
+    Nodes,
+    /// A local function, and a call of it in its place; the IR version becomes 8 at least. In functions, and if a lower IR version is
+    /// requested, nodes.
+    Function,
+}
+
+choice!(ExpandInto { "nodes" => Nodes, "function" => Function });
+
 choice!(Expand { "all" => All, "exact" => Exact, "none" => None });

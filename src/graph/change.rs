@@ -75,6 +75,15 @@ pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     }
 }
 
+/// Adds a function, and imports its domain.
+pub(super) fn add_function(model: &mut ModelProto, function: FunctionProto) {
+    if !model.opset_import.iter().any(|import| import.domain() == function.domain()) {
+        let domain = function.domain.clone();
+        model.opset_import.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain, version: Some(1) }));
+    }
+    model.functions.push(function);
+}
+
 /// Removes initializers of the main graph from its inputs.
 pub(super) fn freeze_initializers(model: &mut ModelProto, names: &HashSet<String>) {
     if let Some(graph) = model.graph.as_mut().filter(|_| !names.is_empty()) {

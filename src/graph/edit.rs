@@ -1,7 +1,7 @@
 //! The only mutation API of a model.
 
 use super::Model;
-use super::change::{Changes, apply_changes, freeze_initializers, set_opset};
+use super::change::{Changes, add_function, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
 use super::metadata::{MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
 use crate::hash::{HashMap, HashSet};
 use crate::ir_version;
-use crate::wire::schema::TensorProto;
+use crate::wire::schema::{FunctionProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.
@@ -77,6 +77,8 @@ pub enum Edit {
     SetIrVersion(i64),
     /// Turns the overridable initializers of the main graph into constants: they are no longer inputs.
     FreezeInitializers,
+    /// Adds a function, and the import of its domain. The caller must ensure that no function of the domain has its name.
+    AddFunction(Box<FunctionProto>),
     /// Removes entries of `metadata_props` at every level.
     DropMetadata(MetadataKeys),
 }
@@ -148,16 +150,19 @@ impl Model {
         for (keys, entries) in dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);
         }
+        let mut functions = Vec::new();
         for edit in header {
             match edit {
                 Edit::SetOpset { root, version } => set_opset(&mut proto, kinds[root.0 as usize], version),
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
+                Edit::AddFunction(function) => functions.push(*function),
                 Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
                 Edit::DropMetadata(_) => {}
                 _ => unreachable!("only edits of the header were separated"),
             }
         }
         apply_changes(&mut proto, &kinds, changes);
+        functions.into_iter().for_each(|function| add_function(&mut proto, function));
         let changed = Model { source, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => {
@@ -232,7 +237,11 @@ impl Model {
                 }
                 Edit::ShareInitializer { with, .. } => rewired.extend(with),
                 Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
-                Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_) => {}
+                Edit::SetOpset { .. }
+                | Edit::SetIrVersion(_)
+                | Edit::FreezeInitializers
+                | Edit::AddFunction(_)
+                | Edit::DropMetadata(_) => {}
             }
         }
         for value in removed_values {
@@ -321,7 +330,11 @@ impl Model {
                 }
                 changes.entry(scope).or_default().added.push(*tensor);
             }
-            Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_) => {
+            Edit::SetOpset { .. }
+            | Edit::SetIrVersion(_)
+            | Edit::FreezeInitializers
+            | Edit::AddFunction(_)
+            | Edit::DropMetadata(_) => {
                 unreachable!("edits of the header were separated")
             }
         }
@@ -341,7 +354,10 @@ impl Model {
 
 /// Whether an edit concerns the model as a whole instead of one scope.
 fn is_of_header(edit: &Edit) -> bool {
-    matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::DropMetadata(_))
+    matches!(
+        edit,
+        Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::AddFunction(_) | Edit::DropMetadata(_)
+    )
 }
 
 /// Whether an edit changes a version and nothing else.

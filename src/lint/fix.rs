@@ -142,6 +142,7 @@ impl Claims {
                 | Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
+                | Edit::AddFunction(_)
                 | Edit::DropMetadata(_) => {
                     claims.header = true;
                 }

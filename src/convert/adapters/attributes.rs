@@ -23,7 +23,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["GridSample"], 20).up(&[Run(rename_modes_up)]).down(&[Run(rename_modes_down)]),
     // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
     adapter(&["MeanVarianceNormalization"], 13).up(&[Run(write_axes)]),
-    adapter(&["Mod"], 28).down(&[Run(floats_need_fmod)]),
+    adapter(&["Mod"], 13).up(&[Run(warn_of_integers_with_fmod)]),
+    adapter(&["Mod"], 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
     adapter(&["ConstantOfShape"], 9).down(&[Run(one_element_is_expanded)]),
     adapter(&["OptionalGetElement"], 18).down(&[Run(element_of_what_is_not_optional)]),
     adapter(&["OptionalHasElement"], 18).down(&[Run(presence_of_what_is_not_optional)]),
@@ -203,6 +204,17 @@ fn floats_need_fmod(cx: &mut Context) -> Result<(), Reason> {
         Class::Float if cx.int_or("fmod", 0)? == 0 => {
             Err(TypeUnsupported.because("Mod supports floating-point inputs with `fmod` = 0 since opset 28 only"))
         }
+        _ => Ok(()),
+    }
+}
+
+/// The text of versions 13 to 27 restricts `fmod` = 1 to floats, and the schema does not. Runtimes compute what versions 10 and 28
+/// define.
+fn warn_of_integers_with_fmod(cx: &mut Context) -> Result<(), Reason> {
+    match cx.dtype(0)?.class() {
+        Class::Signed | Class::Unsigned if cx.int_or("fmod", 0)? != 0 => cx.warn(
+            "`fmod` = 1 for integers is defined by the text of opsets 10 to 12 and 28, and not of those between; runtimes compute the same",
+        ),
         _ => Ok(()),
     }
 }

@@ -1,10 +1,10 @@
-//! `Gather`, `OneHot`, `Scatter` and its successors across opsets.
+//! `Gather`, `OneHot`, `Scatter` and `ScatterElements` across opsets.
 
-use super::super::adapter::Action::{Becomes, DropIf, Run};
-use super::super::adapter::{Adapter, Value, adapter};
+use super::super::adapter::Action::{Becomes, Run};
+use super::super::adapter::{Adapter, adapter};
 use super::super::context::{Context, counted_from_front};
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
+use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
 use crate::dtype::{Class, DType};
 use crate::facts::infer::Known;
@@ -15,9 +15,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Run(warn_of_negative_indices)])
         .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
     adapter(&["Scatter"], 11).up(&[Becomes("ScatterElements")]),
-    adapter(&["ScatterElements"], 11).down(&[Run(second_input_must_not_be_negative), Becomes("Scatter")]),
-    adapter(&["ScatterElements", "ScatterND"], 16).down(&[DropIf("reduction", Value::String("none"))]),
-    adapter(&["ScatterElements", "ScatterND"], 18).down(&[Run(no_extremes)]),
+    adapter(&["ScatterElements"], 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
 ];
 
 /// Constant indices are known to be valid or not; others get the length of the axis added where they are negative.
@@ -90,10 +88,6 @@ fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], leng
     Ok(())
 }
 
-fn second_input_must_not_be_negative(cx: &mut Context) -> Result<(), Reason> {
-    must_not_be_negative(cx, 1)
-}
-
 fn first_input_must_not_be_negative(cx: &mut Context) -> Result<(), Reason> {
     must_not_be_negative(cx, 0)
 }
@@ -130,14 +124,5 @@ fn warn_of_negative_indices(cx: &mut Context) -> Result<(), Reason> {
         Err(_) => cx.warn(
             "negative indices select the \"off\" value by the text of opsets 9 and 10, and count from the back since opset 11",
         ),
-    }
-}
-
-fn no_extremes(cx: &mut Context) -> Result<(), Reason> {
-    match cx.string("reduction")?.as_deref() {
-        Some(reduction @ ("max" | "min")) => {
-            Err(AttributeUnsupported.because(format!("`reduction` = '{reduction}' is not supported before opset 18")))
-        }
-        _ => Ok(()),
     }
 }

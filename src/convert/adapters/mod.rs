@@ -20,6 +20,9 @@ mod pool;
 mod quantize;
 mod recurrent;
 mod resize;
+mod resize_tables;
+mod scatter;
+mod sequence_map;
 mod shape;
 mod softmax;
 mod split;
@@ -52,6 +55,8 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     quantize::ADAPTERS,
     recurrent::ADAPTERS,
     resize::ADAPTERS,
+    scatter::ADAPTERS,
+    sequence_map::ADAPTERS,
     shape::ADAPTERS,
     softmax::ADAPTERS,
     split::ADAPTERS,

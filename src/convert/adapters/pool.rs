@@ -18,7 +18,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 ];
 
 /// With `ceil_mode`, version 22 omits windows that start in the end padding. There are none if end padding plus stride does not
-/// exceed the kernel size.
+/// exceed the kernel size, or if the last window of the known length starts before.
 fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("ceil_mode", 0)? == 0 {
         return Ok(());
@@ -36,7 +36,17 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
     }
     let wide = |value: i64| i128::from(value);
     let size = |axis: usize| (wide(kernel[axis]) - 1) * wide(dilations[axis]) + 1;
-    match (0..kernel.len()).all(|axis| wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis)) {
+    let shape = cx.known_input(0).shape.unwrap_or_default();
+    let starts_inside = |axis: usize| {
+        let length = shape.get(axis + 2).copied().flatten().map(wide);
+        let (before, after, stride) = (wide(pads[axis]), wide(pads[kernel.len() + axis]), wide(strides[axis]));
+        let last = length
+            .filter(|_| stride > 0)
+            .map(|length| (length + before + after - size(axis) + stride - 1).div_euclid(stride) * stride);
+        last.zip(length).is_some_and(|(last, length)| last < length + before)
+    };
+    let has_none = |axis: usize| wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis) || starts_inside(axis);
+    match (0..kernel.len()).all(has_none) {
         true => Ok(()),
         false => Err(BehaviourDiffers.because("`ceil_mode`: windows that start in the padding are omitted since opset 22")),
     }

@@ -9,6 +9,7 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use super::super::reason::Reason;
+use super::resize_tables::by_tables;
 use crate::dtype::DType;
 use crate::facts::infer::Known;
 
@@ -17,15 +18,41 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Upsample"], 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
     adapter(&["Upsample"], 10).up(&[Becomes("Resize")]),
     adapter(&["Resize"], 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
-    adapter(&["Resize"], 11).up(&[Run(state_coordinate_mode)]).down(&[Run(coordinate_mode_must_be_that_of_10)]),
+    adapter(&["Resize"], 11).up(&[Run(state_coordinate_mode)]).down(&[Run(as_version_10)]),
     adapter(&["Resize"], 13).up(&[Run(half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
-    adapter(&["Resize"], 18).down(&[
-        DropIf("antialias", Value::Int(0)),
-        DropIf("keep_aspect_ratio_policy", Value::String("stretch")),
-        Run(resize_all_axes),
-    ]),
-    adapter(&["Resize"], 19).down(&[Run(not_half_pixel_symmetric)]),
+    adapter(&["Resize"], 18).down(&[Run(as_version_13)]),
+    adapter(&["Resize"], 19).down(&[Run(as_version_18)]),
 ];
+
+fn as_version_10(cx: &mut Context) -> Result<(), Reason> {
+    as_older_version(cx, coordinate_mode_must_be_that_of_10)
+}
+
+fn as_version_13(cx: &mut Context) -> Result<(), Reason> {
+    as_older_version(cx, |cx| {
+        DropIf("antialias", Value::Int(0)).apply(cx)?;
+        DropIf("keep_aspect_ratio_policy", Value::String("stretch")).apply(cx)?;
+        resize_all_axes(cx)
+    })
+}
+
+fn as_version_18(cx: &mut Context) -> Result<(), Reason> {
+    as_older_version(cx, not_half_pixel_symmetric)
+}
+
+/// The older version is preferred to other operators. If neither is possible, the reason is that of the older version.
+fn as_older_version<'m>(
+    cx: &mut Context<'_, 'm>,
+    older: impl Fn(&mut Context<'_, 'm>) -> Result<(), Reason>,
+) -> Result<(), Reason> {
+    let (mark, original, before, after) = (cx.record.mark(), cx.node.clone(), cx.before.len(), cx.after.len());
+    let Err(reason) = older(cx) else { return Ok(()) };
+    cx.record.reset(mark);
+    cx.node = original;
+    cx.before.truncate(before);
+    cx.after.truncate(after);
+    by_tables(cx).map_err(|_| reason)
+}
 
 fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {
     let (Some(height), Some(width)) = (cx.float("height_scale")?, cx.float("width_scale")?) else {
@@ -123,6 +150,9 @@ fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
 fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_some() {
         return Err(InputUnsupported.because("`sizes` is not supported before opset 11"));
+    }
+    if cx.source.settings.opset < 10 && cx.read_floats(2)?.iter().any(|&scale| scale < 1.0) {
+        return Err(InputUnsupported.because("scales below 1 are not supported before opset 10"));
     }
     let coordinates = cx.string("coordinate_transformation_mode")?;
     if coordinates.as_deref() != Some("asymmetric") {

@@ -4,7 +4,7 @@ use super::super::adapter::Action::{Run, ToAttribute, ToInput, Write};
 use super::super::adapter::{Adapter, Kind, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
+use super::super::reason::Code::{AttributeUnsupported, NodeInvalid};
 use super::super::reason::Reason;
 use crate::dtype::DType;
 use crate::facts::infer::Known;
@@ -70,11 +70,8 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The lengths of an axis of unknown length, as an input, which `Split` has since version 13.
+/// The lengths of the parts of an axis of unknown length, as an input.
 fn compute_lengths(cx: &mut Context, axis: i64, parts: i64) -> Result<(), Reason> {
-    if cx.source.settings.opset < 13 {
-        return Err(ShapeUnknown.because("the length of the split axis must be known: before opset 13 the parts are constant"));
-    }
     let one = Known { shape: Some(vec![Some(1)]), ..Known::tensor(DType::Int64) };
     let data = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
     let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));

@@ -8,6 +8,7 @@ mod activation;
 mod arithmetic;
 mod attention;
 mod bitwise;
+mod blocks;
 mod comparison;
 mod crop;
 mod einsum;
@@ -19,9 +20,11 @@ mod layout;
 mod loss;
 mod normalization;
 mod pooling;
+mod quantize;
 mod random;
 mod recurrence;
 mod rotary;
+mod rounding;
 mod scatter;
 mod trilu;
 mod window;
@@ -37,6 +40,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     arithmetic::EXPANSIONS,
     attention::EXPANSIONS,
     bitwise::EXPANSIONS,
+    blocks::EXPANSIONS,
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
     einsum::EXPANSIONS,
@@ -47,9 +51,11 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
     pooling::EXPANSIONS,
+    quantize::EXPANSIONS,
     random::EXPANSIONS,
     recurrence::EXPANSIONS,
     rotary::EXPANSIONS,
+    rounding::EXPANSIONS,
     scatter::EXPANSIONS,
     trilu::EXPANSIONS,
     window::EXPANSIONS,

@@ -1,60 +1,222 @@
-//! `AveragePool` with dilations: a convolution with ones, divided by the number of elements in the window.
+//! Pooling with dilations and `ceil_mode`, which older versions lack. Averages: a convolution with ones, divided by the number of
+//! elements in the window. Maxima: those of slices, one axis after the other.
 
-use super::{Expansion, by_definition, fill, list};
+use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
+use crate::convert::reason::Code::{
+    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, ShapeUnknown, TooLarge,
+};
 use crate::convert::reason::Reason;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("AveragePool", 19, average_pool)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("AveragePool", 10, average_pool),
+    by_definition("AveragePool", 19, average_pool),
+    exact("MaxPool", 10, max_pool),
+];
 
 /// The most weights of the convolution.
 const MOST_WEIGHTS: i64 = 1 << 14;
 
-fn average_pool(cx: &Context) -> Result<String, Reason> {
-    if cx.int_or("ceil_mode", 0)? != 0 {
-        return Err(AttributeUnsupported.because("convolutions have no `ceil_mode`"));
+/// The most slices of an axis.
+const MOST_SLICES: i64 = 64;
+
+/// The windows of a node.
+struct Windows {
+    kernel: Vec<i64>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    /// At the start of each axis, then at the end.
+    pads: Vec<i64>,
+    /// What `ceil_mode` adds to the padding at the end of each axis, so that the quotient needs no rounding.
+    extra: Vec<i64>,
+}
+
+impl Windows {
+    fn of(cx: &Context) -> Result<Windows, Reason> {
+        let kernel = cx.ints("kernel_shape")?.ok_or_else(|| NodeInvalid.because("the attribute `kernel_shape` is missing"))?;
+        let axes = kernel.len();
+        let list = |name: &str, default: i64, length: usize| {
+            let values = cx.ints(name)?.unwrap_or_else(|| vec![default; length]);
+            match values.len() == length && values.iter().all(|&value| (default..1 << 32).contains(&value)) {
+                true => Ok(values),
+                false => Err(NodeInvalid.because(format!("`{name}` does not fit `kernel_shape`"))),
+            }
+        };
+        let mut windows = Windows {
+            strides: list("strides", 1, axes)?,
+            dilations: list("dilations", 1, axes)?,
+            pads: list("pads", 0, 2 * axes)?,
+            extra: vec![0; axes],
+            kernel: list("kernel_shape", 1, axes)?,
+        };
+        match cx.string("auto_pad")?.as_deref() {
+            None | Some("NOTSET" | "") => {}
+            _ => windows.pads = vec![0; 2 * axes],
+        }
+        if cx.int_or("ceil_mode", 0)? != 0 {
+            let shape = cx.known_input(0).shape.unwrap_or_default();
+            for axis in 0..axes {
+                let length = shape.get(axis + 2).copied().flatten();
+                let length =
+                    length.ok_or_else(|| ShapeUnknown.because("with `ceil_mode`, the lengths of the axes must be known"))?;
+                windows.extra[axis] = windows.rounded_up(axis, length)?;
+            }
+        }
+        Ok(windows)
     }
+
+    /// The extent of a window along an axis.
+    fn reach(&self, axis: usize) -> i64 {
+        (self.kernel[axis] - 1) * self.dilations[axis] + 1
+    }
+
+    fn rounded_up(&self, axis: usize, length: i64) -> Result<i64, Reason> {
+        let padded = length + self.pads[axis] + self.pads[self.kernel.len() + axis];
+        let room = padded - self.reach(axis);
+        if room < 0 {
+            return Err(NodeInvalid.because("a window is larger than the padded input"));
+        }
+        let last = (room + self.strides[axis] - 1) / self.strides[axis] * self.strides[axis];
+        match last < length + self.pads[axis] {
+            true => Ok(last - room),
+            false => Err(BehaviourDiffers.because("with `ceil_mode`, the last window starts in the padding")),
+        }
+    }
+
+    /// The padding with what `ceil_mode` adds.
+    fn all_pads(&self) -> Vec<i64> {
+        let axes = self.kernel.len();
+        (0..2 * axes).map(|place| self.pads[place] + place.checked_sub(axes).map_or(0, |axis| self.extra[axis])).collect()
+    }
+}
+
+fn average_pool(cx: &Context) -> Result<String, Reason> {
+    let same = cx.string("auto_pad")?.filter(|pad| pad.starts_with("SAME"));
+    if same.is_some() && cx.int_or("ceil_mode", 0)? != 0 {
+        return Err(AttributeUnsupported.because("`auto_pad` with `ceil_mode` has no equivalent"));
+    }
+    let windows = Windows::of(cx)?;
     let channels = cx.known_input(0).shape.and_then(|shape| shape.get(1).copied().flatten());
     let channels = channels.ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
-    let kernel = cx.ints("kernel_shape")?.ok_or_else(|| NodeInvalid.because("the attribute `kernel_shape` is missing"))?;
-    let area = kernel.iter().try_fold(1, |area: i64, &size| area.checked_mul(size)).unwrap_or(i64::MAX);
+    let area = windows.kernel.iter().try_fold(1, |area: i64, &size| area.checked_mul(size)).unwrap_or(i64::MAX);
     let weights = channels.checked_mul(area).filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
     let weights =
         weights.ok_or_else(|| NodeInvalid.because(format!("the convolution would have more than {MOST_WEIGHTS} weights")))?;
-    let mut attributes = format!("group: int = {channels}, kernel_shape: ints = [{}]", list(&kernel));
-    for name in ["dilations", "pads", "strides"] {
-        if let Some(values) = cx.ints(name)? {
-            attributes += &format!(", {name}: ints = [{}]", list(&values));
+    let mut shared = format!("group: int = {channels}, kernel_shape: ints = [{}]", list(&windows.kernel));
+    shared += &unless_all("dilations", &windows.dilations, 1);
+    let strides = unless_all("strides", &windows.strides, 1);
+    let mut attributes = format!("{shared}{}{strides}", unless_all("pads", &windows.all_pads(), 0));
+    if let Some(pad) = same {
+        attributes = format!("{shared}{strides}, auto_pad: string = \"{pad}\"");
+    }
+    let includes_padding = cx.int_or("count_include_pad", 0)? != 0;
+    let count = match (includes_padding, windows.extra.iter().all(|&extra| extra == 0)) {
+        (true, true) => "
+             area = Constant <value = $T {$area}> ()
+             Y = Div (sum, area)"
+            .to_owned(),
+        // The padding counts, and what `ceil_mode` adds does not.
+        (true, false) => {
+            let zeros = vec![0; windows.kernel.len()];
+            let extra = [zeros.clone(), windows.extra.clone()].concat();
+            let all = [vec![0; 2], windows.pads[..zeros.len()].to_vec(), vec![0; 2], windows.pads[zeros.len()..].to_vec()].concat();
+            let pad = match cx.to {
+                ..=10 => format!("padded = Pad <pads: ints = [{}], value: float = 1.0> (elements)", list(&all)),
+                _ => format!(
+                    "all_pads = Constant <value = int64[{}] {{{}}}> () one = Constant <value = $T {{1}}> () padded = Pad (elements, all_pads, one)",
+                    all.len(),
+                    list(&all)
+                ),
+            };
+            format!(
+                "
+             shape = Shape (X)
+             elements = ConstantOfShape <value = $T[1] {{1}}> (shape)
+             {pad}
+             count = Conv <{shared}{strides}, pads: ints = [{}]> (padded, weights)
+             Y = Div (sum, count)",
+                list(&extra)
+            )
         }
-    }
-    if let Some(pad) = cx.string("auto_pad")? {
-        attributes += &format!(", auto_pad: string = \"{pad}\"");
-    }
-    let body = match cx.int_or("count_include_pad", 0)? {
-        0 => {
-            "weights = Constant <value = $T[$dims] {$ones}> ()
-             sum = Conv <$attributes> (X, weights)
+        (false, _) => "
              shape = Shape (X)
              elements = ConstantOfShape <value = $T[1] {1}> (shape)
              count = Conv <$attributes> (elements, weights)
              Y = Div (sum, count)"
-        }
-        _ => {
-            "weights = Constant <value = $T[$dims] {$ones}> ()
-             sum = Conv <$attributes> (X, weights)
-             area = Constant <value = $T {$area}> ()
-             Y = Div (sum, area)"
-        }
+            .to_owned(),
     };
-    let dims = [vec![channels, 1], kernel].concat();
+    let body = format!(
+        "weights = Constant <value = $T[$dims] {{$ones}}> ()
+             sum = Conv <$attributes> (X, weights)
+             {count}"
+    );
+    let dims = [vec![channels, 1], windows.kernel].concat();
     Ok(fill(
-        body,
+        &body,
         &[
-            ("T", &super::type_of(cx, 0)?),
+            ("T", &type_of(cx, 0)?),
             ("dims", &list(&dims)),
             ("ones", &list(vec![1; weights as usize])),
             ("attributes", &attributes),
             ("area", &area.to_string()),
         ],
     ))
+}
+
+/// An attribute, unless all of its values are the default.
+fn unless_all(name: &str, values: &[i64], default: i64) -> String {
+    match values.iter().all(|&value| value == default) {
+        true => String::new(),
+        false => format!(", {name}: ints = [{}]", list(values)),
+    }
+}
+
+/// The maximum of the slices that begin at each element of the window, then every so many elements as the stride says.
+fn max_pool(cx: &Context) -> Result<String, Reason> {
+    if cx.has_output(1) {
+        return Err(OutputUnsupported.because("the indices have no equivalent"));
+    }
+    if let Some(pad) = cx.string("auto_pad")?.filter(|pad| pad.starts_with("SAME")) {
+        return Err(AttributeUnsupported.because(format!("`auto_pad` = '{pad}' has no equivalent with dilations or `ceil_mode`")));
+    }
+    let windows = Windows::of(cx)?;
+    let axes = windows.kernel.len();
+    let pads = windows.all_pads();
+    let attributes = format!("kernel_shape: ints = [$kernel]{}", unless_all("strides", &windows.strides, 1));
+    if windows.dilations.iter().all(|&dilation| dilation == 1) {
+        if (0..2 * axes).any(|place| pads[place] >= windows.kernel[place % axes]) {
+            return Err(AttributeUnsupported.because("the padding that replaces `ceil_mode` is as large as the window"));
+        }
+        let attributes = attributes.replace("$kernel", &list(&windows.kernel));
+        return Ok(format!("Y = MaxPool <{attributes}{}> (X)", unless_all("pads", &pads, 0)));
+    }
+    let mut body = match pads.iter().all(|&pad| pad == 0) {
+        true => "axis_0 = Identity (X)\n".to_owned(),
+        false => {
+            let all = [vec![0; 2], pads[..axes].to_vec(), vec![0; 2], pads[axes..].to_vec()].concat();
+            format!("axis_0 = Pad <pads: ints = [{}], value: float = -inf> (X)\n", list(&all))
+        }
+    };
+    for axis in 0..axes {
+        if windows.kernel[axis] > MOST_SLICES {
+            return Err(TooLarge.because(format!("a window has more than {MOST_SLICES} elements along an axis")));
+        }
+        let reach = windows.reach(axis);
+        let mut slices = Vec::new();
+        for place in 0..windows.kernel[axis] {
+            let start = place * windows.dilations[axis];
+            let end = if start + 1 == reach { i64::MAX } else { start + 1 - reach };
+            slices.push(format!("slice_{axis}_{place}"));
+            body += &format!(
+                "slice_{axis}_{place} = Slice <axes: ints = [{}], starts: ints = [{start}], ends: ints = [{end}]> (axis_{axis})\n",
+                axis + 2
+            );
+        }
+        body += &format!("axis_{} = Max ({})\n", axis + 1, slices.join(", "));
+    }
+    let attributes = attributes.replace("$kernel", &list(vec![1; axes]));
+    Ok(match windows.strides.iter().all(|&stride| stride == 1) {
+        true => format!("{body} Y = Identity (axis_{axes})"),
+        false => format!("{body} Y = MaxPool <{attributes}> (axis_{axes})"),
+    })
 }

@@ -155,7 +155,26 @@ fn splits() {
             "(float[N] x) => (float a, float b)",
             "a, b = Split <num_outputs = 2> (x)",
             12,
-            "no: the length of the split axis must be known: before opset 13 the parts are constant",
+            "a_dims = Shape (x)
+             a_axis = Constant <value: tensor = int64[1] {0}> ()
+             a_others = Constant <value: tensor = int64[1] {1}> ()
+             a_parts = Constant <value: tensor = int64[1] {2}> ()
+             a_length = Gather (a_dims, a_axis)
+             a_rounded_up = Add (a_length, a_others)
+             a_part = Div (a_rounded_up, a_parts)
+             a_before_last = Mul (a_part, a_others)
+             a_last = Sub (a_length, a_before_last)
+             a_split = Concat <axis: int = 0> (a_part, a_last)
+             a_axes = Constant <value: tensor = int64[1] {0}> ()
+             a_end_0 = Constant <value: tensor = int64[1] {0}> ()
+             a_index_0 = Constant <value: tensor = int64[1] {0}> ()
+             a_length_0 = Gather <axis: int = 0> (a_split, a_index_0)
+             a_end_1 = Add (a_end_0, a_length_0)
+             a = Slice (x, a_end_0, a_end_1, a_axes)
+             a_index_1 = Constant <value: tensor = int64[1] {1}> ()
+             a_length_1 = Gather <axis: int = 0> (a_split, a_index_1)
+             a_end_2 = Add (a_end_1, a_length_1)
+             b = Slice (x, a_end_1, a_end_2, a_axes)",
         ),
         case(
             18,

@@ -314,7 +314,12 @@ fn pooling_and_gates() {
             "(float[1,1,6] x) => (float[1,1,6] y)",
             "y = AveragePool <kernel_shape = [2], dilations = [2], ceil_mode = 1> (x)",
             18,
-            "no: AveragePool of opset 19 has no equivalent in opset 18, and cannot be expanded: convolutions have no `ceil_mode`",
+            "y_weights = Constant <value: tensor = float[1, 1, 2] {1, 1}> ()
+             y_sum = Conv <group: int = 1, kernel_shape: ints = [2], dilations: ints = [2]> (x, y_weights)
+             y_shape = Shape (x)
+             y_elements = ConstantOfShape <value: tensor = float[1] {1}> (y_shape)
+             y_count = Conv <group: int = 1, kernel_shape: ints = [2], dilations: ints = [2]> (y_elements, y_weights)
+             y = Div (y_sum, y_count)",
         ),
         case(
             28,

@@ -14,6 +14,7 @@ mod lossless;
 mod moved;
 mod newer_forms;
 mod quantization;
+mod reach;
 mod requests;
 mod rewrites;
 mod scopes;

@@ -67,7 +67,8 @@ fn the_default_rules_are_float8_validity_and_undefined_results() {
         .iter()
         .filter(|rule| match &rule.code[..3] {
             "RC1" => rule.severity != Severity::Info,
-            "RC2" => true,
+            // Inference of all types takes too long.
+            "RC2" => rule.code != "RC211",
             _ => rule.code == "RC301",
         })
         .map(|rule| rule.code)

@@ -1,0 +1,327 @@
+//! `Resize` of known lengths to known sizes: a `Gather` along each axis for nearest neighbours, which moves elements, or a product with
+//! a matrix of weights, which computes what ONNX defines.
+//!
+//! For modes that the older version lacks, and for sizes that keep the aspect ratio.
+
+use super::super::context::Context;
+use super::super::expanded::Exactness;
+use super::super::make;
+use super::super::reason::Code::{
+    AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid, ShapeUnknown, TooLarge,
+    TypeUnsupported,
+};
+use super::super::reason::Reason;
+use super::super::settings::Expand;
+use crate::dtype::DType;
+use crate::facts::infer::{Known, Shape};
+
+/// The most weights, or indices, of an axis.
+const MOST_WEIGHTS: i64 = 1 << 20;
+
+/// An axis that is resized.
+struct Axis {
+    axis: usize,
+    length: i64,
+    size: i64,
+    scale: f32,
+}
+
+/// Replaces the node. The reasons say why that is not possible.
+pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
+    let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
+    let class = match (cx.source.settings.expand, mode.as_str()) {
+        (Expand::None, _) => return Err(ExpansionDisabled.because("expansion is disabled")),
+        (_, "nearest") => Exactness::Exact,
+        (Expand::Exact, _) => return Err(ExpansionInexact.because("interpolation by products of matrices is not bit-exact")),
+        (_, "linear" | "cubic") => Exactness::ByDefinition,
+        (_, other) => return Err(AttributeUnsupported.because(format!("unknown `mode` = '{other}'"))),
+    };
+    let mut steps = Vec::new();
+    let rank = cx.rank(0)?;
+    if class == Exactness::ByDefinition && cx.dtype(0)? != DType::Float {
+        return Err(TypeUnsupported.because("interpolation is expanded for FLOAT only"));
+    }
+    for axis in axes(cx)? {
+        if axis.size == axis.length && axis.scale == 1.0 {
+            continue;
+        }
+        if axis.length.checked_mul(axis.size).is_none_or(|weights| weights > MOST_WEIGHTS) || axis.length == 0 {
+            return Err(TooLarge.because(format!("an axis has no elements, or more than {MOST_WEIGHTS} weights")));
+        }
+        match class {
+            Exactness::Exact => steps.push(Step::Gather { axis: axis.axis, places: nearest(cx, &axis)? }),
+            Exactness::ByDefinition => steps.extend(product(rank, &axis, weights(cx, &axis, mode == "cubic")?)),
+        }
+    }
+    apply(cx, steps, class)
+}
+
+/// A node that replaces a part of the work.
+enum Step {
+    Gather {
+        axis: usize,
+        places: Vec<i64>,
+    },
+    /// The matrix is on the left.
+    Rows {
+        size: i64,
+        length: i64,
+        weights: Vec<f32>,
+    },
+    /// The matrix is on the right.
+    Columns {
+        length: i64,
+        size: i64,
+        weights: Vec<f32>,
+    },
+    /// The axes in this order.
+    Transpose(Vec<i64>),
+}
+
+/// The product along an axis: of the last two axes directly, of others as the last one.
+fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
+    let &Axis { axis, length, size, .. } = axis;
+    if axis + 2 == rank {
+        return vec![Step::Rows { size, length, weights }];
+    }
+    let width = length as usize;
+    let transposed = (0..width).flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied()).collect();
+    let columns = Step::Columns { length, size, weights: transposed };
+    if axis + 1 == rank {
+        return vec![columns];
+    }
+    let mut order: Vec<i64> = (0..rank as i64).collect();
+    order.swap(axis, rank - 1);
+    vec![Step::Transpose(order.clone()), columns, Step::Transpose(order)]
+}
+
+fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Reason> {
+    let mut known = cx.known_input(0);
+    let mut current = cx.node.input[0].clone();
+    for index in (1..cx.node.input.len()).rev() {
+        cx.take_input(index);
+    }
+    cx.node.to_mut().input.truncate(1);
+    cx.node.to_mut().attribute.clear();
+    let count = steps.len();
+    for (index, step) in steps.into_iter().enumerate() {
+        let set = |shape: &mut Option<Shape>, axis: usize, size: i64| {
+            if let Some(dim) = shape.as_mut().and_then(|shape| shape.get_mut(axis)) {
+                *dim = Some(size);
+            }
+        };
+        let last = known.rank().unwrap_or(1) - 1;
+        let (op, inputs, attributes) = match step {
+            Step::Gather { axis, places } => {
+                set(&mut known.shape, axis, places.len() as i64);
+                let places = cx.constant_int_list("places", &places);
+                ("Gather", vec![current, places], vec![make::int("axis", axis as i64)])
+            }
+            Step::Rows { size, length, weights } => {
+                set(&mut known.shape, last - 1, size);
+                let weights = cx.add_constant("weights", make::float_tensor(&[size, length], &weights));
+                ("MatMul", vec![weights, current], Vec::new())
+            }
+            Step::Columns { length, size, weights } => {
+                set(&mut known.shape, last, size);
+                let weights = cx.add_constant("weights", make::float_tensor(&[length, size], &weights));
+                ("MatMul", vec![current, weights], Vec::new())
+            }
+            Step::Transpose(order) => {
+                known.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+                ("Transpose", vec![current], vec![make::ints("perm", order)])
+            }
+        };
+        if index + 1 == count {
+            cx.node.to_mut().input = inputs;
+            cx.node.to_mut().attribute = attributes;
+            cx.rename_operator(op);
+            break;
+        }
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let known = Known { value_type: known.value_type, shape: known.shape.clone() };
+        current = cx.add_before(op, &inputs, attributes, "resized", known);
+    }
+    if count == 0 {
+        cx.rename_operator("Identity");
+    }
+    cx.record.expanded.push(("Resize", class, count.max(1)));
+    Ok(())
+}
+
+/// The axes with their lengths before and after.
+fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
+    let shape = cx.known_input(0).shape.unwrap_or_default();
+    let chosen = match cx.ints("axes")? {
+        Some(axes) => cx.axes_from_front(axes)?,
+        None => (0..shape.len() as i64).collect(),
+    };
+    let length = |axis: i64| -> Result<(usize, Option<i64>), Reason> {
+        let place = usize::try_from(axis).ok().filter(|&place| place < shape.len());
+        let place = place.ok_or_else(|| NodeInvalid.because("`axes` are out of range"))?;
+        Ok((place, shape[place]))
+    };
+    let unknown = || ShapeUnknown.because("the length of a resized axis is unknown");
+    let has = |index: usize| cx.input(index).is_some() && cx.known_input(index).static_shape() != Some(vec![0]);
+    let mut axes = Vec::new();
+    if has(3) {
+        let sizes = cx.read_ints(3)?;
+        if sizes.len() != chosen.len() {
+            return Err(NodeInvalid.because("`sizes` and `axes` do not match"));
+        }
+        let mut ratios = Vec::new();
+        for (&axis, &size) in chosen.iter().zip(&sizes) {
+            let (axis, length) = length(axis)?;
+            let length = length.filter(|&length| length > 0).ok_or_else(unknown)?;
+            ratios.push(size as f32 / length as f32);
+            axes.push(Axis { axis, length, size, scale: size as f32 / length as f32 });
+        }
+        let policy = cx.string("keep_aspect_ratio_policy")?;
+        let common = match policy.as_deref() {
+            None | Some("stretch") => None,
+            Some("not_larger") => ratios.into_iter().reduce(f32::min),
+            Some("not_smaller") => ratios.into_iter().reduce(f32::max),
+            Some(other) => return Err(AttributeUnsupported.because(format!("unknown `keep_aspect_ratio_policy` = '{other}'"))),
+        };
+        if let Some(scale) = common {
+            for axis in &mut axes {
+                axis.scale = scale;
+                axis.size = (f64::from(scale) * axis.length as f64 + 0.5).floor() as i64;
+            }
+        }
+    } else {
+        let scales = cx.read_floats(2)?;
+        if scales.len() != chosen.len() {
+            return Err(NodeInvalid.because("`scales` and `axes` do not match"));
+        }
+        for (&axis, &scale) in chosen.iter().zip(&scales) {
+            let (axis, length) = length(axis)?;
+            if scale == 1.0 {
+                continue;
+            }
+            let length = length.ok_or_else(unknown)?;
+            let size = (scale * length as f32).floor();
+            if f64::from(size) != (f64::from(scale) * length as f64).floor() {
+                return Err(BehaviourDiffers.because("the size of the result depends on how a runtime rounds"));
+            }
+            axes.push(Axis { axis, length, size: size as i64, scale });
+        }
+    }
+    Ok(axes)
+}
+
+/// The position in the input of an element of the output, in single and in double precision.
+fn position(cx: &Context, axis: &Axis, place: i64) -> Result<(f32, f64), Reason> {
+    let mode = cx.string("coordinate_transformation_mode")?;
+    let (length, size) = (axis.length as f64, axis.size as f64);
+    // With sizes, the scale is their ratio, which single precision rounds.
+    let scale = f64::from(axis.scale);
+    let at = place as f64;
+    let exact = match mode.as_deref().unwrap_or("half_pixel") {
+        "asymmetric" => at / scale,
+        "half_pixel" => (at + 0.5) / scale - 0.5,
+        "pytorch_half_pixel" => {
+            if axis.size > 1 {
+                (at + 0.5) / scale - 0.5
+            } else {
+                0.0
+            }
+        }
+        "align_corners" => {
+            if axis.size > 1 {
+                at * (length - 1.0) / (size - 1.0)
+            } else {
+                0.0
+            }
+        }
+        "half_pixel_symmetric" => length / 2.0 * (1.0 - size / (scale * length)) + (at + 0.5) / scale - 0.5,
+        "tf_half_pixel_for_nn" => (at + 0.5) / scale,
+        other => {
+            return Err(AttributeUnsupported.because(format!("`coordinate_transformation_mode` = '{other}' has no equivalent")));
+        }
+    };
+    let at = place as f32;
+    let (length, size, scale) = (axis.length as f32, axis.size as f32, axis.scale);
+    let rounded = match mode.as_deref().unwrap_or("half_pixel") {
+        "asymmetric" => at / scale,
+        "half_pixel" => (at + 0.5) / scale - 0.5,
+        "pytorch_half_pixel" => {
+            if axis.size > 1 {
+                (at + 0.5) / scale - 0.5
+            } else {
+                0.0
+            }
+        }
+        "align_corners" => {
+            if axis.size > 1 {
+                at * (length - 1.0) / (size - 1.0)
+            } else {
+                0.0
+            }
+        }
+        "half_pixel_symmetric" => length / 2.0 * (1.0 - size / (scale * length)) + (at + 0.5) / scale - 0.5,
+        _ => (at + 0.5) / scale,
+    };
+    Ok((rounded, exact))
+}
+
+/// The index of the nearest element for each element of the output. It must not depend on the precision of the computation.
+fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
+    let mode = cx.string("nearest_mode")?;
+    let round = |position: f64| -> Result<i64, Reason> {
+        Ok(match mode.as_deref().unwrap_or("round_prefer_floor") {
+            "round_prefer_floor" => (position - 0.5).ceil(),
+            "round_prefer_ceil" => (position + 0.5).floor(),
+            "floor" => position.floor(),
+            "ceil" => position.ceil(),
+            other => return Err(AttributeUnsupported.because(format!("unknown `nearest_mode` = '{other}'"))),
+        } as i64)
+    };
+    let index = |place: i64| {
+        let (rounded, exact) = position(cx, axis, place)?;
+        let (first, second) = (round(f64::from(rounded))?, round(exact)?);
+        match first == second {
+            true => Ok(first.clamp(0, axis.length - 1)),
+            false => Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds")),
+        }
+    };
+    (0..axis.size).map(index).collect()
+}
+
+/// A row of weights for each element of the output; elements outside have the value at the border.
+fn weights(cx: &Context, axis: &Axis, is_cubic: bool) -> Result<Vec<f32>, Reason> {
+    let excludes = cx.int_or("exclude_outside", 0)? != 0;
+    let sharpness = f64::from(cx.float("cubic_coeff_a")?.unwrap_or(-0.75));
+    // A smooth filter is as wide as the elements that become one.
+    let stretch = if cx.int_or("antialias", 0)? != 0 { f64::from(axis.scale).min(1.0) } else { 1.0 };
+    let reach = if is_cubic { 2.0 } else { 1.0 } / stretch;
+    let filter = |distance: f64| if is_cubic { cubic(distance.abs(), sharpness) } else { (1.0 - distance.abs()).max(0.0) };
+    let mut all = Vec::with_capacity((axis.length * axis.size) as usize);
+    for place in 0..axis.size {
+        let (_, position) = position(cx, axis, place)?;
+        let mut row = vec![0.0; axis.length as usize];
+        let mut sum = 0.0;
+        for index in (position - reach).floor() as i64..=(position + reach).ceil() as i64 {
+            let weight = filter((index as f64 - position) * stretch);
+            if excludes && !(0..axis.length).contains(&index) {
+                continue;
+            }
+            row[index.clamp(0, axis.length - 1) as usize] += weight;
+            sum += weight;
+        }
+        if sum == 0.0 {
+            return Err(BehaviourDiffers.because("an element of the result has no weights"));
+        }
+        all.extend(row.into_iter().map(|weight| (weight / sum) as f32));
+    }
+    Ok(all)
+}
+
+/// Keys's cubic convolution.
+fn cubic(distance: f64, a: f64) -> f64 {
+    match distance {
+        ..=1.0 => ((a + 2.0) * distance - (a + 3.0)) * distance * distance + 1.0,
+        ..2.0 => ((a * distance - 5.0 * a) * distance + 8.0 * a) * distance - 4.0 * a,
+        _ => 0.0,
+    }
+}

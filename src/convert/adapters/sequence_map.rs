@@ -1,0 +1,81 @@
+//! `SequenceMap` (version 17) as a `Loop` over the elements, whose state is the sequence of results.
+
+use super::super::adapter::Action::Run;
+use super::super::adapter::{Adapter, adapter};
+use super::super::context::Context;
+use super::super::expanded::Exactness;
+use super::super::make;
+use super::super::reason::Code::{ExpansionDisabled, NodeInvalid, TypeUnknown};
+use super::super::reason::Reason;
+use super::super::settings::Expand;
+use crate::dtype::DType;
+use crate::facts::ValueType;
+use crate::facts::infer::Known;
+use crate::wire::raw;
+use crate::wire::schema::{GraphProto, ValueInfoProto};
+
+pub(super) const ADAPTERS: &[Adapter] = &[adapter(&["SequenceMap"], 17).down(&[Run(map_becomes_a_loop)])];
+
+/// The body of the loop takes the elements at an index, computes what the body of the map does, and appends the results.
+fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
+    if cx.source.settings.expand == Expand::None {
+        return Err(ExpansionDisabled.because("SequenceMap is new in opset 17, and expansion is disabled"));
+    }
+    let mut body = cx
+        .attribute("body")?
+        .and_then(|attribute| attribute.g.clone())
+        .ok_or_else(|| NodeInvalid.because("the attribute `body` is missing"))?;
+    let inputs = cx.node.input.clone();
+    if body.input.len() != inputs.len() || body.output.len() != cx.node.output.len() || inputs.iter().any(String::is_empty) {
+        return Err(NodeInvalid.because("the inputs and outputs of the body do not match those of the node"));
+    }
+    let [iteration, go, goes_on] = ["index", "go", "goes_on"].map(|name| cx.fresh(name));
+    let mut nodes = Vec::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let element = body.input[index].name().to_owned();
+        nodes.push(match cx.input_type(index) {
+            Some(ValueType::Sequence(_)) => make::node("SequenceAt", &element, &[input, &iteration], Vec::new()),
+            Some(_) => make::node("Identity", &element, &[input], Vec::new()),
+            None => return Err(TypeUnknown.because(format!("the type of {} is unknown", cx.describe(index)))),
+        });
+    }
+    nodes.append(&mut body.node);
+    let (mut initial, mut states) = (Vec::new(), Vec::new());
+    for index in 0..cx.node.output.len() {
+        let Some(ValueType::Sequence(dtype)) = cx.output_type(index) else {
+            return Err(TypeUnknown.because(format!("the type of output '{}' is unknown", cx.node.output[index])));
+        };
+        let known = Known { value_type: Some(ValueType::Sequence(dtype)), shape: None };
+        let empty = cx.add_before("SequenceEmpty", &[], vec![make::int("dtype", dtype.number().into())], "empty", known);
+        let (before, after) = (cx.fresh("so_far"), cx.fresh("longer"));
+        nodes.push(make::node("SequenceInsert", &after, &[&before, body.output[index].name()], Vec::new()));
+        initial.push(empty);
+        states.push((before, after));
+    }
+    nodes.push(make::node("Identity", &goes_on, &[&go], Vec::new()));
+    let known = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(Vec::new()) };
+    let length = cx.add_before("SequenceLength", &[&inputs[0]], Vec::new(), "length", known);
+    let names = |first: Vec<&String>, rest: Vec<&String>| first.into_iter().chain(rest).map(|name| named(name)).collect();
+    let graph = GraphProto::from(raw::GraphProto {
+        name: Some(cx.fresh("elements")),
+        input: names(vec![&iteration, &go], states.iter().map(|(before, _)| before).collect()),
+        output: names(vec![&goes_on], states.iter().map(|(_, after)| after).collect()),
+        node: nodes,
+        initializer: std::mem::take(&mut body.initializer),
+        sparse_initializer: std::mem::take(&mut body.sparse_initializer),
+        value_info: std::mem::take(&mut body.value_info),
+        ..Default::default()
+    });
+    cx.remove_attribute("body");
+    cx.set_attribute(make::graph("body", graph));
+    let goes = cx.add_constant("goes", make::bool_scalar(true));
+    cx.node.to_mut().input = [length, goes].into_iter().chain(initial).collect();
+    cx.rename_operator("Loop");
+    cx.record.expanded.push(("SequenceMap", Exactness::Exact, cx.node.output.len() + 3));
+    Ok(())
+}
+
+/// A value of a subgraph; its type is inferred from the enclosing node.
+fn named(name: &str) -> ValueInfoProto {
+    ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
+}
