@@ -1,4 +1,4 @@
-"""Fleets beside plain loops and copies: ``python python/benches/fleet.py [loops] [bytes] [workers] [growth]``.
+"""Fleets beside plain loops and copies: ``python python/benches/fleet.py [loops] [bytes] [s3] [workers] [growth]``.
 
 Run it with the wheel, onnx, moto and ray installed, on an idle machine. Each part is measured side by side in one run.
 """
@@ -198,6 +198,40 @@ def bytes_() -> None:
         print(f"inspect: {read} of {LARGE * LARGE_BYTES} bytes are read, in {reading:.2f} s")
 
 
+def transfers(zoo: str, out: str, folder: Path) -> None:
+    """Download each object to a file, and upload the file, one after the other."""
+    source, target = storage.locate(zoo)[0], storage.locate(out)[0]
+    for name in list(objects(zoo)):
+        with (folder / "copy").open("wb") as file:
+            for part in obstore.get(source, name).stream(min_chunk_size=storage.PART):
+                file.write(part)
+        obstore.put(target, name, folder / "copy", chunk_size=storage.PART)
+
+
+def s3_bytes() -> None:
+    """Print GB a second of large models in S3."""
+    with s3() as bucket, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        large_models(folder / "zoo")
+        zoo = bucket()
+        for path in (folder / "zoo").iterdir():
+            obstore.put(storage.locate(zoo)[0], path.name, path)
+        shutil.rmtree(folder / "zoo")
+        table("20 models of 200 MiB in S3", "GB/s")
+        ways: dict[str, Callable[[str], object]] = {
+            "download and upload, one after the other": lambda out: transfers(zoo, out, folder),
+            "fleet, 1 worker": lambda out: run(zoo, out, fleet.convert(17), "local", 1),
+            "fleet, 2 workers": lambda out: run(zoo, out, fleet.convert(17), "local", 2),
+        }
+        times: dict[str, list[float]] = {way: [] for way in ways}
+        for way in [*ways, *ways]:
+            out = bucket()
+            times[way].append(seconds(lambda work=ways[way], out=out: work(out)))  # type: ignore[misc]
+            obstore.delete(storage.locate(out)[0], list(objects(out)))
+        for way, took in times.items():
+            print(f"| {way} | {LARGE * LARGE_BYTES / 1e9 / statistics.median(took):.2f} |", flush=True)
+
+
 ENGINE = """
 import json, sys, time
 from pathlib import Path
@@ -274,7 +308,7 @@ def growth() -> None:
 def main() -> None:
     """Measure the parts that are named, or all."""
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
-    parts = {"loops": loops, "bytes": bytes_, "workers": workers, "growth": growth}
+    parts = {"loops": loops, "bytes": bytes_, "s3": s3_bytes, "workers": workers, "growth": growth}
     for name in sys.argv[1:] or parts:
         parts[name]()
 
