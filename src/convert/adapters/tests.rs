@@ -7,7 +7,7 @@ use super::*;
 use crate::facts;
 
 /// The versions of ai.onnx operators that only change types. A new version of an operator changes this number: read its text first.
-const TYPES_ONLY: usize = 229;
+const TYPES_ONLY: usize = 228;
 
 #[test]
 fn every_version_step_has_exactly_one_hop() {
