@@ -71,7 +71,7 @@ def convert_model(path):
 def outcome_of(case, convert, target):
     with scratch_folder() as folder:
         output = folder / "model.onnx"
-        outcome, _ = convert(case.path, target, output)
+        outcome, _, case.classes = convert(case.path, target, output)
         outcome, _ = (outcome, None) if outcome else case.judge(output)
         return "converted" if outcome in ("same", "unrun") else outcome
 
@@ -99,8 +99,8 @@ def with_peer(tool):
         answer = peer(tool).ask(str(path), target, str(output))
         if answer == "crash":
             peer.cache_clear()
-            return "crash", None
-        return ("refused", answer) if answer else (None, None)
+            return "crash", None, set()
+        return ("refused", answer, set()) if answer else (None, None, set())
 
     return convert
 

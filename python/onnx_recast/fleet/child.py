@@ -76,9 +76,10 @@ class Child:
         if self._process is None:
             self._folder = tempfile.mkdtemp(prefix="recast-fleet-", dir=self._bounds.limits.scratch)
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-            command = [sys.executable, "-m", "onnx_recast.fleet.worker", str(self._bounds.memory)]
+            command = [sys.executable, "-P", "-m", "onnx_recast.fleet.worker", str(self._bounds.memory)]
+            pipe = subprocess.PIPE
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True
+                command, stdin=pipe, stdout=pipe, stderr=self._errors, start_new_session=True, env=_environment()
             )
         return self._process
 
@@ -131,6 +132,11 @@ class Child:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a worker, which imports what this process imports, and nothing else from its folder."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}  # noqa: PTH109
 
 
 _LATE = b"late"
