@@ -136,7 +136,9 @@ class Child:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a worker, which imports what this process imports, and nothing else from its folder."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}  # noqa: PTH109
+    given = os.environ.get("PYTHONPATH")
+    here = [path or os.getcwd() for path in sys.path]  # noqa: PTH109
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([given, *here] if given else here)}
 
 
 _LATE = b"late"
