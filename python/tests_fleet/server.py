@@ -14,7 +14,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from werkzeug.serving import make_server
 
 CONTROL = "/-"
-"""A path that is no bucket: GET returns the log and empties it, PUT sets the faults."""
+"""The path of the controls, outside of all buckets: GET returns the log and empties it, PUT sets the faults."""
 
 
 class Faults:

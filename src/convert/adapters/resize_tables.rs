@@ -3,6 +3,8 @@
 //!
 //! For modes that the older version lacks, and for sizes that keep the aspect ratio.
 
+use std::ops::{Add, Div, Mul, Sub};
+
 use super::super::context::Context;
 use super::super::expanded::Exactness;
 use super::super::make;
@@ -210,59 +212,28 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
     Ok(axes)
 }
 
-/// The position in the input of an element of the output, in single and in double precision.
-fn position(cx: &Context, axis: &Axis, place: i64) -> Result<(f32, f64), Reason> {
+/// The position in the input of an element of the output, in single or in double precision. Lengths are at most [`MOST_WEIGHTS`], which
+/// both represent; with sizes, the scale is their ratio, which single precision rounds.
+fn position<T>(cx: &Context, axis: &Axis, place: i64) -> Result<T, Reason>
+where
+    T: Copy + From<f32> + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>,
+{
     let mode = cx.string("coordinate_transformation_mode")?;
-    let (length, size) = (axis.length as f64, axis.size as f64);
-    // With sizes, the scale is their ratio, which single precision rounds.
-    let scale = f64::from(axis.scale);
-    let at = place as f64;
-    let exact = match mode.as_deref().unwrap_or("half_pixel") {
+    let [at, length, size] = [place, axis.length, axis.size].map(|number| T::from(number as f32));
+    let [zero, half, one, two] = [0.0, 0.5, 1.0, 2.0].map(T::from);
+    let scale = T::from(axis.scale);
+    Ok(match mode.as_deref().unwrap_or("half_pixel") {
         "asymmetric" => at / scale,
-        "half_pixel" => (at + 0.5) / scale - 0.5,
-        "pytorch_half_pixel" => {
-            if axis.size > 1 {
-                (at + 0.5) / scale - 0.5
-            } else {
-                0.0
-            }
-        }
-        "align_corners" => {
-            if axis.size > 1 {
-                at * (length - 1.0) / (size - 1.0)
-            } else {
-                0.0
-            }
-        }
-        "half_pixel_symmetric" => length / 2.0 * (1.0 - size / (scale * length)) + (at + 0.5) / scale - 0.5,
-        "tf_half_pixel_for_nn" => (at + 0.5) / scale,
+        "half_pixel" => (at + half) / scale - half,
+        "pytorch_half_pixel" | "align_corners" if axis.size <= 1 => zero,
+        "pytorch_half_pixel" => (at + half) / scale - half,
+        "align_corners" => at * (length - one) / (size - one),
+        "half_pixel_symmetric" => length / two * (one - size / (scale * length)) + (at + half) / scale - half,
+        "tf_half_pixel_for_nn" => (at + half) / scale,
         other => {
             return Err(AttributeUnsupported.because(format!("`coordinate_transformation_mode` = '{other}' has no equivalent")));
         }
-    };
-    let at = place as f32;
-    let (length, size, scale) = (axis.length as f32, axis.size as f32, axis.scale);
-    let rounded = match mode.as_deref().unwrap_or("half_pixel") {
-        "asymmetric" => at / scale,
-        "half_pixel" => (at + 0.5) / scale - 0.5,
-        "pytorch_half_pixel" => {
-            if axis.size > 1 {
-                (at + 0.5) / scale - 0.5
-            } else {
-                0.0
-            }
-        }
-        "align_corners" => {
-            if axis.size > 1 {
-                at * (length - 1.0) / (size - 1.0)
-            } else {
-                0.0
-            }
-        }
-        "half_pixel_symmetric" => length / 2.0 * (1.0 - size / (scale * length)) + (at + 0.5) / scale - 0.5,
-        _ => (at + 0.5) / scale,
-    };
-    Ok((rounded, exact))
+    })
 }
 
 /// The index of the nearest element for each element of the output. It must not depend on the precision of the computation.
@@ -278,8 +249,7 @@ fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
         } as i64)
     };
     let index = |place: i64| {
-        let (rounded, exact) = position(cx, axis, place)?;
-        let (first, second) = (round(f64::from(rounded))?, round(exact)?);
+        let (first, second) = (round(position::<f32>(cx, axis, place)?.into())?, round(position(cx, axis, place)?)?);
         match first == second {
             true => Ok(first.clamp(0, axis.length - 1)),
             false => Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds")),
@@ -298,7 +268,7 @@ fn weights(cx: &Context, axis: &Axis, is_cubic: bool) -> Result<Vec<f32>, Reason
     let filter = |distance: f64| if is_cubic { cubic(distance.abs(), sharpness) } else { (1.0 - distance.abs()).max(0.0) };
     let mut all = Vec::with_capacity((axis.length * axis.size) as usize);
     for place in 0..axis.size {
-        let (_, position) = position(cx, axis, place)?;
+        let position: f64 = position(cx, axis, place)?;
         let mut row = vec![0.0; axis.length as usize];
         let mut sum = 0.0;
         for index in (position - reach).floor() as i64..=(position + reach).ceil() as i64 {

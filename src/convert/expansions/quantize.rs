@@ -35,20 +35,22 @@ fn range_of(dtype: DType) -> Result<(i64, i64), Reason> {
 }
 
 fn quantize(cx: &Context) -> Result<String, Reason> {
-    let dtype = cx.output_dtype(0)?;
+    let integers = to_integers(cx, cx.output_dtype(0)?, 2)?;
+    Ok(format!("given = Cast <to = 1> (x) scaled = Div (given, y_scale) {integers}"))
+}
+
+/// Rounds `scaled` and adds the zero point, saturating.
+fn to_integers(cx: &Context, dtype: DType, zero_point: usize) -> Result<String, Reason> {
     let (least, greatest) = range_of(dtype)?;
-    let body = format!(
-        "given = Cast <to = 1> (x)
-         scaled = Div (given, y_scale)
-         {}
+    Ok(format!(
+        "{}
          {}
          clipped = Clip <min: float = {least}.0, max: float = {greatest}.0> (shifted)
          y = Cast <to = {}> (clipped)",
         rounded("scaled", "whole", "float", DType::Float),
-        shifted(cx, "whole", "y_zero_point", 2),
+        shifted(cx, "whole", "y_zero_point", zero_point),
         dtype.number(),
-    );
-    Ok(body)
+    ))
 }
 
 /// Adds a zero point, if the node has one, to floats.
@@ -100,8 +102,7 @@ fn matmul_integer(cx: &Context) -> Result<String, Reason> {
 }
 
 fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
-    let scales = (1, 4, 6);
-    one_number_each(cx, &[scales.0, 2, scales.1, 5, scales.2, 7])?;
+    one_number_each(cx, &[1, 2, 4, 5, 6, 7])?;
     let body = format!(
         "{} {}
          product = MatMul (centred_a, centred_b)
@@ -116,8 +117,7 @@ fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
 
 /// `number` times both scales, quantized as the output.
 fn requantized(cx: &Context, left: &str, right: &str) -> Result<String, Reason> {
-    let dtype = cx.dtype(7)?;
-    let (least, greatest) = range_of(dtype)?;
+    let integers = to_integers(cx, cx.dtype(7)?, 7)?;
     if cx.dtype(1)? != DType::Float {
         return Err(TypeUnsupported.because("scales that are not FLOAT are not supported before opset 21"));
     }
@@ -125,13 +125,7 @@ fn requantized(cx: &Context, left: &str, right: &str) -> Result<String, Reason> 
         "both_scales = Mul ({left}, {right})
          scale = Div (both_scales, y_scale)
          scaled = Mul (number, scale)
-         {}
-         {}
-         clipped = Clip <min: float = {least}.0, max: float = {greatest}.0> (shifted)
-         y = Cast <to = {}> (clipped)",
-        rounded("scaled", "whole", "float", DType::Float),
-        shifted(cx, "whole", "y_zero_point", 7),
-        dtype.number(),
+         {integers}"
     ))
 }
 

@@ -56,9 +56,9 @@ fn first_output(view: &View) -> Option<Numbers> {
         "Where" => select(view),
         "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Max" | "Min" | "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual"
         | "And" | "Or" => fold(view),
-        "Neg" => Some(each_number(view, i64::checked_neg)?),
-        "Abs" => Some(each_number(view, i64::checked_abs)?),
-        "Not" => Some(each_number(view, |value| Some(i64::from(value == 0)))?),
+        "Neg" => each_number(view, i64::checked_neg),
+        "Abs" => each_number(view, i64::checked_abs),
+        "Not" => each_number(view, |value| Some(i64::from(value == 0))),
         "ReduceProd" | "ReduceSum" | "ReduceMax" | "ReduceMin" => reduce(view),
         _ => None,
     }
