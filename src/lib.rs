@@ -44,12 +44,15 @@ compile_error!("onnx-recast reads tensors in place, which are little-endian; it 
 mod api;
 mod cast;
 mod cast_file;
+mod casts;
 mod choice;
+mod compute;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod control;
 pub mod convert;
 pub mod diff;
+mod documentation;
 mod dtype;
 mod error;
 mod external;

@@ -14,13 +14,14 @@ from onnx_recast._models import Opened
 from onnx_recast._progress import watcher
 from onnx_recast._results import (
     Change,
+    Computed,
     ConvertResult,
     Diagnostic,
     Difference,
     Expansion,
     FixResult,
-    Folded,
     FoldResult,
+    Folded,
     Inspection,
     Kept,
     Runtime,
@@ -115,7 +116,8 @@ def fold(
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
     passes : sequence of str, optional
-        Names of the passes to run; all of them by default.
+        Names of the passes to run, in order; ``"exact"`` stands for all passes that leave every output the same, bit for bit.
+        By default, casts are folded. ``recast passes`` lists the passes.
     undefined : {"skip", "fold"}
         Whether to fold casts whose results ONNX leaves undefined.
     contested : {"skip", "text", "runtime"}
@@ -175,6 +177,8 @@ def fold(
     return FoldResult(
         model=_result_model(opened, output, encoded),
         folded=tuple(map(Folded.from_dict, facts["folded"])),
+        computed=tuple(map(Computed.from_dict, facts["computed"])),
+        changes=tuple(map(Change.from_dict, facts["changes"])),
         kept=tuple(map(Kept.from_dict, facts["kept"])),
         removed=tuple(facts["removed"]),
         saved=_saved(facts),

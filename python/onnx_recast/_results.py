@@ -58,8 +58,24 @@ class Folded(_Value):
 
 
 @dataclass(frozen=True, slots=True)
+class Computed(_Value):
+    """An output of a node that is no cast, which was replaced by a constant."""
+
+    node: str
+    """Path of the node."""
+    op: str
+    """Operator."""
+    output: str
+    """Name of the output."""
+    type: str
+    """ONNX type of the constant."""
+    elements: int
+    """Number of elements."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kept(_Value):
-    """A cast that was not folded."""
+    """A cast, or another node with constant inputs, that was not folded."""
 
     node: str
     """Path of the node."""
@@ -71,7 +87,7 @@ class Kept(_Value):
 
 @dataclass(frozen=True, slots=True)
 class Change(_Value):
-    """A change, or a warning, of a conversion."""
+    """A change of a node, or a warning."""
 
     node: str
     """Path of the node."""
@@ -246,10 +262,14 @@ class FoldResult(_Value, Generic[_Model]):
     """The model: of the kind of the argument, or the path of the output."""
     folded: tuple[Folded, ...]
     """Casts that were replaced by their results."""
+    computed: tuple[Computed, ...]
+    """Other nodes that were replaced by their results, per output."""
+    changes: tuple[Change, ...]
+    """Nodes that were changed."""
     kept: tuple[Kept, ...]
-    """Casts that were not folded, with the reason."""
+    """Casts that were not folded, and other nodes with constant inputs that the passes could fold, with the reason."""
     removed: tuple[str, ...]
-    """Paths of constants that were removed because they are no longer used."""
+    """Paths of nodes that passes removed, and of constants that are no longer used."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
 

@@ -39,4 +39,5 @@ class FoldCasts(ir.passes.FunctionalPass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Return the folded model; the given one is not changed."""
         result = fold(model, undefined=self._undefined, contested=self._contested)
-        return ir.passes.PassResult(result.model, modified=bool(result.folded or result.removed))
+        modified = bool(result.folded or result.computed or result.changes or result.removed)
+        return ir.passes.PassResult(result.model, modified=modified)

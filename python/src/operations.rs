@@ -7,7 +7,7 @@ use std::str::FromStr;
 use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
-use onnx_recast::passes::{self, Event, PASSES, Pass};
+use onnx_recast::passes::{self, Event, Pass};
 use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, Runtime, UnknownName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,9 +58,8 @@ pub fn choice<T: FromStr<Err = UnknownName>>(option: &str, name: &str) -> PyResu
 }
 
 fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
-    let Some(names) = names else { return Ok(PASSES.to_vec()) };
-    let find = |name: &String| passes::named(name).map_err(|error| PyValueError::new_err(error.to_string()));
-    names.iter().map(find).collect()
+    let Some(names) = names else { return Ok(passes::DEFAULT.to_vec()) };
+    passes::selected(names.iter().map(String::as_str)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Runs passes.
@@ -92,7 +91,8 @@ impl Folding {
 }
 
 fn fold_report(report: &FoldReport) -> Value {
-    let (mut folded, mut kept, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut folded, mut computed, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kept, mut removed) = (Vec::new(), Vec::new());
     for event in report.events() {
         match event {
             Event::Folded(one) => folded.push(json!({
@@ -102,6 +102,14 @@ fn fold_report(report: &FoldReport) -> Value {
                 "to_type": one.to.name(),
                 "elements": one.elements,
             })),
+            Event::Computed(one) => computed.push(json!({
+                "node": one.node,
+                "op": one.operator,
+                "output": one.output,
+                "type": one.to.name(),
+                "elements": one.elements,
+            })),
+            Event::ChangedNode { node, operator, change } => changes.push(json!({"node": node, "op": operator, "what": change})),
             Event::Kept(one) => {
                 kept.push(json!({"node": one.node, "code": one.reason.code(), "reason": one.reason.to_string()}));
             }
@@ -110,7 +118,7 @@ fn fold_report(report: &FoldReport) -> Value {
             _ => {}
         }
     }
-    json!({"folded": folded, "kept": kept, "removed": removed})
+    json!({"folded": folded, "computed": computed, "changes": changes, "kept": kept, "removed": removed})
 }
 
 #[derive(FromPyObject)]

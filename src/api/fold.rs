@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::error::Error;
 use crate::graph::{Edit, MetadataKeys, Model};
 use crate::passes::run::run;
-use crate::passes::{Options, PASSES, Pass, Report};
+use crate::passes::{self, Options, Pass, Report};
 
 impl Model {
-    /// Replaces casts of constants by their results. The report lists the casts that were folded, and the others with the reason.
+    /// Replaces casts of constants by their results: the passes of [`passes::DEFAULT`]. The report lists the casts that were folded, and the others with the reason.
     ///
     /// ```
     /// use onnx_recast::{FoldOptions, Model};
@@ -27,10 +27,10 @@ impl Model {
     /// # Errors
     /// If a cast is invalid.
     pub fn fold(&mut self, options: &Options) -> Result<Report, Error> {
-        self.run_passes(PASSES, options)
+        self.run_passes(passes::DEFAULT, options)
     }
 
-    /// Runs passes in order: those of this crate, or of another one. See [`passes`](crate::passes).
+    /// Runs passes in order until they change nothing: those of this crate, or of another one. See [`passes`](crate::passes).
     ///
     /// # Errors
     /// If a node is invalid, or a pass plans edits that would break the model.

@@ -17,6 +17,7 @@
 mod chain;
 mod converter;
 mod decimal;
+mod exactness;
 mod half;
 mod level;
 mod number;
@@ -35,6 +36,7 @@ mod survey;
 mod table;
 
 pub use converter::Converter;
+pub use exactness::{collapses, copies, embeds};
 #[allow(unused_imports, reason = "for tests and benchmarks")]
 pub use level::Level;
 pub use pair::{Cast, Unsupported};

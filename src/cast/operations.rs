@@ -1,6 +1,7 @@
 //! What a cast does with elements.
 
 use super::converter::Converter;
+use super::exactness::copies;
 use super::level::Level;
 use super::pair::Cast;
 use super::reference::convert_element;
@@ -18,7 +19,7 @@ impl Cast {
     #[must_use]
     pub fn is_always_defined(&self) -> bool {
         match (self.from, self.to) {
-            (from, to) if from == to => to != DType::Float8E5M2 || !self.rules.saturate,
+            (from, to) if from == to => copies(from, to, self.rules.saturate),
             (DType::String, _) => false,
             (from, DType::String) => matches!(from.class(), Class::Signed | Class::Unsigned),
             (from, _) => probes(from).all(|bits| convert_element(self, bits).1 == Verdict::Defined),

@@ -19,12 +19,14 @@ use crate::{Error, FoldOptions, SavePlan, Target};
 
 /// Replace casts of constants by their results
 ///
-/// A cast is folded if its input cannot be overridden by a caller and ONNX defines every resulting value. Casts that are not folded are
+/// A cast is folded if its input is a constant that a caller cannot override, or is computed from such constants, and ONNX defines every
+/// resulting value. Other passes are run by name. Casts that are not folded are
 /// listed with the reason. The rest of the file is preserved byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
   recast fold model.onnx --dry-run --verbose
+  recast fold model.onnx --passes exact -o smaller.onnx
   recast fold models/*.onnx --out-dir folded --format json
   recast fold old-export.onnx --freeze-initializers -o folded.onnx
   recast fold - -o - < model.onnx > folded.onnx
@@ -39,8 +41,8 @@ pub struct Fold {
     pub(super) output: Output,
     #[command(flatten)]
     external_data: ExternalData,
-    /// A comma-separated list of passes to run, or `none`
-    #[arg(long, value_name = "LIST", default_value = "fold-casts", value_parser = parse_passes)]
+    /// A comma-separated list of passes and tiers (`default`, `exact`) to run, or `none`; `recast passes` lists them
+    #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
     /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents (fold)
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
@@ -130,5 +132,5 @@ fn parse_passes(list: &str) -> Result<Passes, UnknownPass> {
     if matches!(list, "" | "none") {
         return Ok(Passes(Vec::new()));
     }
-    list.split(',').map(|name| passes::named(name.trim())).collect::<Result<Vec<Pass>, _>>().map(Passes)
+    passes::selected(list.split(',').map(str::trim)).map(Passes)
 }

@@ -18,6 +18,7 @@ mod open_results;
 mod opset;
 mod options;
 mod output;
+mod passes;
 mod paths;
 mod prepare;
 mod progress;
@@ -62,6 +63,7 @@ enum Command {
     Fold(fold::Fold),
     Lint(Box<lint::Lint>),
     Explain(explain::Explain),
+    Passes(passes::ListPasses),
     Targets(targets::ListTargets),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
@@ -78,6 +80,7 @@ impl Command {
             Command::Convert(convert) => OnError::of_models(convert.format, convert.output.is_stdout()),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
+            Command::Passes(passes) if passes.format == Format::Json => OnError::Document,
             Command::Targets(targets) if targets.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
             Command::Lint(lint) => lint.on_error(),
@@ -110,6 +113,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Fold(fold) => fold.run(messages),
         Command::Lint(lint) => lint.run(messages),
         Command::Explain(explain) => explain.run(messages),
+        Command::Passes(passes) => passes.run(messages),
         Command::Targets(targets) => targets.run(messages),
         Command::Convert(convert) => convert.run(messages),
         Command::Inspect(inspect) => inspect.run(messages),

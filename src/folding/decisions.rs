@@ -1,20 +1,21 @@
-//! The decision for each cast.
+//! The decision for each cast, and for each node that is exact by nature.
 
 use std::cell::OnceCell;
 
+use super::known::{Computed, Derived, Known};
+use super::leading::leading_to_casts;
 use super::reason::Reason;
 use super::storage::{Chain, Place, Storage};
 use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::control::Unit;
 use crate::dtype::DType;
-use crate::error::{Classified, Invalid};
+use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET, ValueType};
 use crate::graph::{CastNode, Model, NodeId, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::ir_version::OWN_INITIALIZERS;
-use crate::tensor::{Allowance, BadTensor, Content, Failure, Tensor};
-use crate::wire::BadLocation;
+use crate::tensor::{Allowance, Content, Failure};
 
 /// Which results may be folded in addition to those that ONNX defines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,9 +28,19 @@ pub struct Options {
     pub max_growth: Option<u64>,
 }
 
-/// Decides for every `Cast` and `CastLike` of a model whether it folds.
+/// Which nodes fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Casts of constants, and of what is computed from constants.
+    Casts,
+    /// Every node that is exact by nature, too, unless that makes the model larger.
+    All,
+}
+
+/// Decides for every `Cast` and `CastLike` of a model, and for the other nodes of the extent, whether it folds.
 #[must_use]
-pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
+pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Decisions<'m> {
+    let leading = if extent == Extent::Casts { leading_to_casts(model) } else { HashSet::default() };
     let mut decisions = Decisions {
         model,
         options,
@@ -41,15 +52,23 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options) -> Decisions<'m> {
         results: Vec::new(),
         allowance: Allowance::default(),
         storage: Storage::default(),
+        computed: Computed::default(),
         inferred: OnceCell::new(),
     };
     let counter = model.control().counter(Unit::Nodes, model.topological_order().len() as u64);
     for nodes in model.topological_order().chunks(BATCH) {
-        for &node in nodes.iter().filter(|&&node| model.is_cast(node)) {
+        for &node in nodes {
+            let is_cast = model.is_cast(node);
+            if !is_cast && extent == Extent::Casts && !leading.contains(&node) {
+                continue;
+            }
             if decisions.stop_if_cancelled() {
                 return decisions;
             }
-            decisions.visit(node);
+            match is_cast {
+                true => decisions.visit(node),
+                false => decisions.visit_other(node, extent),
+            }
         }
         counter.add(nodes.len() as u64);
     }
@@ -86,57 +105,61 @@ pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cas
     }
 }
 
-/// A cast that folds.
+/// An output of a node that folds.
 #[derive(Debug)]
 pub struct Fold {
-    /// The cast.
+    /// The node.
     pub node: NodeId,
-    /// The type that is cast.
-    pub from: DType,
+    /// The type that is cast; `None` if the node is no cast.
+    pub from: Option<DType>,
     /// The result.
     pub content: Content,
-    /// The constant at the start of the chain of casts.
-    constant: ValueId,
+    /// The output; `None` if it has no name.
+    pub output: Option<ValueId>,
+    /// The constant at the start of the chain.
+    pub(super) constant: ValueId,
     pub(super) place: Place,
 }
 
-/// The result of one more cast of a constant or of a chain.
+/// The result of one more node of a chain.
 #[derive(Debug)]
-struct CastResult {
-    outcome: Result<(Content, Summary), Failure>,
+pub(super) struct ChainResult {
+    pub outcome: Result<(Content, Summary), Failure>,
     /// Whether the model will store it.
-    is_stored: bool,
+    pub is_stored: bool,
 }
 
 /// The properties of a cast that determine its result.
 type Step = (DType, bool, RoundMode, u32);
 
-/// Which casts of a model fold, and why the others do not fold.
+/// Which nodes of a model fold, and why the others do not fold.
 #[derive(Debug)]
 pub struct Decisions<'m> {
     pub(super) model: &'m Model,
-    options: &'m Options,
+    pub(super) options: &'m Options,
     /// In topological order.
     pub(super) folds: Vec<Fold>,
     /// In document order.
-    kept: Vec<(NodeId, Reason)>,
+    pub(super) kept: Vec<(NodeId, Reason)>,
     /// The first invalid cast.
     invalid: Option<Invalid>,
-    /// By the value that the cast produces.
+    /// By the value that the node produces.
     pub(super) by_output: HashMap<ValueId, usize>,
     /// By the chain without its last cast, and that cast: equal casts are computed once.
-    chains: HashMap<(Result<Chain, ValueId>, Step), Chain>,
+    chains: HashMap<(Derived, Step), Chain>,
     /// By chain.
-    results: Vec<CastResult>,
-    allowance: Allowance<ValueId>,
+    pub(super) results: Vec<ChainResult>,
+    pub(super) allowance: Allowance<ValueId>,
     pub(super) storage: Storage,
+    /// What nodes other than casts compute from constants.
+    pub(super) computed: Computed,
     /// The inferred types; inferred when the first one is needed.
     inferred: OnceCell<Inferred>,
 }
 
-/// Why a cast is kept.
+/// Why a node is kept.
 #[derive(Debug)]
-enum Skip {
+pub(super) enum Skip {
     Because(Reason),
     /// The model is invalid, at the cast.
     Invalid(Box<Invalid>),
@@ -149,13 +172,13 @@ impl<R: Into<Reason>> From<R> for Skip {
 }
 
 impl Decisions<'_> {
-    /// The casts that fold, in topological order.
+    /// The outputs of nodes that fold, in topological order.
     #[must_use]
     pub fn folds(&self) -> &[Fold] {
         &self.folds
     }
 
-    /// The casts that do not fold, in document order.
+    /// The casts that do not fold, and the other nodes with known inputs that do not, in document order.
     #[must_use]
     pub fn kept(&self) -> &[(NodeId, Reason)] {
         &self.kept
@@ -191,17 +214,18 @@ impl Decisions<'_> {
             UnclearCast::Invalid(what) => Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what))),
             UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
         })?;
-        let ambiguous = |&value: &ValueId| self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed);
-        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(ambiguous) {
+        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(|&value| self.is_ambiguous(value)) {
             return Err(Reason::ShadowedName { name: self.model.name(value).to_owned() }.into());
         }
-        let (source, before, constant) = self.source(node, cast.input)?; // Case 1.
+        let source = self.known(node, cast.input)?; // Case 1.
+        let (constant, from) = (source.constant, source.content.dtype());
         let to = self.resulting_type(&cast)?;
-        let (kernel, step) = self.kernel(node, &cast, source.dtype(), to)?; // Case 2.
+        let (kernel, step) = self.kernel(node, &cast, from, to)?; // Case 2.
         self.check_holder(node.scope, to)?;
-        let chain = self.compute(constant, &source, kernel, (before, step))?;
+        let chain = self.cast(&source, kernel, step)?;
         let (content, summary) = self.results[chain].outcome.clone()?;
-        let fold = Fold { node, from: source.dtype(), content, constant, place: (chain, self.shared_in(constant, node)) };
+        let place = (chain, self.shared_in(constant, node));
+        let fold = Fold { node, from: Some(from), content, output: cast.output, constant, place };
         if let (Some(first), false) = (summary.undefined.first, self.options.fold_undefined) {
             let Tally { count, why, .. } = summary.undefined;
             return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
@@ -210,69 +234,61 @@ impl Decisions<'_> {
             let Tally { count, why, .. } = summary.contested;
             return Err(Reason::ContestedValue { count, first, why }.into());
         }
-        let change = self.change(&cast, &fold); // Case 4.
-        let growth = change.growth;
-        if let Some(limit) = self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
-            return Err(Reason::GrowthLimit { growth, limit }.into());
-        }
+        let like = match cast.to {
+            TypeSource::Like(like) => Some(like),
+            TypeSource::Attribute(_) => None,
+        };
+        let inputs = [Some(cast.input), like].into_iter().flatten();
+        let change = self.change(inputs, std::slice::from_ref(&fold)); // Case 4.
+        self.check_growth(change.growth)?;
         if change.stores && self.results[chain].is_stored {
             self.take_allowance(constant, fold.content.bytes())?;
         }
         self.results[chain].is_stored |= change.stores;
         self.commit(change);
-        if let Some(output) = cast.output {
-            self.by_output.insert(output, self.folds.len());
-        }
-        self.folds.push(fold);
+        self.add(fold);
         Ok(())
     }
 
+    /// Whether runtimes may take a value for another one of the same name.
+    pub(super) fn is_ambiguous(&self, value: ValueId) -> bool {
+        self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed)
+    }
+
+    /// Checks the growth of the model against the limit of the options.
+    pub(super) fn check_growth(&self, growth: i64) -> Result<(), Skip> {
+        match self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
+            Some(limit) => Err(Reason::GrowthLimit { growth, limit }.into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn add(&mut self, fold: Fold) {
+        if let Some(output) = fold.output {
+            self.by_output.insert(output, self.folds.len());
+        }
+        self.folds.push(fold);
+    }
+
     /// Computes the result of a cast, unless it is already known, and returns its chain.
-    fn compute(
-        &mut self,
-        constant: ValueId,
-        source: &Content,
-        kernel: Cast,
-        key: (Result<Chain, ValueId>, Step),
-    ) -> Result<Chain, Skip> {
+    fn cast(&mut self, source: &Known, kernel: Cast, step: Step) -> Result<Chain, Skip> {
+        let key = (source.derived, step);
         if let Some(&chain) = self.chains.get(&key) {
             return Ok(chain);
         }
-        self.take_allowance(constant, source.bytes())?;
+        self.take_allowance(source.constant, source.content.bytes())?;
         let chain = self.results.len();
-        self.results.push(CastResult { outcome: source.cast(kernel), is_stored: false });
+        self.results.push(ChainResult { outcome: source.content.cast(kernel), is_stored: false });
         self.chains.insert(key, chain);
         Ok(chain)
     }
 
     /// Counts one more tensor that is computed from a constant.
-    fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
+    pub(super) fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
         if self.allowance.take(constant, bytes) {
             return Ok(());
         }
         Err(Reason::CastLimit { constant: self.model.name(constant).to_owned() }.into())
-    }
-
-    /// The values of a constant or of a folded cast, its chain, and the constant at the start of the chain.
-    fn source(&self, node: NodeId, value: ValueId) -> Result<(Content, Result<Chain, ValueId>, ValueId), Skip> {
-        if let Some(&fold) = self.by_output.get(&value) {
-            let Fold { content, constant, place: (chain, _), .. } = &self.folds[fold];
-            return Ok((content.clone(), Ok(*chain), *constant));
-        }
-        let constant = self.model.constant(value)?;
-        let malformed = |error: BadTensor| match error {
-            // Only the user can provide the folder, and only for all casts at once.
-            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(Box::new(error))),
-            _ => {
-                let name = self.model.name(value);
-                let place = self.model.node_place(node).about_value(name);
-                let invalid = Invalid::at(place, format!("input '{name}': {error}"));
-                Skip::Invalid(Box::new(Invalid { kind: error.kind(), ..invalid }.because(error)))
-            }
-        };
-        let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
-        let content = tensor.load(self.model.data()).map_err(malformed)?;
-        Ok((content.with_cancel(&self.model.control().cancel), Err(value), value))
     }
 
     fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {
@@ -282,8 +298,13 @@ impl Decisions<'_> {
         };
         let folded = self.by_output.get(&like).map(|&fold| self.folds[fold].content.dtype());
         let known = folded.or_else(|| self.model.element_type(like));
-        let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(like).dtype();
-        known.or_else(inferred).ok_or_else(|| Reason::TypeUnknown { like: self.model.name(like).to_owned() }.into())
+        known
+            .or_else(|| self.inferred().of(like).dtype())
+            .ok_or_else(|| Reason::TypeUnknown { like: self.model.name(like).to_owned() }.into())
+    }
+
+    pub(super) fn inferred(&self) -> &Inferred {
+        self.inferred.get_or_init(|| infer(self.model))
     }
 
     fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {
@@ -293,14 +314,26 @@ impl Decisions<'_> {
         Ok((kernel, (to, rules.saturate, rules.round_mode, opset)))
     }
 
-    /// Before opset 9, `Constant` supports floating-point types only.
-    fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
-        let old = self.model.opset(scope, "").is_some_and(|opset| opset < 9);
-        let float = matches!(to, DType::Float16 | DType::Float | DType::Double);
-        if old && !float && self.becomes_node(scope) {
+    pub(super) fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
+        if self.becomes_node(scope) && !self.is_constant_of(scope, to) {
             return Err(Reason::ConstantTypeUnsupported { to }.into());
         }
         Ok(())
+    }
+
+    /// Whether `Constant` supports a type: before opset 9, floating-point types only.
+    fn is_constant_of(&self, scope: ScopeId, dtype: DType) -> bool {
+        let old = self.model.opset(scope, "").is_some_and(|opset| opset < 9);
+        !old || matches!(dtype, DType::Float16 | DType::Float | DType::Double)
+    }
+
+    /// Whether a result is stored in a `Constant` node because it is an output of a subgraph without a declared type: onnx does
+    /// not infer the type of an initializer that is one.
+    pub(super) fn is_node_of_subgraph(&self, output: ValueId, dtype: DType) -> bool {
+        let scope = self.model.scope_of(output);
+        let is_subgraph = matches!(self.model.scope_kind(scope), ScopeKind::Subgraph { .. });
+        let is_declared = self.model.declared_type(output).is_some();
+        is_subgraph && !is_declared && !self.model.output_of(output).is_empty() && self.is_constant_of(scope, dtype)
     }
 
     /// Whether results in this scope are stored in `Constant` nodes. A function has no initializers. Before IR 4 an initializer

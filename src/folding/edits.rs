@@ -1,7 +1,7 @@
 //! Turns the decisions into edits.
 
 use super::decisions::Decisions;
-use crate::graph::{Edit, ValueId};
+use crate::graph::{Edit, NodeId, ValueId};
 use crate::hash::HashSet;
 use crate::tensor::Content;
 use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
@@ -15,29 +15,44 @@ impl Decisions<'_> {
         self.unneeded().into_iter().filter(is_constant).collect()
     }
 
-    /// The edits that replace the folded casts by their results and remove the constants that are no longer used.
+    /// The nodes that are no casts, do not fold, and are removed because only folded nodes used their results.
+    #[must_use]
+    pub fn removed_nodes(&self) -> Vec<NodeId> {
+        let unneeded = self.unneeded();
+        let is_unneeded = |(_, value): (u32, ValueId)| unneeded.binary_search(&value).is_ok();
+        let mut nodes: Vec<NodeId> = unneeded.iter().filter_map(|&value| self.computing_node(value)).collect();
+        nodes.retain(|&node| self.model.outputs(node).all(is_unneeded));
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// The edits that replace the folded nodes by their results and remove what is no longer used.
     #[must_use]
     pub fn into_edits(mut self) -> Vec<Edit> {
         let mut edits = self.removals();
         let replaced: HashSet<ValueId> = self.share(&mut edits).into_iter().collect();
         let is_stored = |output: ValueId| self.is_needed(output) && !replaced.contains(&output);
-        let mut outputs = vec![None; self.folds.len()];
-        for (&value, &fold) in self.by_output.iter().filter(|&(&value, _)| is_stored(value)) {
-            outputs[fold] = Some(value);
-        }
-        for (fold, output) in std::mem::take(&mut self.folds).into_iter().zip(outputs) {
+        let stored: Vec<bool> = self.folds.iter().map(|fold| fold.output.is_some_and(is_stored)).collect();
+        let mut folds = std::mem::take(&mut self.folds).into_iter().zip(stored).peekable();
+        while let Some((fold, is_stored)) = folds.next() {
+            let node = fold.node;
             let mut with = Vec::new();
-            match output {
-                Some(_) if self.becomes_node(fold.node.scope) => {
-                    with.push(constant_node(self.model.node(fold.node), fold.content));
+            let mut next = Some((fold, is_stored));
+            while let Some((fold, is_stored)) = next {
+                match fold.output.filter(|_| is_stored) {
+                    Some(output) if self.becomes_node(node.scope) || self.is_node_of_subgraph(output, fold.content.dtype()) => {
+                        with.push(constant_node(self.model.node(node), self.model.name(output), fold.content, with.is_empty()));
+                    }
+                    Some(output) => {
+                        let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
+                        edits.push(Edit::AddInitializer { scope: node.scope, tensor });
+                    }
+                    None => {}
                 }
-                Some(output) => {
-                    let tensor = Box::new(fold.content.into_tensor(self.model.name(output)));
-                    edits.push(Edit::AddInitializer { scope: fold.node.scope, tensor });
-                }
-                None => {}
+                next = folds.next_if(|(other, _)| other.node == node);
             }
-            edits.push(Edit::replace_node(fold.node, with));
+            edits.push(Edit::replace_node(node, with));
         }
         edits
     }
@@ -47,15 +62,20 @@ impl Decisions<'_> {
             Some(node) => Edit::remove_node(node),
             None => Edit::RemoveInitializer(value),
         };
-        self.removed_constants().into_iter().map(edit).collect()
+        let constants = self.removed_constants().into_iter().map(edit);
+        constants.chain(self.removed_nodes().into_iter().map(Edit::remove_node)).collect()
     }
 }
 
-/// The `Constant` that replaces a cast, with the cast's name, documentation and metadata.
-fn constant_node(cast: &NodeProto, content: Content) -> NodeProto {
-    let mut node = cast.clone();
+/// The `Constant` that replaces a node. The first has the node's name; all have its documentation and metadata.
+fn constant_node(node: &NodeProto, output: &str, content: Content, is_first: bool) -> NodeProto {
+    let mut node = node.clone();
     node.op_type = Some("Constant".to_owned());
+    if !is_first {
+        node.name = None;
+    }
     node.input.clear();
+    node.output = vec![output.to_owned()];
     node.attribute = vec![
         AttributeProto {
             name: Some("value".to_owned()),

@@ -1,12 +1,13 @@
-//! Why a cast is not folded.
+//! Why a node is not folded.
 
 use crate::cast::Unsupported;
+use crate::compute::NotComputed;
 use crate::dtype::DType;
 use crate::facts::LATEST_OPSET;
 use crate::graph::NotConstant;
 use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
 
-/// Why a cast is not folded. [`Reason::code`] is a stable name of the variant.
+/// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name of the variant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -84,6 +85,17 @@ pub enum Reason {
     /// The values cannot be cast.
     #[error(transparent)]
     Failed(#[from] Failure),
+    /// The node is exact by nature, and its inputs are known, but its result is not computed.
+    #[error(transparent)]
+    NotComputed(NotComputed),
+    /// The input is the result of such a node.
+    #[error("its input is not computed at {node}: {why}")]
+    InputNotComputed {
+        /// The path of the node.
+        node: String,
+        /// Why its result is not computed.
+        why: NotComputed,
+    },
     /// The data file of the input cannot be read, since its folder is unknown.
     #[error(transparent)]
     DataUnavailable(Box<BadTensor>),
@@ -124,6 +136,10 @@ impl Reason {
             Reason::ContestedValue { .. } => "contested-value",
             Reason::Failed(Failure::Literal(_)) => "invalid-literal",
             Reason::Failed(Failure::TooLarge(_)) => "too-large",
+            Reason::NotComputed(NotComputed::Undefined(_)) => "undefined-result",
+            Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => "left-to-runtimes",
+            Reason::NotComputed(NotComputed::TooLarge { .. }) => "result-too-large",
+            Reason::InputNotComputed { .. } => "input-not-computed",
             Reason::DataUnavailable(_) => "data-unavailable",
             Reason::CastLimit { .. } => "cast-limit",
             Reason::GrowthLimit { .. } => "growth-limit",

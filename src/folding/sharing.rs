@@ -1,6 +1,6 @@
 //! Tracks which tensors folding stores and which it frees.
 //!
-//! Results of equal casts of one constant are stored once: 1. an output of the graph that contains the constant replaces the
+//! Results of equal casts of one constant, and of other equal nodes, are stored once: 1. an output of the graph that contains the constant replaces the
 //! others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
 //! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to
 //! later nodes, so that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in
@@ -8,7 +8,7 @@
 
 use super::decisions::{Decisions, Fold};
 use super::storage::{Change, Place, entry};
-use crate::graph::{CastNode, Edit, Names, NodeId, ScopeId, TypeSource, ValueId};
+use crate::graph::{Edit, Names, NodeId, ScopeId, ValueId};
 use crate::hash::HashMap;
 use crate::tensor::Tensor;
 
@@ -27,29 +27,42 @@ enum Role {
 const LONGEST_SHARED_NAME: usize = 200;
 
 impl Decisions<'_> {
-    /// Removes the cast's uses of its inputs, and adds its result.
-    pub(super) fn change(&self, cast: &CastNode, fold: &Fold) -> Change {
+    /// Removes a node's uses of its inputs, and adds its results.
+    pub(super) fn change(&self, inputs: impl Iterator<Item = ValueId>, folds: &[Fold]) -> Change {
         let mut after = Change { uses_left: Vec::new(), copies: Vec::new(), growth: self.storage.growth, stores: false };
-        let like = match cast.to {
-            TypeSource::Like(like) => Some(like),
-            TypeSource::Attribute(_) => None,
-        };
-        for input in [Some(cast.input), like].into_iter().flatten() {
+        let mut released: Vec<ValueId> = inputs.collect();
+        while let Some(input) = released.pop() {
             let uses = entry(&mut after.uses_left, input, || self.uses_left(input));
             *uses -= 1;
-            if *uses == 0 && self.is_free(input) {
-                match self.by_output.get(&input) {
-                    Some(&unneeded) => self.count(&mut after, &self.folds[unneeded], input, -1),
-                    None => after.growth -= self.constant_bytes(input),
+            if *uses > 0 || !self.is_free(input) {
+                continue;
+            }
+            match (self.by_output.get(&input), self.computing_node(input)) {
+                (Some(&unneeded), _) => self.count(&mut after, &self.folds[unneeded], input, -1),
+                (None, Some(node)) if self.is_unneeded(node, &after) => {
+                    released.extend(self.model.inputs(node).map(|(_, value)| value))
                 }
+                (None, Some(_)) => {}
+                (None, None) => after.growth -= self.constant_bytes(input),
             }
         }
         let before = after.growth;
-        if let Some(output) = cast.output.filter(|&output| self.is_needed(output)) {
-            self.count(&mut after, fold, output, 1);
+        for fold in folds {
+            if let Some(output) = fold.output.filter(|&output| self.is_needed(output)) {
+                self.count(&mut after, fold, output, 1);
+            }
         }
         after.stores = after.growth > before;
         after
+    }
+
+    /// Whether nothing uses the outputs of a node after a change.
+    fn is_unneeded(&self, node: NodeId, after: &Change) -> bool {
+        let uses_left = |value: ValueId| {
+            let changed = after.uses_left.iter().find(|&&(other, _)| other == value);
+            changed.map_or_else(|| self.uses_left(value), |&(_, uses)| uses)
+        };
+        self.model.outputs(node).all(|(_, value)| uses_left(value) == 0 && self.is_free(value))
     }
 
     pub(super) fn commit(&mut self, change: Change) {
@@ -81,6 +94,7 @@ impl Decisions<'_> {
         let (_, shared_in) = fold.place;
         match self.model.name(value).chars().nth(LONGEST_SHARED_NAME) {
             None if self.is_free(value) => Role::Free,
+            None if self.is_node_of_subgraph(value, fold.content.dtype()) => Role::Apart,
             None if fold.node.scope == shared_in && !self.becomes_node(shared_in) => Role::Fixed,
             _ => Role::Apart,
         }
@@ -92,12 +106,12 @@ impl Decisions<'_> {
         if self.becomes_node(scope) { cast.scope } else { scope }
     }
 
-    /// Whether anything other than folded casts uses the value.
+    /// Whether anything other than folded and removed nodes uses the value.
     pub(super) fn is_needed(&self, value: ValueId) -> bool {
         self.uses_left(value) > 0 || !self.is_free(value)
     }
 
-    /// Values that were used by folded casts and are no longer used.
+    /// Values that were used by folded or removed nodes and are no longer used.
     pub(super) fn unneeded(&self) -> Vec<ValueId> {
         let mut unneeded: Vec<ValueId> = self.storage.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
         unneeded.sort_unstable();

@@ -197,6 +197,14 @@ impl Model {
         self.lookup(scope, self.name(value)) == Some(value)
     }
 
+    /// A node, and the nodes in whose subgraphs it is.
+    fn with_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(node), |node| match self.scope_kind(node.scope) {
+            ScopeKind::Subgraph { owner, .. } => Some(owner),
+            _ => None,
+        })
+    }
+
     /// Whether names of `outer` are visible in `scope`, unless they are shadowed.
     fn is_inside(&self, scope: ScopeId, outer: ScopeId) -> bool {
         std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
@@ -248,7 +256,8 @@ impl Model {
             if defined.contains(&(self.scope_of(value), self.name(value).as_bytes())) {
                 continue;
             }
-            let in_use = self.uses(value).find(|(node, _)| !removed_nodes.contains(node) && !rewired.contains(&value));
+            let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
+            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !is_removed(user));
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
                 None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),

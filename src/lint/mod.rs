@@ -7,7 +7,6 @@ mod baseline;
 mod config;
 mod constant;
 mod diagnostic;
-mod embedding;
 mod finding;
 pub(crate) mod fix;
 mod noqa;
@@ -26,11 +25,12 @@ pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
 pub use rules::RULES;
 pub use selection::{Layer, Selection, Selector, UnknownRule};
-pub use subject::{Chain, ResolvedCast, ResolvedQuantize, Subject};
+pub use subject::{ResolvedQuantize, Subject};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use crate::casts::{Chain, ResolvedCast};
 use crate::control::Unit;
 use crate::graph::Model;
 use diagnostic::SharedTexts;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Subject};
+use crate::documentation;
 
 /// A rule: a pattern, the function that finds it, and its documentation.
 ///
@@ -84,9 +85,7 @@ impl Rule {
     /// The documentation, in Markdown.
     #[must_use]
     pub fn documentation(&self) -> String {
-        let comment = self.source.lines().map_while(|line| line.strip_prefix("//!"));
-        let text: Vec<&str> = comment.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-        text.join("\n") + "\n"
+        documentation::of_source(self.source)
     }
 
     /// The first line of the documentation, a sentence.

@@ -1,29 +1,25 @@
 //! The input of the rules: a model, with its casts read once for all of them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::Finding;
-use crate::cast::{Cast, RoundMode, Rules};
+use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
 use crate::dtype::DType;
 use crate::facts::Runtime;
-use crate::facts::infer::{Contradiction, Inferred, infer};
-use crate::folding;
-use crate::graph::{Attribute, Model, NodeId, TypeSource, ValueId, is_onnx_domain, read_saturate, read_type};
+use crate::facts::infer::Contradiction;
+use crate::graph::{Attribute, Model, NodeId, ValueId, is_onnx_domain, read_saturate, read_type};
 use crate::tensor::Allowance;
-use crate::wire::schema::{NodeProto, StringStringEntryProto};
+use crate::wire::schema::StringStringEntryProto;
 
 /// A model to lint.
 #[derive(Debug)]
 pub struct Subject<'m> {
     /// The model.
     pub model: &'m Model,
-    inferred: OnceCell<Inferred>,
     /// The runtimes that have to load the model.
     pub(super) targets: &'m [Runtime],
-    casts: Vec<ResolvedCast<'m>>,
-    /// By result: the index of the cast.
-    casts_by_output: HashMap<ValueId, usize>,
+    casts: Casts<'m>,
     /// The remaining allowance for computing the results of casts of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
     quantizers: Vec<ResolvedQuantize>,
@@ -33,29 +29,6 @@ pub struct Subject<'m> {
 
 /// The words of `recast.noqa` entries that name no rule.
 pub(super) type UnknownRules = fn(&[StringStringEntryProto]) -> Vec<&str>;
-
-/// A valid `Cast` or `CastLike` whose resulting type is known.
-#[derive(Clone, Copy, Debug)]
-pub struct ResolvedCast<'m> {
-    /// The node.
-    pub node: NodeId,
-    /// Its protobuf message.
-    pub proto: &'m NodeProto,
-    /// The opset of ai.onnx that the node is written in.
-    pub opset: i64,
-    /// The input of the cast.
-    pub input: ValueId,
-    /// The result; `None` if the output has no name.
-    pub output: Option<ValueId>,
-    /// The type of the input, if it is known.
-    pub from: Option<DType>,
-    /// The type of the result.
-    pub to: DType,
-    /// `saturate` as stated.
-    pub saturate: Option<bool>,
-    /// `round_mode` as stated.
-    pub round_mode: Option<RoundMode>,
-}
 
 /// A `QuantizeLinear` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
@@ -70,32 +43,17 @@ pub struct ResolvedQuantize {
     pub saturate: Option<bool>,
 }
 
-/// A cast of the result of another cast.
-#[derive(Clone, Copy, Debug)]
-pub struct Chain<'s, 'm> {
-    /// The type of the first cast's input.
-    pub from: DType,
-    /// The first cast.
-    pub first: &'s ResolvedCast<'m>,
-    /// The cast of its result.
-    pub second: &'s ResolvedCast<'m>,
-}
-
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
     pub(super) fn new(model: &'m Model, targets: &'m [Runtime], unknown_rules: UnknownRules) -> Subject<'m> {
         let mut subject = Subject {
             model,
-            inferred: OnceCell::new(),
             targets,
-            casts: Vec::new(),
-            casts_by_output: HashMap::new(),
+            casts: Casts::of(model),
             allowance: RefCell::default(),
             quantizers: Vec::new(),
             unknown_rules,
         };
-        subject.casts = subject.cast_nodes().filter_map(|node| read_cast(&subject, node)).collect();
-        subject.casts_by_output = subject.casts().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
         subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
         subject
     }
@@ -103,14 +61,13 @@ impl<'m> Subject<'m> {
     /// The element type of a value, if the model declares it or it can be inferred.
     #[must_use]
     pub fn dtype(&self, value: ValueId) -> Option<DType> {
-        let inferred = || self.inferred.get_or_init(|| infer(self.model)).of(value).dtype();
-        self.model.element_type(value).or_else(inferred)
+        self.casts.dtype(value)
     }
 
     /// The values that are declared with another type or shape than the one that they have.
     #[must_use]
     pub fn contradictions(&self) -> &[Contradiction] {
-        self.inferred.get_or_init(|| infer(self.model)).contradictions()
+        self.casts.inferred().contradictions()
     }
 
     /// The valid casts, in document order.
@@ -121,7 +78,7 @@ impl<'m> Subject<'m> {
     /// The cast that produces a value.
     #[must_use]
     pub fn producing_cast(&self, value: ValueId) -> Option<&ResolvedCast<'m>> {
-        self.casts_by_output.get(&value).map(|&index| &self.casts[index])
+        self.casts.producing(value)
     }
 
     /// The `QuantizeLinear` nodes whose resulting type is known, in document order.
@@ -131,10 +88,7 @@ impl<'m> Subject<'m> {
 
     /// The casts of the results of other casts, in document order.
     pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
-        self.casts().filter_map(|second| {
-            let first = self.producing_cast(second.input)?;
-            Some(Chain { from: first.from?, first, second })
-        })
+        self.casts.chains()
     }
 
     /// A finding at each of the casts for which `describe` returns a message. It is called once for casts of one value with the
@@ -158,8 +112,7 @@ impl<'m> Subject<'m> {
 
     /// Every `Cast` and `CastLike`, valid or not.
     pub fn cast_nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
-        let model = self.model;
-        self.nodes().filter(|&node| model.is_cast(node))
+        cast_nodes(self.model)
     }
 
     /// The nodes of all scopes, in document order.
@@ -167,53 +120,6 @@ impl<'m> Subject<'m> {
         let model = self.model;
         model.scopes().flat_map(|scope| model.nodes(scope))
     }
-}
-
-impl ResolvedCast<'_> {
-    /// Whether an attribute of the cast refers to an attribute of the function, so that the cast may differ per call.
-    #[must_use]
-    pub fn is_generic(&self) -> bool {
-        self.proto.attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty())
-    }
-
-    /// The rules that determine the result beside the types. A missing attribute has the schema's default.
-    #[must_use]
-    pub fn rules(&self) -> Rules {
-        let defaults = Rules::default();
-        Rules {
-            saturate: self.saturate.unwrap_or(defaults.saturate),
-            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
-            opset: u32::try_from(self.opset).unwrap_or(defaults.opset),
-            ..defaults
-        }
-    }
-
-    /// The kernel of the opset's cast; `None` if the opset does not support the types, or the type of the input is unknown.
-    #[must_use]
-    pub fn kernel(&self) -> Option<Cast> {
-        folding::known_opset(Some(self.opset)).ok()?;
-        folding::kernel(self.proto.op_type(), self.from?, self.to, self.rules()).ok()
-    }
-}
-
-fn read_cast<'m>(subject: &Subject<'m>, node: NodeId) -> Option<ResolvedCast<'m>> {
-    let model = subject.model;
-    let cast = model.cast_node(node).ok()?;
-    let to = match cast.to {
-        TypeSource::Attribute(to) => to,
-        TypeSource::Like(like) => subject.dtype(like)?,
-    };
-    Some(ResolvedCast {
-        node,
-        proto: model.node(node),
-        opset: model.opset(node.scope, "")?,
-        input: cast.input,
-        output: cast.output,
-        from: subject.dtype(cast.input),
-        to,
-        saturate: cast.saturate,
-        round_mode: cast.round_mode,
-    })
 }
 
 /// The type of the result is that of the zero point, or `output_dtype`, or UINT8.

@@ -25,8 +25,19 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A node was replaced by a constant. A model may have more of the other events, which are smaller.
+    /// A cast was replaced by a constant. A model may have more of the other events, which are smaller.
     Folded(Box<Folded>),
+    /// A node that is no cast was replaced by constants: the event of one of its outputs.
+    Computed(Box<ComputedNode>),
+    /// A node was changed.
+    ChangedNode {
+        /// Its path.
+        node: String,
+        /// Its operator.
+        operator: String,
+        /// What was changed: a clause whose subject is the node.
+        change: String,
+    },
     /// A node was kept.
     Kept(Kept),
     /// A node was removed.
@@ -38,7 +49,7 @@ pub enum Event {
     RemovedConstant(Removed),
 }
 
-/// A node that was replaced by a constant.
+/// A cast that was replaced by a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folded {
     /// The node's path.
@@ -51,6 +62,23 @@ pub struct Folded {
     pub output: String,
     /// The type of the input.
     pub from: DType,
+    /// The type of the constant.
+    pub to: DType,
+    /// How many elements the constant has.
+    pub elements: u64,
+}
+
+/// An output of a node that is no cast, which was replaced by a constant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComputedNode {
+    /// The node's path.
+    pub node: String,
+    /// The path of its scope.
+    pub scope: String,
+    /// Its operator.
+    pub operator: String,
+    /// The name of the output; equal results may share another value.
+    pub output: String,
     /// The type of the constant.
     pub to: DType,
     /// How many elements the constant has.
@@ -70,8 +98,8 @@ pub struct Kept {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Why a cast is not folded.
-    Cast(folding::Reason),
+    /// Why a node is not folded.
+    Folding(folding::Reason),
     /// A reason from a pass of another crate.
     Other {
         /// A stable name, in kebab case.
@@ -95,7 +123,7 @@ impl Reason {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Reason::Cast(reason) => reason.code(),
+            Reason::Folding(reason) => reason.code(),
             Reason::Other { code, .. } => code,
         }
     }
@@ -104,7 +132,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Cast(reason) => reason.fmt(f),
+            Reason::Folding(reason) => reason.fmt(f),
             Reason::Other { text, .. } => text.fmt(f),
         }
     }
@@ -124,7 +152,7 @@ impl Report {
         self.entries.iter().map(|entry| &entry.event)
     }
 
-    /// The nodes that were replaced by constants.
+    /// The casts that were replaced by constants.
     #[must_use]
     pub fn folded(&self) -> Vec<&Folded> {
         self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(&**folded) } else { None }).collect()

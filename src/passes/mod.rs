@@ -1,17 +1,18 @@
 //! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`](crate::Model::apply)
 //! applies the edits.
 //!
-//! A new pass of this crate is one file and one line in [`PASSES`]. A pass of another crate is a [`Pass`] too:
+//! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; the first comment of
+//! the file is its documentation, which `recast passes` prints. A pass of another crate is a [`Pass`] too:
 //!
 //! ```
 //! use onnx_recast::graph::Edit;
-//! use onnx_recast::passes::{Event, PASSES, Pass, Plan};
+//! use onnx_recast::passes::{self, Event, Pass, Plan};
 //! use onnx_recast::{FoldOptions, Model};
 //!
 //! /// Removes nodes whose outputs have no use and are not outputs of a graph.
 //! const REMOVE_DEAD_NODES: Pass = Pass {
 //!     name: "remove-dead-nodes",
-//!     summary: "removes nodes whose outputs are not used",
+//!     source: "//! Removes nodes whose outputs are not used.\n",
 //!     requires: |_| Ok(()),
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();
@@ -32,7 +33,7 @@
 //! let mut model = Model::from_text(
 //!     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [dead] z = Neg (x) y = Relu (x) }"#,
 //! )?;
-//! let passes = [&[REMOVE_DEAD_NODES], PASSES].concat();
+//! let passes = [&[REMOVE_DEAD_NODES], passes::DEFAULT].concat();
 //! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
 //! assert_eq!(report.entries[0].event, Event::RemovedNode { node: "graph/dead".to_owned() });
@@ -40,26 +41,40 @@
 //! # }
 //! ```
 
+mod bypass;
+mod dead_initializers;
+mod dead_nodes;
 mod event;
+mod fold;
 mod fold_casts;
+mod fold_constants;
+mod identity;
+mod lossy_casts;
+mod merge_casts;
+mod merge_initializers;
 mod pass;
+mod redundant_casts;
 pub(crate) mod run;
+mod select;
 
 pub use crate::folding::Options;
-pub use event::{Entry, Event, Folded, Kept, Reason, Removed, Report};
-pub use pass::{Pass, Plan, UnknownPass};
+pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removed, Report};
+pub use pass::{Pass, Plan};
+pub use select::{Tier, UnknownPass, all, named, selected};
 
-/// All passes, in the order in which they run.
-pub const PASSES: &[Pass] = &[fold_casts::FOLD_CASTS];
+/// What `recast fold` runs by default.
+pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 
-/// The pass of this crate with a name.
-///
-/// # Errors
-/// If there is none; the error lists the names.
-pub fn named(name: &str) -> Result<Pass, UnknownPass> {
-    let known = PASSES.iter().find(|pass| pass.name == name).copied();
-    known.ok_or_else(|| UnknownPass {
-        name: name.to_owned(),
-        available: PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", "),
-    })
-}
+/// All passes after which every output is the same, bit for bit, in the order in which they run.
+pub const EXACT: &[Pass] = &[
+    identity::IDENTITY,
+    fold_constants::FOLD_CONSTANTS,
+    redundant_casts::REDUNDANT_CASTS,
+    merge_casts::MERGE_CASTS,
+    dead_nodes::DEAD_NODES,
+    merge_initializers::MERGE_INITIALIZERS,
+    dead_initializers::DEAD_INITIALIZERS,
+];
+
+/// Passes that change results. They run only if they are named.
+pub const LOSSY: &[Pass] = &[lossy_casts::LOSSY_CASTS];

@@ -1,6 +1,7 @@
 //! A pass, and what it plans.
 
 use super::event::Event;
+use crate::documentation;
 use crate::error::Invalid;
 use crate::folding::Options;
 use crate::graph::{Edit, Model};
@@ -10,8 +11,8 @@ use crate::graph::{Edit, Model};
 pub struct Pass {
     /// The name that selects it.
     pub name: &'static str,
-    /// Its effect, in one line.
-    pub summary: &'static str,
+    /// Its source file, by `include_str!`: its leading comment is the documentation.
+    pub source: &'static str,
     /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug builds.
     pub requires: fn(&Model) -> Result<(), String>,
     /// Plans the changes and the events.
@@ -20,12 +21,20 @@ pub struct Pass {
     pub ensures: fn(&Model, &[Event]) -> Result<(), String>,
 }
 
-/// A name that is not that of a pass.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown pass '{name}'; available passes: {available}")]
-pub struct UnknownPass {
-    pub(super) name: String,
-    pub(super) available: String,
+impl Pass {
+    /// The documentation, in Markdown.
+    #[must_use]
+    pub fn documentation(&self) -> String {
+        documentation::of_source(self.source)
+    }
+
+    /// The first sentence of the documentation.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let documentation = self.documentation();
+        let first = documentation.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        first.trim_end().trim_end_matches('.').to_owned()
+    }
 }
 
 /// The changes and the events of a pass.

@@ -1,6 +1,6 @@
 //! Runs passes.
 
-use super::{Entry, Options, Pass, Report};
+use super::{Entry, Event, Options, Pass, Report};
 use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::graph::{Model, Refused};
 
@@ -53,23 +53,37 @@ impl Classified for PassError {
     }
 }
 
-/// Runs passes in order. The report lists the changes, and the nodes that were kept with the reason.
+/// The maximum number of times that a list of passes is run.
+const MOST_ROUNDS: usize = 8;
+
+/// Runs passes in order; several passes are run again, in the same order, until none of them changes anything, up to eight times. The
+/// report lists the changes, and the nodes that were kept with the reason.
 ///
 /// # Errors
 /// If a node is invalid, or a pass violates its contract.
 pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
     let mut report = Report::default();
-    for pass in passes {
-        let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
-        if cfg!(debug_assertions) {
-            (pass.requires)(&model).map_err(broken("requires"))?;
+    let rounds = if passes.len() > 1 { MOST_ROUNDS } else { 1 };
+    for _ in 0..rounds {
+        let mut changes = false;
+        for pass in passes {
+            let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
+            if cfg!(debug_assertions) {
+                (pass.requires)(&model).map_err(broken("requires"))?;
+            }
+            let plan = (pass.plan)(&model, options)?;
+            changes |= !plan.edits.is_empty();
+            model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
+            if cfg!(debug_assertions) {
+                (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
+            }
+            // A node may be kept in one round and change in the next.
+            report.entries.retain(|entry| entry.pass != pass.name || !matches!(entry.event, Event::Kept(_)));
+            report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
         }
-        let plan = (pass.plan)(&model, options)?;
-        model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
-        if cfg!(debug_assertions) {
-            (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
+        if !changes {
+            break;
         }
-        report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
     }
     Ok((model, report))
 }

@@ -50,13 +50,35 @@ pub struct FoldedModel {
 }
 
 /// The events of all passes, by kind.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct FoldReport {
     folded: Vec<FoldedNode>,
     skipped: Vec<SkippedNode>,
     removed_initializers: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     removed_nodes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    computed: Vec<ComputedNode>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<Change>,
+}
+
+/// A node that is no cast and was replaced by a constant.
+#[derive(Debug, Serialize)]
+struct ComputedNode {
+    node: String,
+    op: String,
+    output: String,
+    #[serde(rename = "type")]
+    to: &'static str,
+    elements: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Change {
+    node: String,
+    op: String,
+    what: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,8 +100,7 @@ struct SkippedNode {
 
 impl From<Report> for FoldReport {
     fn from(report: Report) -> FoldReport {
-        let mut lists =
-            FoldReport { folded: Vec::new(), skipped: Vec::new(), removed_initializers: Vec::new(), removed_nodes: Vec::new() };
+        let mut lists = FoldReport::default();
         let skipped = report.entries.iter().filter(|entry| matches!(entry.event, Event::Kept(_))).count();
         lists.skipped.reserve_exact(skipped);
         let mut reasons: HashSet<Arc<str>> = HashSet::new();
@@ -109,6 +130,14 @@ impl From<Report> for FoldReport {
                 }
                 Event::RemovedConstant(removed) => lists.removed_initializers.push(removed.path()),
                 Event::RemovedNode { node } => lists.removed_nodes.push(node),
+                Event::ChangedNode { node, operator, change } => lists.changes.push(Change { node, op: operator, what: change }),
+                Event::Computed(computed) => lists.computed.push(ComputedNode {
+                    node: computed.node,
+                    op: computed.operator,
+                    output: computed.output,
+                    to: computed.to.name(),
+                    elements: computed.elements,
+                }),
             }
         }
         lists
@@ -124,7 +153,7 @@ fn remedy(code: &str) -> Option<&'static str> {
         "undefined-value" => Some("use --undefined fold to fold it anyway"),
         "contested-value" => Some("use --contested text|runtime to fold it anyway"),
         "overridable" => Some("use --freeze-initializers to treat it as a constant"),
-        "growth-limit" => Some("use --max-growth to raise the limit"),
+        "result-too-large" | "growth-limit" => Some("use --max-growth to raise the limit"),
         _ => None,
     }
 }
@@ -150,6 +179,7 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
             text.push_line(format_args!("    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to));
         }
     }
+    write_others(&mut text, report, verbose);
     write_skipped(&mut text, report, verbose);
     if !report.removed_initializers.is_empty() {
         let removed = plural(report.removed_initializers.len(), "unused constant");
@@ -212,11 +242,34 @@ pub fn old_files_lines<'r>(
     removed.chain(unused)
 }
 
+/// The nodes that are no casts, or were changed.
+fn write_others(text: &mut Shown, report: &FoldReport, verbose: bool) {
+    if !report.computed.is_empty() {
+        let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
+        for computed in &report.computed {
+            *operators.entry(&computed.op).or_default() += 1;
+        }
+        let operators: Vec<String> = operators.into_iter().map(|(operator, count)| format!("{count} {operator}")).collect();
+        text.push_line(format_args!("  computed {}: {}", plural(report.computed.len(), "constant"), operators.join(", ")));
+        for ComputedNode { node, op, to, elements, .. } in report.computed.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {node}: {op} to {to}, {}", plural(*elements as usize, "element")));
+        }
+    }
+    if !report.changes.is_empty() {
+        text.push_line(format_args!("  changed {}", plural(report.changes.len(), "node")));
+        for Change { node, op, what } in report.changes.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {node}: {op} {what}"));
+        }
+    }
+}
+
 fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
     if report.skipped.is_empty() {
         return;
     }
-    text.push_line(format_args!("  kept {}", plural(report.skipped.len(), "cast")));
+    let is_other = |skipped: &SkippedNode| matches!(skipped.code, "undefined-result" | "left-to-runtimes" | "result-too-large");
+    let noun = if report.computed.is_empty() && !report.skipped.iter().any(is_other) { "cast" } else { "node" };
+    text.push_line(format_args!("  kept {}", plural(report.skipped.len(), noun)));
     if verbose {
         for skipped in &report.skipped {
             text.push_line(format_args!("    {}: {}", skipped.node, skipped.reason));

@@ -31,12 +31,13 @@ impl<K: Eq + Hash> Allowance<K> {
             *casts += 1;
             return true;
         }
-        match self.extra_bytes.checked_sub(bytes) {
-            Some(left) => {
-                self.extra_bytes = left;
-                true
-            }
-            None => false,
-        }
+        self.take_extra(bytes)
+    }
+
+    /// Whether this many bytes may be computed beyond the casts of each constant; if so, they are counted.
+    pub fn take_extra(&mut self, bytes: u64) -> bool {
+        let left = self.extra_bytes.checked_sub(bytes);
+        self.extra_bytes = left.unwrap_or(self.extra_bytes);
+        left.is_some()
     }
 }

@@ -1,9 +1,10 @@
-//! A tensor that was read and validated once, with its pending casts.
+//! A tensor that was read and validated once, with its pending moves and casts.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::element_map::ElementMap;
 use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
 use super::strings;
@@ -11,14 +12,15 @@ use super::typed::RAW_DATA;
 use crate::cast::{BadLiteral, Cast, Summary};
 use crate::control::Cancel;
 use crate::dtype::DType;
+use crate::packed;
 use crate::wire::schema::TensorProto;
 use crate::wire::{Field, Piece, Value, raw};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
 const LONGEST_SERIES: usize = 16;
 
-/// A tensor's type, shape and values, read from a message or cast from one. Numeric casts are computed lazily, when the file is
-/// written.
+/// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved and cast lazily, when the file is
+/// written: casts and moves of elements commute, so that all moves come first.
 #[derive(Clone, Debug)]
 pub struct Content {
     dims: Vec<i64>,
@@ -26,6 +28,8 @@ pub struct Content {
     dtype: DType,
     /// The storage of the numbers.
     spread: Spread,
+    /// The element of the stored numbers that each element is, before the casts; without it, each is the one at its own index.
+    map: Option<Arc<ElementMap>>,
     data: Data,
     /// Ends the computation of summaries and of casts from and to strings.
     cancel: Option<Cancel>,
@@ -60,7 +64,7 @@ impl Content {
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
         let elements = elements.expect("the shape was validated");
-        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, data, cancel: None }
+        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, map: None, data, cancel: None }
     }
 
     /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a byte.
@@ -118,7 +122,7 @@ impl Content {
     /// # Errors
     /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
-        let mut spread = Spread::Packed;
+        let (mut spread, mut map) = (Spread::Packed, None);
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
             Data::Strings(strings) => {
@@ -141,7 +145,7 @@ impl Content {
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),
                     _ => {
-                        spread = self.spread;
+                        (spread, map) = (self.spread, self.map.clone());
                         Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
                     }
                 };
@@ -149,17 +153,64 @@ impl Content {
             }
         };
         let (dims, elements, cancel) = (self.dims.clone(), self.elements, self.cancel.clone());
-        Ok((Content { dims, elements, dtype: cast.to(), spread, data, cancel }, summary))
+        Ok((Content { dims, elements, dtype: cast.to(), spread, map, data, cancel }, summary))
     }
 
-    /// The same values with all pending casts computed.
+    /// The same elements in another shape of as many.
+    ///
+    /// # Panics
+    /// If the shape has another number of elements.
+    #[must_use]
+    pub fn reshaped(&self, dims: &[i64]) -> Content {
+        assert_eq!(element_count(dims), Some(self.elements as u64), "the shape was validated");
+        Content { dims: dims.to_vec(), ..self.clone() }
+    }
+
+    /// Elements of this tensor, in the shape `dims`: those that `select` takes from all of them. A run of elements is not copied, others
+    /// are copied when the file is written.
+    ///
+    /// # Panics
+    /// If the shape has another number of elements than the map.
+    #[must_use]
+    pub fn moved(&self, dims: &[i64], select: impl FnOnce(&ElementMap) -> ElementMap) -> Content {
+        let shape: Vec<usize> = self.dims.iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
+        if self.map.as_ref().is_some_and(|map| map.dims() != shape) {
+            return self.clone().computed().moved(dims, select);
+        }
+        let map = select(&self.map.as_ref().map_or_else(|| ElementMap::of(&shape), |map| (**map).clone()));
+        let elements = map.elements();
+        assert_eq!(element_count(dims), Some(elements as u64), "the shape was validated");
+        let moved = Content { dims: dims.to_vec(), elements, ..self.clone() };
+        match &self.data {
+            Data::Strings(strings) => {
+                let mut moved_strings = Vec::with_capacity(elements);
+                map.visit(0, elements, |index| moved_strings.push(strings[index].clone()));
+                Content { data: Data::Strings(moved_strings), ..moved }
+            }
+            Data::Numbers(source, casts) => {
+                let stored = casts.first().map_or(self.dtype, Cast::from).bits();
+                let (spread, source) = match self.spread {
+                    Spread::Packed if stored < 8 => (Spread::Byte, unpacked(stored, source, self.elements)),
+                    spread => (spread, source.clone()),
+                };
+                let width = stored.max(8) / 8;
+                let (source, map) = match map.run() {
+                    Some(first) => (source.slice(first * width..(first + elements) * width), None),
+                    None => (source, Some(Arc::new(map))),
+                };
+                Content { spread, map, data: Data::Numbers(source, casts.clone()), ..moved }
+            }
+        }
+    }
+
+    /// The same values with all pending moves and casts computed.
     #[must_use]
     pub fn computed(self) -> Content {
         let data = match &self.data {
             Data::Numbers(..) => Data::Numbers(self.numbers(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
-        Content { spread: Spread::Packed, data, ..self }
+        Content { spread: Spread::Packed, map: None, data, ..self }
     }
 
     /// The values.
@@ -174,7 +225,7 @@ impl Content {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
-        let is_stored_so = casts.is_empty() && (self.spread == target || self.dtype.bits() >= 8);
+        let is_stored_so = casts.is_empty() && self.map.is_none() && (self.spread == target || self.dtype.bits() >= 8);
         Some(match is_stored_so {
             true => Piece::Bytes(source.clone()),
             false => Piece::Made(Arc::new(self.recipe(source, casts, target))),
@@ -201,17 +252,30 @@ impl Content {
     /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if casts.is_empty() && self.spread == Spread::Packed => source.clone(),
+            Data::Numbers(source, casts) if self.is_stored(casts) => source.clone(),
             Data::Numbers(source, casts) => self.recipe(source, casts, Spread::Packed).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
     }
 
+    /// Whether the stored numbers are the elements, packed.
+    fn is_stored(&self, casts: &[Cast]) -> bool {
+        casts.is_empty() && self.map.is_none() && (self.spread == Spread::Packed || self.dtype.bits() >= 8)
+    }
+
     fn recipe(&self, source: &Bytes, casts: &[Cast], target: Spread) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
-        let source = Source { bytes: source.clone(), dtype, spread: self.spread, elements: self.elements };
+        let (bytes, map) = (source.clone(), self.map.clone());
+        let source = Source { bytes, dtype, spread: self.spread, map, elements: self.elements };
         CastRecipe::new(source, casts.to_vec(), target)
     }
+}
+
+/// Elements narrower than a byte, one per byte.
+fn unpacked(bits: usize, source: &[u8], elements: usize) -> Bytes {
+    let mut codes = vec![0; elements];
+    packed::unpack(bits, source, &mut codes);
+    codes.into()
 }
 
 /// A `raw_data` field with these numbers.

@@ -3,6 +3,7 @@
 mod allowance;
 mod bad_tensor;
 mod content;
+mod element_map;
 mod elements;
 mod external;
 mod recipe;
@@ -13,6 +14,7 @@ mod view;
 pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use bad_tensor::BadTensor;
 pub use content::{Content, Data, Failure, raw_data};
+pub use element_map::ElementMap;
 pub use elements::element_count;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
 pub use recipe::Spread;

@@ -1,9 +1,10 @@
-//! A tensor with pending casts, computed chunk by chunk while the file is written.
+//! A tensor with pending moves and casts, computed chunk by chunk while the file is written.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
+use super::element_map::ElementMap;
 use crate::cast::{Cast, Converter, Summary};
 use crate::dtype::DType;
 use crate::packed::{self, size};
@@ -30,12 +31,14 @@ pub enum Spread {
     Byte,
 }
 
-/// Stored numbers.
+/// Stored numbers, and which of them are meant.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub bytes: Bytes,
     pub dtype: DType,
     pub spread: Spread,
+    /// The element that each element is; without it, each is the one at its own index.
+    pub map: Option<Arc<ElementMap>>,
     pub elements: usize,
 }
 
@@ -43,12 +46,21 @@ impl Source {
     /// A range of elements, packed; `first` is a multiple of 8.
     fn part(&self, first: usize, elements: usize) -> Bytes {
         let bits = self.dtype.bits();
-        if self.is_spread() {
-            let mut packed = vec![0; size(bits, elements)];
-            packed::pack(bits, &self.bytes[first..first + elements], &mut packed);
-            return packed.into();
+        let width = if self.is_spread() { 8 } else { bits };
+        let stored = match &self.map {
+            Some(map) => {
+                let mut moved = vec![0; size(width, elements)];
+                map.copy(width / 8, &self.bytes, first, &mut moved);
+                moved.into()
+            }
+            None => self.bytes.slice(size(width, first)..size(width, first) + size(width, elements)),
+        };
+        if !self.is_spread() {
+            return stored;
         }
-        self.bytes.slice(size(bits, first)..size(bits, first) + size(bits, elements))
+        let mut packed = vec![0; size(bits, elements)];
+        packed::pack(bits, &stored, &mut packed);
+        packed.into()
     }
 
     fn is_spread(&self) -> bool {

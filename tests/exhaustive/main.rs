@@ -4,6 +4,7 @@
 //! of FLOAT to every float of at most 16 bits, all codes of narrower types to every type, and every breakpoint of the wider types, in a
 //! few minutes; `EXHAUSTIVE=N` tests one in N of each.
 
+mod chains;
 mod oracle;
 
 use onnx_recast::internals::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, Verdict, convert_element, parse_strings};

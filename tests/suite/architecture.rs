@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::support::expect_no_failures;
 
 /// The modules of each layer, the lowest first.
-const LAYERS: [&[&str]; 13] = [
-    &["choice", "dtype", "error", "hash", "ir_version", "parallel", "shown"],
+const LAYERS: [&[&str]; 15] = [
+    &["choice", "documentation", "dtype", "error", "hash", "ir_version", "parallel", "shown"],
     &["control", "files", "minifloat", "packed"],
     &["wire"],
     &["cast", "formats"],
@@ -16,7 +16,9 @@ const LAYERS: [&[&str]; 13] = [
     &["text"],
     &["graph"],
     &["external", "facts"],
+    &["compute"],
     &["folding"],
+    &["casts"],
     &["cast_file", "convert", "diff", "inspect", "lint", "passes"],
     &["api"],
     &["report"],

@@ -138,7 +138,7 @@ fn every_reason_has_a_stable_code_and_no_word_of_the_command_line() {
 fn the_reason_of_a_kept_cast_has_its_data() {
     let model = graph(FOLD_CASES[7].1);
     let options = Options::default();
-    let decisions = folding::decide(&model, &options);
+    let decisions = folding::decide(&model, &options, folding::Extent::Casts);
     assert!(matches!(decisions.kept()[0].1, folding::Reason::UndefinedValue { count: 1, first: 0, .. }), "{:?}", decisions.kept());
 }
 
@@ -153,7 +153,7 @@ fn a_saturate_beyond_0_and_1_is_an_error_everywhere() {
             failures.push(format!("{what}: {found}"));
         }
     };
-    let folded = passes::run(graph(text), passes::PASSES, &Options::default());
+    let folded = passes::run(graph(text), passes::DEFAULT, &Options::default());
     expect("fold", folded.map_or_else(|error| error.to_string(), |_| "folded".to_owned()));
     let text = text.replace("(float8e5m2 h) <float w = {1}> {", "(float16 h) <float w = {1}> {").replace("to = 19", "to = 10");
     for to in [18, 24] {
@@ -403,7 +403,7 @@ fn no_string_borrows_bytes_that_may_be_mapped() {
 fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
     const FAITHLESS: Pass = Pass {
         name: "faithless",
-        summary: "says that it removed a node, and removes another",
+        source: "//! Says that it removed a node, and removes another.\n",
         requires: |_| Ok(()),
         plan: |model, _| {
             let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();

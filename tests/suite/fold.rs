@@ -635,7 +635,7 @@ fn saturate_is_an_integer_of_two_values() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e4m3fn h) <float w = {{2}}> {{ [c] h = Cast <to = 17, saturate = {value}> (w) }}"#
         );
         let model = onnx_recast::internals::graph::Model::new(model(&text)).unwrap();
-        let outcome = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default());
+        let outcome = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::DEFAULT, &Options::default());
         let message = outcome.map(|_| ()).map_err(|error| error.to_string());
         assert_eq!(message.is_ok(), is_sound, "{value}: {message:?}");
         assert!(message.err().is_none_or(|message| message.contains("graph/c: `saturate`")), "{value}");
@@ -646,7 +646,7 @@ fn saturate_is_an_integer_of_two_values() {
 fn a_cast_or_constant_that_holds_a_graph_is_none() {
     let fold = |text: &str| {
         let model = onnx_recast::internals::graph::Model::new(model(text)).unwrap();
-        onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default())
+        onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::DEFAULT, &Options::default())
     };
     let graph = "inside = t () => (float16 r) { h = Neg (x) r = Neg (h) }";
     let cast = format!(

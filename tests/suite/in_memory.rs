@@ -7,7 +7,7 @@ use std::path::Path;
 use onnx_recast::internals::external::{Options, Placement, Plan};
 use onnx_recast::internals::files::Folder;
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, PASSES};
+use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::wire::schema::ModelProto;
 use onnx_recast::internals::wire::{self, DataFolder, Target};
 
@@ -19,7 +19,7 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
     let (opened, data) = wire::open_with_data(input).map_err(|error| error.to_string())?;
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
     let model = Model::new(proto).map_err(|error| error.to_string())?.with_data(data);
-    let (model, report) = passes::run(model, PASSES, &passes::Options::default()).map_err(|error| error.to_string())?;
+    let (model, report) = passes::run(model, DEFAULT, &passes::Options::default()).map_err(|error| error.to_string())?;
     let plan = Plan::new(model, input, &Target::File(output.to_owned()), options).map_err(|error| error.to_string())?;
     let old = plan.write().map_err(|error| error.to_string())?;
     Ok(format!("folded {}, removed {}, unused {}", report.folded().len(), old.removed.len(), old.unused.len()))

@@ -74,7 +74,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
     type Operation = fn(&mut Model) -> Result<(), onnx_recast::Error>;
     const BROKEN: Pass = Pass {
         name: "broken",
-        summary: "defines a name twice",
+        source: "//! Defines a name twice.\n",
         requires: |_| Ok(()),
         plan: |model, _| {
             let node = model.topological_order()[0];
@@ -175,7 +175,7 @@ fn options_have_the_names_of_the_command_line() {
     let unknown = "sideways".parse::<RoundMode>().unwrap_err();
     assert_eq!(unknown.to_string(), "expected up, down or nearest");
     let unknown = passes::named("fold").unwrap_err();
-    assert_eq!(unknown.to_string(), "unknown pass 'fold'; available passes: fold-casts");
+    assert!(unknown.to_string().starts_with("unknown pass 'fold'; available passes: fold-casts, identity, "), "{unknown}");
 }
 
 #[test]

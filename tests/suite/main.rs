@@ -33,6 +33,7 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+mod passes;
 mod places;
 #[cfg(target_os = "linux")]
 mod progress;

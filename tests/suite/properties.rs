@@ -300,7 +300,7 @@ proptest! {
         if let Ok(model) = ModelProto::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             if let Ok(model) = Model::new(model) {
-                let _ = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::PASSES, &Options::default());
+                let _ = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::DEFAULT, &Options::default());
             }
         }
     }

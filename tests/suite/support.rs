@@ -1,7 +1,7 @@
 //! Models from text, and what the tests do with them.
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, Options, PASSES, Report};
+use onnx_recast::internals::passes::{self, DEFAULT, Options, Pass, Report};
 use onnx_recast::internals::text;
 use onnx_recast::internals::wire::schema::ModelProto;
 
@@ -12,8 +12,13 @@ pub fn model(text: &str) -> ModelProto {
 
 /// A model with its casts folded, and the report.
 pub fn fold(model: ModelProto, options: &Options) -> (ModelProto, Report) {
+    rewrite(model, DEFAULT, options)
+}
+
+/// A model after passes, and the report.
+pub fn rewrite(model: ModelProto, passes: &[Pass], options: &Options) -> (ModelProto, Report) {
     let model = Model::new(model).expect("the test's model is sound");
-    let (model, report) = passes::run(model, PASSES, options).expect("the pass runs to its end");
+    let (model, report) = passes::run(model, passes, options).expect("the passes run to their end");
     (model.into_proto(), report)
 }
 

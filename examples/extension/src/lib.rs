@@ -10,7 +10,7 @@ use onnx_recast::passes::{Event, Pass, Plan};
 /// Removes `Identity` nodes; their consumers use the input instead.
 pub const REMOVE_IDENTITIES: Pass = Pass {
     name: "remove-identities",
-    summary: "removes Identity nodes whose outputs are not outputs of a graph",
+    source: "//! Removes Identity nodes whose outputs are not outputs of a graph.\n",
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut plan = Plan::default();

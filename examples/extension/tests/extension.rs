@@ -1,7 +1,7 @@
 //! The pass, the rule and the adapter at work.
 
 use onnx_recast::lint::Selection;
-use onnx_recast::passes::PASSES;
+use onnx_recast::passes::DEFAULT;
 use onnx_recast::{ConvertOptions, FoldOptions, LintOptions, Model};
 use recast_extension::{GELU_OF_RUNTIME, REMOVE_IDENTITIES, UNNAMED_NODE};
 
@@ -17,7 +17,7 @@ fn nodes(model: &Model) -> Vec<String> {
 #[test]
 fn the_pass_runs_with_those_of_the_library() {
     let mut model = model("[copy] a = Identity (x) [relu] y = Relu (a)");
-    let report = model.run_passes(&[&[REMOVE_IDENTITIES], PASSES].concat(), &FoldOptions::default()).unwrap();
+    let report = model.run_passes(&[&[REMOVE_IDENTITIES], DEFAULT].concat(), &FoldOptions::default()).unwrap();
     assert_eq!(report.entries.len(), 1);
     assert_eq!((report.entries[0].pass, nodes(&model)), ("remove-identities", vec!["[relu] y = Relu (x)".to_owned()]));
 }

@@ -17,4 +17,5 @@ mod view;
 mod walk;
 
 pub use inferred::{Contradiction, Inferred, infer, infer_with_names};
+pub use ints::tensor_ints;
 pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};

@@ -28,11 +28,9 @@
 //! first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 
 use super::rewrite::{bypass, is_only_used_by};
-use crate::dtype::{Class, DType};
-use crate::facts::{self, ValueType};
+use crate::cast::collapses;
 use crate::graph::Edit;
-use crate::lint::embedding::embeds;
-use crate::lint::{Chain, Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC403",
@@ -46,7 +44,9 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject
         .chains()
-        .filter(|chain| is_collapsible(chain) && !chain.first.is_generic() && !chain.second.is_generic())
+        .filter(|chain| {
+            collapses(chain.from, chain.first.to, chain.second.to) && !chain.first.is_generic() && !chain.second.is_generic()
+        })
         .map(|chain| {
             let Chain { from, first, second } = chain;
             let first_path = subject.model.node_path(first.node);
@@ -64,32 +64,13 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Whether the result depends on the last type only, for every value of the first type.
-fn is_collapsible(chain: &Chain) -> bool {
-    let (from, middle, to) = (chain.from, chain.first.to, chain.second.to);
-    let is_float = |dtype: DType| dtype.class() == Class::Float;
-    let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
-    if from == middle || middle == to || !embeds(from, middle) {
-        return false;
-    }
-    match to {
-        // An infinity of this type, cast to itself, is contested.
-        DType::Float8E5M2 if from == to => false,
-        // Only integers have the same string for all integer types.
-        DType::String => is_integer(from) && is_integer(middle),
-        // Integers outside the range of an integer type wrap, floats do not.
-        _ if is_integer(to) && is_float(middle) => is_float(from),
-        _ => true,
-    }
-}
-
 fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
     let model = subject.model;
     let Chain { from, first, second } = *chain;
     let mut edits = if from == second.to {
         bypass(model, second.node, second.output, first.input)?
     } else {
-        if !model.is_visible(first.input, second.node.scope) || !admits(second, from) {
+        if !model.is_visible(first.input, second.node.scope) || !second.admits(from) {
             return None;
         }
         let mut changed = second.proto.clone();
@@ -100,10 +81,4 @@ fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
         edits.push(Edit::remove_node(first.node));
     }
     Some(edits)
-}
-
-/// Whether the cast's operator supports this type: `CastLike` supports fewer types than `Cast`.
-fn admits(cast: &ResolvedCast, from: DType) -> bool {
-    let schema = facts::schema("", cast.proto.op_type(), cast.opset);
-    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
 }

@@ -1,8 +1,8 @@
 //! A cast of a constant is computed in every run.
 //!
 //! ## What it checks
-//! `Cast` and `CastLike` of an initializer or `Constant` that cannot be overridden by a caller, and of the results of such
-//! casts, if ONNX defines every resulting value: exactly the casts that `recast fold` folds by default. The rule reads a
+//! `Cast` and `CastLike` of an initializer or `Constant` that cannot be overridden by a caller, of the results of such casts, and
+//! of what nodes that move elements or compute integers make of them, if ONNX defines every resulting value: exactly the casts that `recast fold` folds by default. The rule reads a
 //! constant's values if the types do not decide.
 //!
 //! ## Why is this bad?
@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let options = folding::Options::default();
-    let decisions = folding::decide(model, &options);
+    let decisions = folding::decide(model, &options, folding::Extent::Casts);
     let mut folds: Vec<&folding::Fold> = decisions.folds().iter().collect();
     folds.sort_unstable_by_key(|fold| fold.node);
     let findings = folds.into_iter().map(|fold| {

@@ -28,7 +28,7 @@
 //! declares for the input. If the result is an output of a graph, there is no fix.
 
 use super::rewrite::bypass;
-use crate::dtype::DType;
+use crate::cast::copies;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -42,8 +42,8 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let copies = |cast: &&ResolvedCast| {
-        let saturates = cast.to == DType::Float8E5M2 && cast.saturate != Some(false);
-        cast.from == Some(cast.to) && !saturates && !cast.is_generic()
+        let copies = |from| copies(from, cast.to, cast.rules().saturate);
+        cast.from.is_some_and(copies) && !cast.is_generic()
     };
     let findings = subject.casts().filter(copies).map(|cast| {
         let name = subject.model.name(cast.input);

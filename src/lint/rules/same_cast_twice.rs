@@ -32,9 +32,6 @@
 use std::collections::HashMap;
 
 use super::rewrite::bypass;
-use crate::cast::{RoundMode, Rules};
-use crate::dtype::DType;
-use crate::graph::{ScopeId, ValueId};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -51,7 +48,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let mut first: HashMap<_, &ResolvedCast> = HashMap::new();
     let mut findings = Vec::new();
     for cast in subject.casts().filter(|cast| !cast.is_generic()) {
-        let earlier = *first.entry(result(cast)).or_insert(cast);
+        let earlier = *first.entry(cast.effect()).or_insert(cast);
         if earlier.node == cast.node {
             continue;
         }
@@ -64,12 +61,4 @@ fn check(subject: &Subject) -> Vec<Finding> {
         });
     }
     findings
-}
-
-/// The properties that determine a cast's result.
-fn result(cast: &ResolvedCast) -> (ScopeId, ValueId, DType, bool, RoundMode) {
-    let (rules, defaults) = (cast.rules(), Rules::default());
-    let saturate = if cast.to.obeys_saturate() { rules.saturate } else { defaults.saturate };
-    let round_mode = if cast.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };
-    (cast.node.scope, cast.input, cast.to, saturate, round_mode)
 }

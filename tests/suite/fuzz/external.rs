@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use onnx_recast::internals::external::{Options, Placement, Plan};
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, PASSES};
+use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::tensor::{Tensor, Values};
 use onnx_recast::internals::text;
 use onnx_recast::internals::wire::raw::{StringStringEntryProto, tensor_proto::DataLocation};
@@ -112,7 +112,7 @@ impl World {
     fn fold(&self, output: &Path, options: &Options) -> Option<BTreeMap<String, Bytes>> {
         let proto = ModelProto::from_bytes(fs::read(&self.input).expect("it is there").into()).expect("it is a model");
         let model = Model::new(proto).ok()?.with_data(DataFolder::of_model(&self.input));
-        let model = passes::run(model, PASSES, &passes::Options::default()).ok()?.0;
+        let model = passes::run(model, DEFAULT, &passes::Options::default()).ok()?.0;
         let data = model.data().clone();
         let values =
             Model::new(model.proto().clone()).expect("a folded model is sound").with_data(DataFolder::of_model(&self.input));

@@ -3,7 +3,7 @@
 
 use onnx_recast::internals::cast::Contested;
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, Options, PASSES, PassError, Report};
+use onnx_recast::internals::passes::{self, DEFAULT, Options, PassError, Report};
 use onnx_recast::internals::tensor::Tensor;
 
 pub fn run(bytes: &[u8]) {
@@ -32,7 +32,7 @@ fn constants(model: &Model) -> u64 {
 }
 
 fn fold(model: Model, options: &Options) -> Option<(Vec<u8>, Report)> {
-    match passes::run(model, PASSES, options) {
+    match passes::run(model, DEFAULT, options) {
         Ok((model, report)) => Some((super::written(model.proto()), report)),
         Err(PassError::Invalid(_)) => None,
         Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) => panic!("{fault}"),

@@ -611,6 +611,29 @@ pub const FIXTURES: &[Fixture] = &[
             }"#,
     },
     Fixture {
+        code: "RC307",
+        shows: "an initializer and a Constant; larger values, single numbers and other types are not clipped",
+        bad: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float16[3] x) => (float16[3] y) <float16[3] w = {0x70e2, 0xf0e2, 1}> {
+                c = Constant <value = float16[2, 1] {2, 0xf0e2}> ()
+                m = Mul (x, w)
+                y = Mul (m, c)
+            }"#,
+        findings: &[
+            ("graph/w", "2 elements are exactly 10000 or -10000 in 'w'"),
+            ("graph/c", "one element is exactly 10000 or -10000 in 'c'"),
+        ],
+        good: r#"<ir_version: 10, opset_import: ["": 21]>
+            g (float16[3] x) => (float16[3] y, float[2] z) <float16[3] w = {0x70e2, 0xf0e3, 1}, float16[3] v = {0x70e1, 0, 1}, float16 base = {0x70e2},
+                float16[2] i = {0x70e2, 0x7c00}, float[2] f = {10000, 1}> {
+                a = Mul (x, w)
+                b = Mul (a, base)
+                d = Mul (b, i)
+                y = Mul (d, v)
+                z = Identity (f)
+            }"#,
+    },
+    Fixture {
         code: "RC401",
         shows: "an initializer, a Constant, and a chain of casts",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>

@@ -62,14 +62,14 @@ fn longer_codes_and_later_layers_take_precedence() {
 }
 
 #[test]
-fn the_default_rules_are_float8_validity_and_undefined_results() {
+fn the_default_rules_are_float8_validity_undefined_results_and_clipped_weights() {
     let expected: Vec<&str> = RULES
         .iter()
         .filter(|rule| match &rule.code[..3] {
             "RC1" => rule.severity != Severity::Info,
             // Inference of all types takes too long.
             "RC2" => rule.code != "RC211",
-            _ => rule.code == "RC301",
+            _ => matches!(rule.code, "RC301" | "RC307"),
         })
         .map(|rule| rule.code)
         .collect();

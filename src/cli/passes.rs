@@ -1,0 +1,43 @@
+//! `recast passes`
+
+use anyhow::bail;
+use clap::Args;
+
+use super::exit_code::ExitCode;
+use super::options::{EXIT_CODES, Format, Messages};
+use super::streams::print;
+use crate::passes;
+use crate::report;
+
+/// List the passes of `recast fold --passes`, or explain one
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast passes
+  recast passes redundant-casts
+  recast passes --format json | jq -r '.passes[] | select(.tier == \"exact\") | .name'
+
+{EXIT_CODES}"))]
+pub struct ListPasses {
+    /// The name of a pass
+    #[arg(value_name = "PASS")]
+    name: Option<String>,
+    /// The output format
+    #[arg(long, default_value = "text")]
+    pub(super) format: Format,
+}
+
+impl ListPasses {
+    pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let all: Vec<_> = passes::all().collect();
+        let wanted: Vec<_> =
+            all.iter().copied().filter(|(_, pass)| self.name.as_deref().is_none_or(|name| name == pass.name)).collect();
+        match (wanted.as_slice(), self.format) {
+            ([], _) => bail!("unknown pass '{}'; `recast passes` lists all passes", self.name.as_deref().unwrap_or_default()),
+            (passes, Format::Json) => print(report::passes_json(passes))?,
+            (_, Format::Text) if messages.quiet => {}
+            ([(_, pass)], Format::Text) if self.name.is_some() => print(report::pass_text(pass))?,
+            (passes, Format::Text) => print(report::passes_text(passes))?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

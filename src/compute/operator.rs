@@ -1,0 +1,52 @@
+//! An operator that is exact by nature.
+
+use super::call::Call;
+use super::result::{Computed, undefined};
+use crate::facts::ValueType;
+
+/// What an operator's results depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// The values of all inputs.
+    Values,
+    /// The shape of the first input.
+    Shape,
+}
+
+/// An operator that is exact by nature.
+#[derive(Clone, Copy, Debug)]
+pub struct Operator {
+    pub(super) name: &'static str,
+    /// What its results depend on.
+    pub needs: Needs,
+    compute: fn(&Call) -> Computed,
+}
+
+impl Operator {
+    pub(super) const fn new(name: &'static str, compute: fn(&Call) -> Computed) -> Operator {
+        Operator { name, needs: Needs::Values, compute }
+    }
+
+    pub(super) const fn of_shape(name: &'static str, compute: fn(&Call) -> Computed) -> Operator {
+        Operator { name, needs: Needs::Shape, compute }
+    }
+
+    /// The results of a node.
+    ///
+    /// # Errors
+    /// If they are not defined, or left to runtimes.
+    pub fn compute(&self, call: &Call) -> Computed {
+        for (index, content) in call.contents() {
+            let formal = call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
+            if !formal.types.contains(ValueType::Tensor(content.dtype())) {
+                return Err(undefined(format!("{} does not support {}", call.schema, content.dtype())));
+            }
+        }
+        let results = (self.compute)(call)?;
+        let outputs = call.proto().output.len();
+        if results.len() < outputs {
+            return Err(undefined(format!("the node has {outputs} outputs, and {} results", results.len())));
+        }
+        Ok(results)
+    }
+}

@@ -1,0 +1,56 @@
+//! Nodes that are removed because another value can be used in place of their only result.
+
+use super::event::Event;
+use super::pass::Plan;
+use crate::graph::{Edit, Model, NodeId, ValueId};
+use crate::hash::HashMap;
+
+/// The maximum length of a name that is copied to other nodes: the model would grow by its length for every consumer.
+const LONGEST_NAME: usize = 4096;
+
+/// The nodes that are removed so far, in topological order, and the values that are used in place of their results.
+pub(super) struct Bypasses<'m> {
+    model: &'m Model,
+    replaced: HashMap<ValueId, ValueId>,
+    pub plan: Plan,
+}
+
+impl<'m> Bypasses<'m> {
+    pub fn new(model: &'m Model) -> Bypasses<'m> {
+        Bypasses { model, replaced: HashMap::default(), plan: Plan::default() }
+    }
+
+    /// The value that is used in place of a value, or itself.
+    pub fn current(&self, value: ValueId) -> ValueId {
+        self.replaced.get(&value).copied().unwrap_or(value)
+    }
+
+    /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, or the other
+    /// value is not visible everywhere.
+    pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId) -> bool {
+        let other = self.current(other);
+        let Some(output) = output else {
+            self.remove(node);
+            return true;
+        };
+        let is_short = self.model.name(other).len() <= self.model.name(output).len().max(LONGEST_NAME);
+        let is_visible = || self.model.uses(output).all(|(user, _)| self.model.is_visible(other, user.scope));
+        if !is_short || !is_free(self.model, output) || !is_visible() {
+            return false;
+        }
+        self.replaced.insert(output, other);
+        self.plan.edits.push(Edit::Rewire { from: output, to: other });
+        self.remove(node);
+        true
+    }
+
+    pub fn remove(&mut self, node: NodeId) {
+        self.plan.edits.push(Edit::remove_node(node));
+        self.plan.events.push(Event::RemovedNode { node: self.model.node_path(node) });
+    }
+}
+
+/// Whether a value may be removed when no node uses it.
+pub(super) fn is_free(model: &Model, value: ValueId) -> bool {
+    model.output_of(value).is_empty() && model.pin(value).is_none() && !model.shadows(value)
+}

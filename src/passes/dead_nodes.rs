@@ -1,0 +1,75 @@
+//! Removes nodes whose results are not used, directly or through other nodes.
+//!
+//! before: `a = Neg(x)  b = Abs(a)  y = Relu(x)`
+//! after:  `                        y = Relu(x)`
+//!
+//! 1. A node is used if one of its results is an output of the model or a function, has a quantization annotation or a training binding,
+//!    or is used by such a node or in its subgraphs.
+//! 2. Operators that are not known may have effects: their nodes are kept.
+
+use super::event::Event;
+use super::pass::{Pass, Plan};
+use crate::facts;
+use crate::graph::{Edit, Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
+use crate::hash::{HashMap, HashSet};
+
+pub(super) const DEAD_NODES: Pass = Pass {
+    name: "dead-nodes",
+    source: include_str!("dead_nodes.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| {
+        let used = used_nodes(model);
+        let mut plan = Plan::default();
+        for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+            // Nodes of the subgraphs of a removed node go with it.
+            let is_owned = matches!(model.scope_kind(node.scope), ScopeKind::Subgraph { owner, .. } if !used.contains(&owner));
+            if !used.contains(&node) && !is_owned {
+                plan.edits.push(Edit::remove_node(node));
+                plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+            }
+        }
+        Ok(plan)
+    },
+    ensures: |_, _| Ok(()),
+};
+
+/// The nodes that the outputs of the model and of its functions depend on, and those that may have effects.
+fn used_nodes(model: &Model) -> HashSet<NodeId> {
+    let mut subgraphs: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
+    let mut used = HashSet::default();
+    let mut values: Vec<ValueId> =
+        model.values().filter(|&value| matches!(model.pin(value), Some(Pin::Annotated | Pin::Trained))).collect();
+    let mut nodes: Vec<NodeId> = Vec::new();
+    for scope in model.scopes() {
+        match model.scope_kind(scope) {
+            ScopeKind::Subgraph { owner, .. } => subgraphs.entry(owner).or_default().push(scope),
+            _ => values.extend(outputs(model, scope)),
+        }
+    }
+    let may_have_effects = |&node: &NodeId| {
+        let proto = model.node(node);
+        let opset = model.opset(node.scope, proto.domain());
+        let is_known = opset.is_some_and(|opset| facts::schema(proto.domain(), proto.op_type(), opset).is_some());
+        !is_known || model.callee(node).is_some() || proto.output.is_empty()
+    };
+    nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(may_have_effects));
+    loop {
+        while let Some(value) = values.pop() {
+            nodes.extend(model.producer(value));
+        }
+        let Some(node) = nodes.pop() else { return used };
+        if !used.insert(node) {
+            continue;
+        }
+        values.extend(model.inputs(node).map(|(_, value)| value));
+        values.extend(subgraphs.get(&node).into_iter().flatten().flat_map(|&scope| outputs(model, scope)));
+        // A node with effects in a subgraph keeps the node that contains it.
+        if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(node.scope) {
+            nodes.push(owner);
+        }
+    }
+}
+
+fn outputs(model: &Model, scope: ScopeId) -> impl Iterator<Item = ValueId> {
+    model.body(scope).output_names().filter_map(move |name| model.lookup(scope, name))
+}

@@ -1,0 +1,64 @@
+//! What the passes `fold-casts` and `fold-constants` share: the edits and events of the decisions of [`crate::folding`].
+
+use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removed};
+use super::pass::Plan;
+use crate::error::Invalid;
+use crate::folding::{self, Extent, Options};
+use crate::graph::{Model, ScopeId};
+use crate::hash::HashMap;
+
+pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<Plan, Invalid> {
+    let decisions = folding::decide(model, options, extent);
+    if let Some(invalid) = decisions.invalid() {
+        return Err(invalid.clone());
+    }
+    let mut folds: Vec<&folding::Fold> = decisions.folds().iter().collect();
+    folds.sort_by_key(|fold| fold.node);
+    let folded = folds.into_iter().map(|fold| {
+        let proto = model.node(fold.node);
+        let (node, scope) = (model.node_path(fold.node), model.scope_path(fold.node.scope));
+        let output = fold.output.map_or_else(String::new, |output| model.name(output).to_owned());
+        let (to, elements) = (fold.content.dtype(), fold.content.elements() as u64);
+        match fold.from {
+            Some(from) => {
+                let input = proto.input.first().cloned().unwrap_or_default();
+                Event::Folded(Box::new(Folded { node, scope, input, output, from, to, elements }))
+            }
+            None => {
+                let operator = proto.op_type().to_owned();
+                Event::Computed(Box::new(ComputedNode { node, scope, operator, output, to, elements }))
+            }
+        }
+    });
+    let reason = |reason: &folding::Reason| Reason::Folding(reason.clone());
+    let kept = decisions.kept().iter().map(|(node, why)| Event::Kept(Kept { node: model.node_path(*node), reason: reason(why) }));
+    let removed_nodes = decisions.removed_nodes().into_iter().map(|node| Event::RemovedNode { node: model.node_path(node) });
+    let removed = decisions.removed_constants().into_iter().map(|value| {
+        Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
+    });
+    let events = folded.chain(kept).chain(removed_nodes).chain(removed).collect();
+    Ok(Plan { edits: decisions.into_edits(), events })
+}
+
+/// A folded value is constant if its name still exists, and a removed constant is not defined.
+pub(super) fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
+    let scopes: HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
+    let defined = |scope: &str, name: &str| {
+        let scope = *scopes.get(scope)?;
+        model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
+    };
+    for event in events {
+        let (scope, output) = match event {
+            Event::Folded(folded) => (&folded.scope, &folded.output),
+            Event::Computed(computed) => (&computed.scope, &computed.output),
+            Event::RemovedConstant(removed) if defined(&removed.scope, &removed.name).is_some() => {
+                return Err(format!("{} was removed but is still defined", removed.path()));
+            }
+            _ => continue,
+        };
+        if let Some(Err(reason)) = defined(scope, output).map(|value| model.constant(value)) {
+            return Err(format!("{scope}/{output} was folded but is not constant: {reason}"));
+        }
+    }
+    Ok(())
+}

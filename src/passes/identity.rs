@@ -1,0 +1,69 @@
+//! Removes nodes that return their input; their consumers use the input.
+//!
+//! before: `a = Identity(x)  y = Relu(a)`
+//! after:  `                 y = Relu(x)`
+//!
+//! 1. `Identity`.
+//! 2. `Transpose` that keeps the order of the axes.
+//! 3. `Reshape` to the shape that the input has, if the shape is a constant and the dimensions of the input are known as far as needed: a 0
+//!    copies any dimension, and one -1 stands for the remaining one.
+//! 4. A node whose result is an output of a graph is kept: the name is part of the interface. So is one whose input has a name that an
+//!    inner scope defines again.
+
+use std::cell::OnceCell;
+
+use super::bypass::Bypasses;
+use super::pass::{Pass, Plan};
+use crate::facts::infer::{Inferred, infer, tensor_ints};
+use crate::graph::{Attribute, Model, NodeId, is_onnx_domain};
+
+pub(super) const IDENTITY: Pass = Pass {
+    name: "identity",
+    source: include_str!("identity.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| Ok(plan(model)),
+    ensures: |_, _| Ok(()),
+};
+
+fn plan(model: &Model) -> Plan {
+    let mut bypasses = Bypasses::new(model);
+    let inferred = OnceCell::new();
+    for &node in model.topological_order() {
+        let proto = model.node(node);
+        if !is_onnx_domain(proto.domain()) || proto.output.len() != 1 || model.callee(node).is_some() {
+            continue;
+        }
+        let returns_input = match proto.op_type() {
+            "Identity" => true,
+            "Transpose" => keeps_order(model, node),
+            "Reshape" => keeps_shape(model, node, &inferred),
+            _ => false,
+        };
+        if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
+            bypasses.bypass(node, model.output(node, 0), input);
+        }
+    }
+    bypasses.plan
+}
+
+fn keeps_order(model: &Model, node: NodeId) -> bool {
+    match model.attribute(node, "perm") {
+        Attribute::Is(order) => !order.ints.is_empty() && order.ints.iter().copied().eq(0..order.ints.len() as i64),
+        Attribute::Absent | Attribute::Unclear => false,
+    }
+}
+
+fn keeps_shape(model: &Model, node: NodeId, inferred: &OnceCell<Inferred>) -> bool {
+    let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else { return false };
+    let Ok(constant) = model.constant(shape) else { return false };
+    let (Some(wanted), Attribute::Absent) = (tensor_ints(&constant.tensor), model.attribute(node, "allowzero")) else {
+        return false;
+    };
+    let Some(dims) = &inferred.get_or_init(|| infer(model)).of(input).shape else { return false };
+    let is_kept = |(&wanted, &dim): (&i64, &Option<i64>)| wanted == 0 || wanted > 0 && dim == Some(wanted);
+    let others = wanted.iter().zip(dims.iter()).filter(|(wanted, _)| **wanted != -1);
+    // With an axis of length 0, the remaining dimension is not determined.
+    let is_determined = |(_, dim): (&i64, &Option<i64>)| dim.is_some_and(|dim| dim > 0);
+    let rest = wanted.iter().filter(|&&wanted| wanted == -1).count();
+    wanted.len() == dims.len() && others.clone().all(is_kept) && (rest == 0 || rest == 1 && others.clone().all(is_determined))
+}

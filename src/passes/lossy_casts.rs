@@ -1,0 +1,34 @@
+//! Removes a cast of a float to a narrower type and directly back: the results keep the digits that the casts would round.
+//!
+//! before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT>(a)  y = Relu(b)`     x: `FLOAT[n]`
+//! after:  `a = Cast<to = FLOAT16>(x)                           y = Relu(x)`
+//!
+//! 1. The results of the model change: run it by name only.
+//! 2. Casts to float8 and narrower types, which quantize, are kept.
+
+use super::bypass::Bypasses;
+use super::pass::Pass;
+use crate::casts::{Casts, Chain};
+use crate::dtype::Class;
+
+pub(super) const LOSSY_CASTS: Pass = Pass {
+    name: "lossy-casts",
+    source: include_str!("lossy_casts.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| {
+        let casts = Casts::of(model);
+        let mut bypasses = Bypasses::new(model);
+        let is_round_trip = |chain: &Chain| {
+            let (from, middle, to) = (chain.from, chain.first.to, chain.second.to);
+            let are_floats = [from, middle, to].iter().all(|dtype| dtype.class() == Class::Float);
+            are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
+        };
+        for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
+            if !first.is_generic() && !second.is_generic() {
+                bypasses.bypass(second.node, second.output, first.input);
+            }
+        }
+        Ok(bypasses.plan)
+    },
+    ensures: |_, _| Ok(()),
+};

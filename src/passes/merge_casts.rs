@@ -1,0 +1,40 @@
+//! Removes a cast that another cast of the same scope makes equally; its consumers use the result of the first one.
+//!
+//! before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT16>(x)  y = Mul(a, b)`
+//! after:  `a = Cast<to = FLOAT16>(x)                             y = Mul(a, a)`
+//!
+//! 1. Casts are equal if they have the same input and type, and the same `saturate` and `round_mode` where these have an effect.
+//! 2. A cast whose result is an output of a graph is kept.
+
+use super::bypass::Bypasses;
+use super::pass::Pass;
+use crate::casts::Casts;
+use crate::hash::HashMap;
+
+pub(super) const MERGE_CASTS: Pass = Pass {
+    name: "merge-casts",
+    source: include_str!("merge_casts.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| {
+        let casts = Casts::of(model);
+        let by_node: HashMap<_, _> = casts.iter().map(|cast| (cast.node, cast)).collect();
+        let mut bypasses = Bypasses::new(model);
+        let mut first = HashMap::default();
+        for cast in model.topological_order().iter().filter_map(|node| by_node.get(node)).filter(|cast| !cast.is_generic()) {
+            let (scope, input, to, saturate, round_mode) = cast.effect();
+            let effect = (scope, bypasses.current(input), to, saturate, round_mode);
+            match first.get(&effect) {
+                Some(&same) => {
+                    bypasses.bypass(cast.node, cast.output, same);
+                }
+                None => {
+                    if let Some(output) = cast.output {
+                        first.insert(effect, output);
+                    }
+                }
+            }
+        }
+        Ok(bypasses.plan)
+    },
+    ensures: |_, _| Ok(()),
+};

@@ -1,0 +1,81 @@
+//! Removes an initializer that is equal to another one of its graph, bit for bit; its consumers use the first one.
+//!
+//! 1. Initializers are equal if they have the same type, shape and bytes, wherever these are stored.
+//! 2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use bytes::Bytes;
+
+use super::bypass::is_free;
+use super::event::{Event, Removed};
+use super::pass::{Pass, Plan};
+use crate::dtype::DType;
+use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
+use crate::hash::HashMap;
+use crate::tensor::{Content, Data, Tensor};
+
+pub(super) const MERGE_INITIALIZERS: Pass = Pass {
+    name: "merge-initializers",
+    source: include_str!("merge_initializers.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| Ok(plan(model)),
+    ensures: |_, _| Ok(()),
+};
+
+fn plan(model: &Model) -> Plan {
+    let mut by_shape: HashMap<(ScopeId, DType, Vec<i64>), Vec<ValueId>> = HashMap::default();
+    for value in model.values().filter(|&value| matches!(model.origin(value), Origin::Initializer { .. })) {
+        let Ok(constant) = model.constant(value) else { continue };
+        let Ok(tensor) = Tensor::read(&constant.tensor) else { continue };
+        by_shape.entry((model.scope_of(value), tensor.dtype(), tensor.dims().to_vec())).or_default().push(value);
+    }
+    let mut groups: Vec<Vec<ValueId>> = by_shape.into_values().filter(|group| group.len() > 1).collect();
+    groups.sort_unstable();
+    let mut plan = Plan::default();
+    for group in groups {
+        merge(model, &group, &mut plan);
+    }
+    plan
+}
+
+/// Merges the equal ones of initializers of one graph, type and shape.
+fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
+    let hasher = foldhash::fast::RandomState::default();
+    let mut kept: HashMap<u64, Vec<(ValueId, Content)>> = HashMap::default();
+    for &value in group {
+        if model.control().check().is_err() {
+            return;
+        }
+        let Some(content) = content(model, value) else { continue };
+        let mut hash = hasher.build_hasher();
+        parts(&content).iter().for_each(|part| part.hash(&mut hash));
+        let same = kept.entry(hash.finish()).or_default();
+        let first = same.iter().find(|(_, other)| parts(other) == parts(&content)).map(|&(first, _)| first);
+        match first.filter(|&first| is_replaceable(model, value, first)) {
+            Some(first) => {
+                let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
+                plan.events.push(Event::RemovedConstant(Removed { scope, name }));
+                plan.edits.extend([Edit::Rewire { from: value, to: first }, Edit::RemoveInitializer(value)]);
+            }
+            None => same.push((value, content)),
+        }
+    }
+}
+
+fn is_replaceable(model: &Model, value: ValueId, first: ValueId) -> bool {
+    is_free(model, value) && model.uses(value).all(|(user, _)| model.is_visible(first, user.scope))
+}
+
+fn content(model: &Model, value: ValueId) -> Option<Content> {
+    let constant = model.constant(value).ok()?;
+    Tensor::read(&constant.tensor).ok()?.load(model.data()).ok()
+}
+
+/// The bytes of a tensor, in parts.
+fn parts(content: &Content) -> &[Bytes] {
+    match content.data() {
+        Data::Numbers(bytes, _) => std::slice::from_ref(bytes),
+        Data::Strings(strings) => strings,
+    }
+}

@@ -1,0 +1,294 @@
+//! Passes, as models before and after.
+
+use onnx_recast::internals::passes::{self, Options, Pass};
+
+use crate::support::{difference, expect_no_failures, model, rewrite};
+
+struct Case {
+    name: &'static str,
+    before: &'static str,
+    after: &'static str,
+}
+
+/// The passes give `after`; running them again changes nothing.
+fn run(names: &str, cases: &[Case]) {
+    let passes: Vec<Pass> = passes::selected(names.split(',')).unwrap();
+    let header = r#"<ir_version: 10, opset_import: ["": 21]> "#;
+    let mut failures = Vec::new();
+    for Case { name, before, after } in cases {
+        let [before, after] =
+            [before, after].map(|text| model(&if text.starts_with('<') { (*text).to_owned() } else { format!("{header}{text}") }));
+        let (changed, _) = rewrite(before, &passes, &Options::default());
+        failures.extend(difference(name, &after, &changed));
+        let (again, _) = rewrite(changed.clone(), &passes, &Options::default());
+        failures.extend(difference(&format!("{name}, again"), &changed, &again));
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn what_leads_from_constants_to_casts_folds_with_them() {
+    run(
+        "default",
+        &[
+            Case {
+                name: "a constant behind an Identity",
+                before: "g (float16[2] x) => (float16[2] y) <float[2] w = {1.5, -2}> { i = Identity (w) h = Cast <to = 10> (i) y = Add (x, h) }",
+                after: "g (float16[2] x) => (float16[2] y) <float16[2] h = {0x3e00, 0xc000}> { y = Add (x, h) }",
+            },
+            Case {
+                name: "casts of a constant and of its Identity share a result",
+                before: "g (float16[2] x) => (float16[2] y) <float[2] w = {1.5, -2}>
+                    { a = Cast <to = 10> (w) i = Identity (w) b = Cast <to = 10> (i) s = Add (x, a) y = Add (s, b) }",
+                after: "g (float16[2] x) => (float16[2] y) <float16[2] a = {0x3e00, 0xc000}> { s = Add (x, a) y = Add (s, a) }",
+            },
+            Case {
+                name: "a node whose result is used elsewhere stays",
+                before: "g (float[2] x) => (float[2] y, float16[2] h) <float[2] w = {1.5, -2}> { i = Neg (w) j = Identity (w) h = Cast <to = 10> (j) y = Add (x, j) }",
+                after: "g (float[2] x) => (float[2] y, float16[2] h) <float[2] w = {1.5, -2}, float16[2] h = {0x3e00, 0xc000}> { i = Neg (w) j = Identity (w) y = Add (x, j) }",
+            },
+            Case {
+                name: "moves of elements, between two casts",
+                before: "g (float[2, 3] x) => (float[2, 3] y) <int64[6] w = {1, 2, 3, 4, 5, 6}, int64[2] s = {3, -1}>
+                    { f = Cast <to = 10> (w) r = Reshape (f, s) t = Transpose <perm = [1, 0]> (r) h = Cast <to = 1> (t) y = Add (x, h) }",
+                after: "g (float[2, 3] x) => (float[2, 3] y) <float[2, 3] h = {1, 3, 5, 2, 4, 6}> { y = Add (x, h) }",
+            },
+            Case {
+                name: "what leads to no cast stays",
+                before: "g (float[1, 2] x) => (float[1, 2] y) <float[2] w = {1.5, -2}, int64[2] s = {1, 2}> { r = Reshape (w, s) y = Add (x, r) }",
+                after: "g (float[1, 2] x) => (float[1, 2] y) <float[2] w = {1.5, -2}, int64[2] s = {1, 2}> { r = Reshape (w, s) y = Add (x, r) }",
+            },
+            Case {
+                name: "arithmetic of floats stays",
+                before: "g (float16 x) => (float16 y) <float w = {1.5}> { s = Add (w, w) h = Cast <to = 10> (s) y = Add (x, h) }",
+                after: "g (float16 x) => (float16 y) <float w = {1.5}> { s = Add (w, w) h = Cast <to = 10> (s) y = Add (x, h) }",
+            },
+            Case {
+                name: "a cast that is kept keeps what leads to it",
+                before: "g (int8 x) => (int8 y) <float w = {300}> { i = Identity (w) c = Cast <to = 3> (i) y = Add (x, c) }",
+                after: "g (int8 x) => (int8 y) <float w = {300}> { i = Identity (w) c = Cast <to = 3> (i) y = Add (x, c) }",
+            },
+            Case {
+                name: "both parts of a Split",
+                before: "g (float16[1] x) => (float16[1] y) <float[2] w = {1, 2}>
+                    { a, b = Split <num_outputs = 2> (w) c = Cast <to = 10> (a) d = Cast <to = 10> (b) s = Add (x, c) y = Add (s, d) }",
+                after: "g (float16[1] x) => (float16[1] y) <float16[1] c = {1}, float16[1] d = {2}> { s = Add (x, c) y = Add (s, d) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn nodes_that_are_exact_by_nature_are_computed() {
+    run(
+        "fold-constants",
+        &[
+            Case {
+                name: "a shape that is known",
+                before: "g (float[2, 3] x) => (float[n] y) <int64[1] m = {-1}>
+                    { s = Shape (x) p = Gather <axis = 0> (s, m) q = Mul (p, p) y = Expand (x, q) }",
+                after: "g (float[2, 3] x) => (float[n] y) <int64[1] q = {9}> { y = Expand (x, q) }",
+            },
+            Case {
+                name: "signs of integers",
+                before: "g () => (int32[3] a, int32[3] b, int32[3] c) <int32[3] w = {-2, 0, 7}> { a = Abs (w) b = Neg (w) c = Sign (w) }",
+                after: "g () => (int32[3] a, int32[3] b, int32[3] c) <int32[3] a = {2, 0, 7}, int32[3] b = {2, 0, -7}, int32[3] c = {-1, 0, 1}> { }",
+            },
+            Case {
+                name: "a result that overflows stays",
+                before: "g (int8[1] x) => (int8[1] y) <int8[1] w = {100}> { s = Add (w, w) y = Add (x, s) }",
+                after: "g (int8[1] x) => (int8[1] y) <int8[1] w = {100}> { s = Add (w, w) y = Add (x, s) }",
+            },
+            Case {
+                name: "a division by zero stays",
+                before: "g () => (int8[1] y) <int8[1] w = {100}, int8[1] z = {0}> { y = Div (w, z) }",
+                after: "g () => (int8[1] y) <int8[1] w = {100}, int8[1] z = {0}> { y = Div (w, z) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn nodes_that_return_their_input_are_removed() {
+    run(
+        "identity",
+        &[
+            Case {
+                name: "a chain",
+                before: "g (float[n] x) => (float[n] y) { a = Identity (x) b = Identity (a) c = Relu (a) y = Add (b, c) }",
+                after: "g (float[n] x) => (float[n] y) { c = Relu (x) y = Add (x, c) }",
+            },
+            Case {
+                name: "the name of an output stays",
+                before: "g (float[n] x) => (float[n] y) { a = Identity (x) y = Identity (a) }",
+                after: "g (float[n] x) => (float[n] y) { y = Identity (x) }",
+            },
+            Case {
+                name: "moves that keep every element in its place",
+                before: "g (float[n, 3] x) => (float[n, 3] y, float[3, n] z) <int64[2] s = {0, 3}, int64[2] r = {-1, 3}, int64[2] t = {3, -1}>
+                    { a = Transpose <perm = [0, 1]> (x) b = Reshape (a, s) c = Reshape (b, r) y = Relu (c) z = Reshape (c, t) }",
+                after: "g (float[n, 3] x) => (float[n, 3] y, float[3, n] z) <int64[2] s = {0, 3}, int64[2] r = {-1, 3}, int64[2] t = {3, -1}>
+                    { y = Relu (x) z = Reshape (x, t) }",
+            },
+            Case {
+                name: "an Identity of a local function",
+                before: r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[n] x) => (float[n] y) { a = local.Identity (x) y = Relu (a) }
+                    <opset_import: ["": 21], domain: "local"> Identity (a) => (b) { b = Neg (a) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[n] x) => (float[n] y) { a = local.Identity (x) y = Relu (a) }
+                    <opset_import: ["": 21], domain: "local"> Identity (a) => (b) { b = Neg (a) }"#,
+            },
+            Case {
+                name: "a value of an enclosing graph, whose name an inner graph does not define",
+                before: "g (bool c, float[n] x) => (float[n] y)
+                    { a = Identity (x) y = If (c) <then_branch = t () => (float[n] p) { p = Relu (a) }, else_branch = e () => (float[n] q) { q = Neg (a) }> }",
+                after: "g (bool c, float[n] x) => (float[n] y)
+                    { y = If (c) <then_branch = t () => (float[n] p) { p = Relu (x) }, else_branch = e () => (float[n] q) { q = Neg (x) }> }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn casts_that_change_nothing_are_removed() {
+    run(
+        "redundant-casts",
+        &[
+            Case {
+                name: "to the same type",
+                before: "g (float[n] x) => (float[n] y) { a = Cast <to = 1> (x) b = CastLike (a, x) y = Relu (b) }",
+                after: "g (float[n] x) => (float[n] y) { y = Relu (x) }",
+            },
+            Case {
+                name: "FLOAT8E5M2 to itself saturates infinities",
+                before: "g (float8e5m2[n] x) => (float8e5m2[n] y, float8e5m2[n] z) { a = Cast <to = 19> (x) b = Cast <to = 19, saturate = 0> (x) y = Identity (a) z = Identity (b) }",
+                after: "g (float8e5m2[n] x) => (float8e5m2[n] y, float8e5m2[n] z) { a = Cast <to = 19> (x) y = Identity (a) z = Identity (x) }",
+            },
+            Case {
+                name: "wider and back",
+                before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) b = Cast <to = 10> (a) y = Relu (b) }",
+                after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
+            },
+            Case {
+                name: "narrower and back",
+                before: "g (float[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Relu (b) }",
+                after: "g (float[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Relu (b) }",
+            },
+            Case {
+                name: "a chain of three becomes one cast; the first one is still used",
+                before: "g (float16[n] x) => (double[n] y, float[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (a) c = Cast <to = 11> (b) y = Relu (c) z = Relu (a) }",
+                after: "g (float16[n] x) => (double[n] y, float[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (x) y = Relu (b) z = Relu (a) }",
+            },
+            Case {
+                name: "back to a type that is an output",
+                before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) y = Cast <to = 10> (a) }",
+                after: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) y = Cast <to = 10> (a) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn equal_casts_are_merged() {
+    run(
+        "merge-casts",
+        &[
+            Case {
+                name: "two of one value",
+                before: "g (float[n] x) => (float16[n] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (x) y = Mul (a, b) }",
+                after: "g (float[n] x) => (float16[n] y) { a = Cast <to = 10> (x) y = Mul (a, a) }",
+            },
+            Case {
+                name: "another `saturate` is another cast",
+                before: "g (float[n] x) => (float8e5m2[n] y, float8e5m2[n] z) { a = Cast <to = 19> (x) b = Cast <to = 19, saturate = 0> (x) c = Cast <to = 19, saturate = 1> (x) y = Identity (b) z = Identity (c) }",
+                after: "g (float[n] x) => (float8e5m2[n] y, float8e5m2[n] z) { a = Cast <to = 19> (x) b = Cast <to = 19, saturate = 0> (x) y = Identity (b) z = Identity (a) }",
+            },
+            Case {
+                name: "casts of equal casts",
+                before: "g (double[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Mul (c, d) }",
+                after: "g (double[n] x) => (float[n] y) { a = Cast <to = 10> (x) c = Cast <to = 1> (a) y = Mul (c, c) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_used_is_removed() {
+    run(
+        "dead-nodes,merge-initializers,dead-initializers",
+        &[
+            Case {
+                name: "a chain of nodes, and a constant",
+                before: "g (float[n] x) => (float[n] y) <float u = {1}> { a = Neg (x) b = Abs (a) c = Constant <value_float = 1.0> () y = Relu (x) }",
+                after: "g (float[n] x) => (float[n] y) { y = Relu (x) }",
+            },
+            Case {
+                name: "a node with subgraphs that use values of the enclosing graph",
+                before: "g (bool c, float[n] x) => (float[n] y)
+                    { a = Neg (x) z = If (c) <then_branch = t () => (float[n] p) { p = Relu (a) }, else_branch = e () => (float[n] q) { q = Neg (a) }> y = Relu (x) }",
+                after: "g (bool c, float[n] x) => (float[n] y) { y = Relu (x) }",
+            },
+            Case {
+                name: "what a subgraph uses",
+                before: "g (bool c, float[n] x) => (float[n] y)
+                    { a = Neg (x) y = If (c) <then_branch = t () => (float[n] p) { r = Abs (a) p = Relu (a) }, else_branch = e () => (float[n] q) { q = Neg (x) }> }",
+                after: "g (bool c, float[n] x) => (float[n] y)
+                    { a = Neg (x) y = If (c) <then_branch = t () => (float[n] p) { p = Relu (a) }, else_branch = e () => (float[n] q) { q = Neg (x) }> }",
+            },
+            Case {
+                name: "operators of other domains may have effects",
+                before: r#"<ir_version: 10, opset_import: ["": 21, "mine": 1]> g (float[n] x) => (float[n] y) { a = Neg (x) b = mine.Print (a) y = Relu (x) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 21, "mine": 1]> g (float[n] x) => (float[n] y) { a = Neg (x) b = mine.Print (a) y = Relu (x) }"#,
+            },
+            Case {
+                name: "equal initializers: not of another type or shape, nor 0 and -0",
+                before: "g (float[2] x) => (float[2] y) <float[2] a = {1, 0}, float[2] b = {1, 0}, float[2] c = {1, -0.0}, float[1, 2] d = {1, 0}, int32[2] e = {1, 0}>
+                    { p = Add (x, a) q = Add (p, b) r = Add (q, c) s = Add (r, d) f = Cast <to = 1> (e) y = Add (s, f) }",
+                after: "g (float[2] x) => (float[2] y) <float[2] a = {1, 0}, float[2] c = {1, -0.0}, float[1, 2] d = {1, 0}, int32[2] e = {1, 0}>
+                    { p = Add (x, a) q = Add (p, a) r = Add (q, c) s = Add (r, d) f = Cast <to = 1> (e) y = Add (s, f) }",
+            },
+            Case {
+                name: "an initializer that a caller can override stays",
+                before: "g (float x, float w) => (float y) <float w = {1}, float v = {1}> { y = Add (x, v) }",
+                after: "g (float x, float w) => (float y) <float w = {1}, float v = {1}> { y = Add (x, v) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn all_exact_passes_together() {
+    run(
+        "exact",
+        &[Case {
+            name: "each pass makes work for another one",
+            before: "g (float16[2, 3] x) => (float[6] y, float[6] z) <float w = {1}, int64[1] m = {-1}>
+                { a = Cast <to = 1> (x) i = Identity (a) b = Cast <to = 10> (i) c = Cast <to = 10> (a) s = Shape (c) p = ReduceProd (s)
+                  r = Reshape (b, m) t = Reshape (c, m) d = Cast <to = 1> (r) e = Cast <to = 1> (r) u = Add (d, w) y = Relu (d) z = Relu (e) }",
+            after: "g (float16[2, 3] x) => (float[6] y, float[6] z) <int64[1] m = {-1}> { r = Reshape (x, m) d = Cast <to = 1> (r) y = Relu (d) z = Relu (d) }",
+        }],
+    );
+}
+
+#[test]
+fn casts_that_lose_digits_are_removed_by_name_only() {
+    let text = "g (float[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Relu (b) }";
+    run("exact", &[Case { name: "not by the exact passes", before: text, after: text }]);
+    let after = "g (float[n] x) => (float[n] y) { y = Relu (x) }";
+    run("lossy-casts,dead-nodes", &[Case { name: "by name", before: text, after }]);
+}
+
+#[test]
+fn every_pass_has_a_name_of_its_own_and_a_documentation() {
+    let names: Vec<&str> = passes::all().map(|(_, pass)| pass.name).collect();
+    let mut failures = Vec::new();
+    for (_, pass) in passes::all() {
+        let documentation = pass.documentation();
+        if names.iter().filter(|name| **name == pass.name).count() != 1 {
+            failures.push(format!("{} is the name of several passes", pass.name));
+        }
+        if pass.summary().len() < 10 || pass.name != "fold-casts" && !documentation.contains("\n1. ") {
+            failures.push(format!("{} has no cases in its documentation: {documentation}", pass.name));
+        }
+    }
+    expect_no_failures(failures);
+}
