@@ -18,7 +18,7 @@ from onnx import TensorProto
 
 import onnx_recast
 from onnx_recast import fleet
-from onnx_recast.fleet import header, manifest
+from onnx_recast.fleet import header, manifest, storage
 from onnx_recast.fleet.__main__ import main
 from onnx_recast.fleet.inputs import location_problem
 
@@ -311,10 +311,25 @@ def test_a_model_that_ends_the_worker_is_a_row(zoo: Path, tmp_path: Path, monkey
     assert "SIGKILL" in str(row.message)
 
 
+def many_nodes(count: int) -> bytes:
+    """Return a model of equal nodes, made quickly: in memory, a node takes more than twenty times its 13 bytes."""
+
+    def message(field: int, content: bytes) -> bytes:
+        return bytes([field << 3 | 2]) + varint(len(content)) + content
+
+    def varint(number: int) -> bytes:
+        return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+    rest = chain(0)
+    rest.ClearField("graph")
+    node = onnx.helper.make_node("Relu", ["x"], [""]).SerializeToString()
+    return bytes(rest.SerializeToString()) + message(7, count * message(1, node))
+
+
 def test_a_model_that_needs_too_much_memory_is_a_row(zoo: Path, tmp_path: Path) -> None:
-    (zoo / "many.onnx").write_bytes(chain(400_000).SerializeToString())
+    (zoo / "many.onnx").write_bytes(many_nodes(6 << 20))
     job = fleet.Job(fleet.convert(17), str(zoo), str(tmp_path / "out"))
-    fleet.run(job, str(tmp_path / "manifest"), workers=1, memory=192 << 20)
+    fleet.run(job, str(tmp_path / "manifest"), workers=1, memory=1 << 30)
     found = rows(tmp_path / "manifest")
     row = found.pop("many.onnx")
     assert (row.outcome, row.code, row.attempts) == ("out-of-memory", "out-of-memory", 2)
@@ -342,6 +357,12 @@ def test_temporary_files_are_bounded_and_removed(external: Callable[[], Path], t
     assert totals.to_dict()["outcomes"] == {"ok": 1}
     assert rows(tmp_path / "manifest")["m.onnx"].attempts == 2
     assert list(scratch.iterdir()) == []
+
+
+def test_a_large_request_has_more_time() -> None:
+    """A model is uploaded by one request; with the 30 s of a part, 2 GiB would need 70 MB/s."""
+    stores: list[Any] = [storage.locate("s3://zoo/m.onnx", length)[0] for length in (0, 16 << 20, 2 << 30)]
+    assert [store.client_options for store in stores] == [None, None, {"timeout": "1h 4m"}]
 
 
 def test_lists_of_models(zoo: Path, tmp_path: Path) -> None:

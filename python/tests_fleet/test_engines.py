@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conftest import Server, models, objects, save_with_data, upload
+from conftest import models, objects, save_with_data, upload
+from storage_server import Server
 
 from onnx_recast import fleet
 from onnx_recast.fleet import ray_data

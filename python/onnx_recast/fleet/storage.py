@@ -28,6 +28,8 @@ PART = 16 << 20
 """Objects are read and written in parts of this length."""
 PARALLEL = 4
 """Parts that are read or written at a time."""
+PART_TIMEOUT = timedelta(seconds=30)
+"""Time limit of a request of a part, which is that of obstore; one of more bytes has as much for each part."""
 ATTEMPTS = 5
 """How often a transfer is attempted that ends in the middle; single requests are repeated by obstore."""
 _RETRIES: Any = {
@@ -79,20 +81,24 @@ def object_uri(uri: str | os.PathLike[str]) -> str:
     return text
 
 
-def locate(uri: str) -> tuple[ObjectStore, str]:
-    """Return the store of an object, and its path there."""
+def locate(uri: str, length: int = 0) -> tuple[ObjectStore, str]:
+    """Return the store of an object, for requests that transfer as many bytes, and its path there."""
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
-        return _store("file", ""), rest.strip("/")
+        return _files(), rest.strip("/")
     authority, _, path = rest.partition("/")
-    return _store(scheme, authority), path.strip("/")
+    return _store(scheme, authority, -(-length // PART)), path.strip("/")
+
+
+@lru_cache(maxsize=1)
+def _files() -> ObjectStore:
+    return LocalStore("/", automatic_cleanup=False, mkdir=False)
 
 
 @lru_cache(maxsize=64)
-def _store(scheme: str, authority: str) -> ObjectStore:
-    if scheme == "file":
-        return LocalStore("/", automatic_cleanup=False, mkdir=False)
-    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
+def _store(scheme: str, authority: str, parts: int) -> ObjectStore:
+    options: Any = {"client_options": {"timeout": parts * PART_TIMEOUT}} if parts > 1 else {}
+    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES, **options)
 
 
 def is_local(uri: str) -> bool:
@@ -247,7 +253,7 @@ def upload_model(
 
 
 def _upload(uri: str, content: bytes | mmap.mmap, metadata: Mapping[str, str], replaced: Stat | None) -> None:
-    store, name = locate(uri)
+    store, name = locate(uri, len(content))
     mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
     attributes: Any = None if is_local(uri) else dict(metadata)
     if replaced is not None and is_local(uri):
