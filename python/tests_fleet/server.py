@@ -92,7 +92,7 @@ class Faults:
 
     ``busy`` is the part of the requests that is answered with 503. Of the others, ``cut`` is the part that ends in the
     middle: uploads before they are stored, downloads while they are sent. The choice depends on the request and on how
-    often it was sent, not on the order of requests.
+    often it was sent, not on the order of requests. ``cut_first`` downloads of each kind are cut in any case.
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
@@ -106,21 +106,25 @@ class Faults:
         self._gate = Gate(faults.get("hold"))
         self._seed, self._sent = faults.get("seed", 1), Counter[str]()
         self._busy, self._cut = faults.get("busy", 0.0), faults.get("cut", 0.0)
+        self._cut_first = faults.get("cut_first", 0)
         self._log: list[dict[str, Any]] = []
 
-    def _chosen(self, method: str, path: str) -> tuple[bool, bool]:
+    def _chosen(self, method: str, path: str, query: str) -> tuple[bool, bool]:
         """Return whether to answer that the storage is busy, and whether to cut the transfer."""
+        # Queries of uploads have random names.
+        name = f"{method} {path} {query if method == 'GET' else ''}"
         with self._lock:
-            name = f"{method} {path}"
             self._sent[name] += 1
-            choice = random.Random(f"{self._seed} {name} {self._sent[name]}")
-            return choice.random() < self._busy, choice.random() < self._cut
+            count = self._sent[name]
+        choice = random.Random(f"{self._seed} {name} {count}")
+        is_busy, is_cut = choice.random() < self._busy, choice.random() < self._cut
+        return is_busy, is_cut or (method == "GET" and count <= self._cut_first)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         if path == CONTROL:
             return self._control(environ, start_response)
-        is_busy, is_cut = self._chosen(method, path)
+        is_busy, is_cut = self._chosen(method, path, environ["QUERY_STRING"])
         entry = {"method": method, "path": path, "query": environ["QUERY_STRING"], "status": 0, "bytes": 0}
         if is_busy:
             entry["status"] = 503

@@ -7,7 +7,7 @@ import mmap
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,10 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, PreconditionError
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    InvalidPathError,
+    NotSupportedError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
 from obstore.store import LocalStore, from_url
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 _T = TypeVar("_T")
@@ -37,6 +46,11 @@ _RETRIES: Any = {
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=15), "base": 2},
     "retry_timeout": timedelta(minutes=5),
 }
+_ANSWERS = (
+    *(AlreadyExistsError, PreconditionError, PermissionDeniedError, UnauthenticatedError),
+    *(InvalidPathError, NotSupportedError),
+)
+"""Errors that would be the same if the request were repeated."""
 
 
 class Changed(Exception):
@@ -150,9 +164,25 @@ def read_small(uri: str, most: int, traffic: Traffic) -> tuple[Stat, bytes | Non
 
 def is_empty(folder: str) -> bool:
     """Whether a folder has no objects."""
+    return next(listed(folder), None) is None
+
+
+def listed(folder: str) -> Iterator[ObjectMeta]:
+    """Return the objects of a folder. A listing that ends in the middle continues after the last object."""
     store, prefix = locate(folder)
-    pages: Any = obstore.list(store, prefix or None, chunk_size=1)
-    return not any(len(page) for page in pages)
+    last, failures = None, 0
+    while True:
+        try:
+            for page in obstore.list(store, prefix or None, offset=last, chunk_size=1000):
+                yield from page
+                last, failures = page[-1]["path"] if page else last, 0
+            return
+        except BaseError:
+            failures += 1
+            # A local file system lists in no order.
+            if failures == ATTEMPTS or is_local(folder):
+                raise
+            _pause(failures)
 
 
 def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
@@ -254,7 +284,8 @@ def upload_model(
 
 def _upload(uri: str, content: bytes | mmap.mmap, metadata: Mapping[str, str], replaced: Stat | None) -> None:
     store, name = locate(uri, len(content))
-    mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    seen = {} if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    mode: Any = {name: value for name, value in seen.items() if value is not None} or "create"
     attributes: Any = None if is_local(uri) else dict(metadata)
     if replaced is not None and is_local(uri):
         # A local file system has no conditional replacement, so the check comes just before it.
@@ -291,10 +322,12 @@ def _retried(work: Callable[[], _T]) -> _T:
     for attempt in range(1, ATTEMPTS):
         try:
             return work()
-        except (FileNotFoundError, PermissionError, NotImplementedError, ValueError):
+        except (FileNotFoundError, PermissionError, *_ANSWERS):
             raise
-        except (AlreadyExistsError, PreconditionError, Changed):
-            raise
-        except Exception:
-            time.sleep(min(5.0, 0.1 * 2**attempt) * random.uniform(0.5, 1))
+        except (BaseError, OSError):
+            _pause(attempt)
     return work()
+
+
+def _pause(attempt: int) -> None:
+    time.sleep(min(5.0, 0.1 * 2**attempt) * random.uniform(0.5, 1))
