@@ -481,6 +481,9 @@ def test_a_summary_does_not_depend_on_the_order_of_rows() -> None:
     assert one.to_json() == other.to_json()
     assert one.to_text() == other.to_text()
     assert one.to_html() == other.to_html()
+    # Lists are short, and say so.
+    for text in (one.to_text(), one.to_html()):
+        assert all(f"{title} (20 of 40)" in text for title in ("Errors", "Blockers", "Findings", "Failed models"))
 
 
 def test_keys_depend_on_the_job_and_the_data() -> None:
