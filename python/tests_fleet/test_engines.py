@@ -41,6 +41,19 @@ def test_larger_models_need_more() -> None:
     assert small[1] < large[1]
 
 
+def test_blocks_are_short_in_models_and_bytes() -> None:
+    def lengths(sizes: list[int], most: int) -> list[int]:
+        tasks = [fleet.Task(f"m{index}", size) for index, size in enumerate(sizes)]
+        blocks = list(ray_data.blocks(tasks, most))
+        assert [task for block in blocks for task in block] == tasks
+        return [len(block) for block in blocks]
+
+    assert lengths([], 4) == []
+    assert lengths([1 << 10] * 10, 4) == [4, 4, 2]
+    assert lengths([40 << 20] * 3, 256) == [1, 1, 1]
+    assert lengths([0] * 40, 256) == [32, 8]
+
+
 def test_the_table_of_an_engine_has_paths_only(
     server: Server, cluster: object, tmp_path: Path, monkeypatch: Any
 ) -> None:

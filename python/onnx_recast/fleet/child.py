@@ -155,7 +155,11 @@ def isolated(job: Job, task: Task | str, bounds: Bounds | None = None) -> Row:
     It is what an engine calls that has workers of its own: Ray, Dask, Spark. A model that ends the process, or takes
     too long, becomes a row.
     """
-    bounds = bounds or Bounds()
+    return kept(job, bounds or Bounds()).run(Task(object_uri(task)) if isinstance(task, str) else task)
+
+
+def kept(job: Job, bounds: Bounds) -> Child:
+    """Return the process of this one for a job."""
     name = (job.digest + json.dumps(job.to_dict()), bounds)
     if name not in _children:
         # One worker of an engine does the same work again and again; processes for other work are not kept.
@@ -163,7 +167,7 @@ def isolated(job: Job, task: Task | str, bounds: Bounds | None = None) -> Row:
             child.close()
         _children.clear()
         _children[name] = Child(job, bounds)
-    return _children[name].run(Task(object_uri(task)) if isinstance(task, str) else task)
+    return _children[name]
 
 
 def needs(task: Task) -> tuple[int, int]:
