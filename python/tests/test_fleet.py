@@ -18,7 +18,7 @@ from onnx import TensorProto
 
 import onnx_recast
 from onnx_recast import fleet
-from onnx_recast.fleet import header, manifest, storage
+from onnx_recast.fleet import header, manifest
 from onnx_recast.fleet.__main__ import main
 from onnx_recast.fleet.inputs import location_problem
 
@@ -357,12 +357,6 @@ def test_temporary_files_are_bounded_and_removed(external: Callable[[], Path], t
     assert totals.to_dict()["outcomes"] == {"ok": 1}
     assert rows(tmp_path / "manifest")["m.onnx"].attempts == 2
     assert list(scratch.iterdir()) == []
-
-
-def test_a_large_request_has_more_time() -> None:
-    """A model is uploaded by one request; with the 30 s of a part, 2 GiB would need 70 MB/s."""
-    stores: list[Any] = [storage.locate("s3://zoo/m.onnx", length)[0] for length in (0, 16 << 20, 2 << 30)]
-    assert [store.client_options for store in stores] == [None, None, {"timeout": "1h 4m"}]
 
 
 def test_lists_of_models(zoo: Path, tmp_path: Path) -> None:

@@ -8,11 +8,19 @@ import sys
 import urllib.request
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
 SERVER = Path(__file__).with_name("server.py")
+
+
+class Held(NamedTuple):
+    """An upload that is held, and the process that waits for it."""
+
+    path: str
+    port: int
+    process: psutil.Process
 
 
 class Server:
@@ -56,11 +64,15 @@ class Server:
         done = (one for one in self.log() if one["method"] == "PUT" and one["status"] == 200)
         return Counter(one["path"] for one in done if one["path"].endswith(suffix))
 
-    def held(self) -> list[tuple[str, psutil.Process]]:
-        """Return the path of each upload that is held, and the process that waits for it."""
+    def held(self) -> list[Held]:
+        """Return the uploads that are held."""
         waiting = json.loads(self._request("GET", "/-"))["held"]
         by_port = {one.laddr.port: one.pid for one in psutil.net_connections("tcp") if one.pid is not None}
-        return [(one["path"], psutil.Process(by_port[one["port"]])) for one in waiting if one["port"] in by_port]
+        return [
+            Held(one["path"], one["port"], psutil.Process(by_port[one["port"]]))
+            for one in waiting
+            if one["port"] in by_port
+        ]
 
     def _request(self, method: str, path: str, content: bytes | None = None) -> bytes:
         request = urllib.request.Request(self.address + path, content, method=method)

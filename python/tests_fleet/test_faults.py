@@ -47,7 +47,7 @@ def test_a_driver_is_killed_and_the_run_resumed(server: Server, engine: str, tmp
     command = convert(zoo, out, table, engine, "--workers", "2", "--scratch", str(tmp_path))
     with Driver(*command) as driver:
         wait_for(lambda: len(server.held()) == 2)
-        workers = [process for _, process in server.held()]
+        workers = [one.process for one in server.held()]
         parents = [process.parent() for process in workers]
         driver.kill()
         # Those of Ray end a moment later; until then they would begin with other models.
@@ -84,7 +84,7 @@ def test_a_worker_is_killed(server: Server, engine: str, victim: str) -> None:
     server.faults(hold=COUNT // 4)
     with Driver(*convert(zoo, out, table, engine, "--workers", "2")) as driver:
         wait_for(server.held)
-        _, process = server.held()[0]
+        process = server.held()[0].process
         killed = process.parent() if victim == "ray" else process
         assert killed is not None
         killed.kill()
@@ -160,7 +160,7 @@ def test_a_job_is_started_twice_at_once(server: Server, engine: str, tmp_path: P
 
 def is_contended(server: Server) -> bool:
     """Whether two processes are about to store the same model."""
-    return 2 in Counter(path for path, _ in server.held()).values()
+    return 2 in Counter(one.path for one in server.held()).values()
 
 
 def test_two_jobs_write_the_same_outputs_at_once(server: Server, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_signal_ends_a_run(server: Server) -> None:
     server.faults(hold=1)
     with Driver(*convert(zoo, out, table, "local", "--workers", "2")) as driver:
         wait_for(lambda: len(server.held()) == 2)
-        workers = [process for _, process in server.held()]
+        workers = [one.process for one in server.held()]
         driver.process.send_signal(signal.SIGINT)
         assert driver.wait() == 130
         assert not any(map(is_alive, workers))

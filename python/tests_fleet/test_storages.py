@@ -6,12 +6,15 @@ import itertools
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import onnx
 import pytest
 from conftest import models, objects, rows, save_with_data, upload
+from drivers import wait_for
 from storage_server import Server
 
 import onnx_recast
@@ -79,6 +82,32 @@ def test_requests_are_conditional(bucket: Callable[[], str]) -> None:
     with pytest.raises(Changed):
         storage.read_range(uri, 1, 3, first.etag, traffic)
     assert storage.get_bytes(uri) == b"three"
+
+
+def test_a_model_of_several_parts_is_one_request(bucket: Callable[[], str]) -> None:
+    uri, traffic, model = bucket() + "m.onnx", Traffic(), bytes(40 << 20)
+    storage.upload_model(uri, model, {"recastkey": "k"}, None, traffic)
+    assert (traffic.requests, traffic.written_bytes) == (1, len(model))
+    assert storage.get_bytes(uri) == model
+
+
+def test_a_large_request_has_more_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second for each MiB: a small model that is held longer is sent again, a large one is waited for."""
+    monkeypatch.setattr(storage, "PART", 1 << 20)
+    monkeypatch.setattr(storage, "PART_TIMEOUT", 1)
+    folder = server.bucket()
+    sent = {}
+    for name, model in {"small.onnx": b"", "large.onnx": bytes(120 << 20)}.items():
+        server.faults(hold=0)
+        with ThreadPoolExecutor(1) as threads:
+            done = threads.submit(storage.upload_model, folder + name, model, {}, None, Traffic())
+            wait_for(server.held)
+            first = server.held()
+            time.sleep(3)
+            sent[name] = server.held() == first
+            server.release()
+            done.result()
+    assert sent == {"small.onnx": False, "large.onnx": True}
 
 
 def test_a_job_is_done_once_and_replaced_by_another(bucket: Callable[[], str], tmp_path: Path) -> None:

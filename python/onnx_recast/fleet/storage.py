@@ -37,8 +37,9 @@ PART = 16 << 20
 """Objects are read and written in parts of this length."""
 PARALLEL = 4
 """Parts that are read or written at a time."""
-PART_TIMEOUT = timedelta(seconds=30)
-"""Time limit of a request of a part, which is that of obstore; one of more bytes has as much for each part."""
+PART_TIMEOUT = 30
+"""Seconds for a request of at most a part; one of more bytes has as much for each part. The environment may set another
+time, for all requests: ``AWS_TIMEOUT``, ``GOOGLE_TIMEOUT``, ``AZURE_TIMEOUT``."""
 ATTEMPTS = 5
 """How often a transfer is attempted that ends in the middle; single requests are repeated by obstore."""
 _RETRIES: Any = {
@@ -111,8 +112,15 @@ def _files() -> ObjectStore:
 
 @lru_cache(maxsize=64)
 def _store(scheme: str, authority: str, parts: int) -> ObjectStore:
-    options: Any = {"client_options": {"timeout": parts * PART_TIMEOUT}} if parts > 1 else {}
-    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES, **options)
+    # Options of the client that are passed would replace those of the environment, such as AWS_ALLOW_HTTP.
+    name = {"s3": "AWS", "gs": "GOOGLE"}.get(scheme[:2], "AZURE") + "_TIMEOUT"
+    given = os.environ.get(name)
+    os.environ[name] = given or f"{max(1, parts) * PART_TIMEOUT}s"
+    try:
+        return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
+    finally:
+        if given is None:
+            del os.environ[name]
 
 
 def is_local(uri: str) -> bool:
