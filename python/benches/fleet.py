@@ -178,7 +178,7 @@ def bytes_() -> None:
         def fleet_run(workers: int, scratch: str | None = None) -> None:
             rows.extend(run(zoo, f"file://{folder}/out/", fleet.convert(17), "local", workers, scratch)[1])
 
-        table("20 models of 200 MiB", "GB/s")
+        table(f"{LARGE} models of 200 MiB", "GB/s")
         ways: dict[str, Callable[[], object]] = {
             "two copies of one file after the other": lambda: copies(folder / "zoo", folder / "out", folder),
             "fleet, 1 worker": lambda: fleet_run(1),
@@ -218,7 +218,7 @@ def s3_bytes() -> None:
         for path in (folder / "zoo").iterdir():
             obstore.put(storage.locate(zoo)[0], path.name, path)
         shutil.rmtree(folder / "zoo")
-        table("20 models of 200 MiB in S3", "GB/s")
+        table(f"{LARGE} models of 200 MiB in S3", "GB/s")
         ways: dict[str, Callable[[str], object]] = {
             "download and upload, one after the other": lambda out: transfers(zoo, out, folder),
             "fleet, 1 worker": lambda out: run(zoo, out, fleet.convert(17), "local", 1),
