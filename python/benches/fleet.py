@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import obstore
 import onnx
 from onnx import helper, numpy_helper
@@ -31,7 +32,7 @@ SMALL = 400
 """Models of the loops: this many nodes each, in S3."""
 LARGE, LARGE_BYTES = 20, 200 << 20
 """Number of large models, and the length of their weights."""
-GROWTH = (200, 2_000, 20_000)
+GROWTH = (200, 2_000, 6_000, 20_000)
 ROUNDS = 3
 
 
@@ -177,7 +178,7 @@ def bytes_() -> None:
         def fleet_run(workers: int, scratch: str | None = None) -> None:
             rows.extend(run(zoo, f"file://{folder}/out/", fleet.convert(17), "local", workers, scratch)[1])
 
-        table("20 models of 200 MiB", "GB/s")
+        table(f"{LARGE} models of 200 MiB", "GB/s")
         ways: dict[str, Callable[[], object]] = {
             "two copies of one file after the other": lambda: copies(folder / "zoo", folder / "out", folder),
             "fleet, 1 worker": lambda: fleet_run(1),
@@ -217,7 +218,7 @@ def s3_bytes() -> None:
         for path in (folder / "zoo").iterdir():
             obstore.put(storage.locate(zoo)[0], path.name, path)
         shutil.rmtree(folder / "zoo")
-        table("20 models of 200 MiB in S3", "GB/s")
+        table(f"{LARGE} models of 200 MiB in S3", "GB/s")
         ways: dict[str, Callable[[str], object]] = {
             "download and upload, one after the other": lambda out: transfers(zoo, out, folder),
             "fleet, 1 worker": lambda out: run(zoo, out, fleet.convert(17), "local", 1),
@@ -291,18 +292,37 @@ def workers() -> None:
 
 
 def growth() -> None:
-    """Print the time per model and the memory of the driver, for more and more models."""
-    table("engine", "models", "ms per model", "of these, engine", "memory of the driver")
+    """Print the time and the memory of the driver for more and more models, and the part that grows with them."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for count in GROWTH:
             write_models(folder / str(count), count, 5)
         for engine in ("local", "ray"):
-            for count in GROWTH:
-                took, peak, rows = measured(folder, folder / str(count), engine, 2)
-                inside = sum(row.seconds for row in rows) / 2
-                each = f"{1000 * took / count:.2f} | {1000 * (took - inside) / count:.2f}"
-                print(f"| {engine} | {count:,} | {each} | {peak:.0f} MiB |", flush=True)
+            runs = [[grown(folder, engine, count) for count in GROWTH] for _ in range(ROUNDS)]
+            print_growth(engine, np.median(np.array(runs), axis=0))
+
+
+def grown(folder: Path, engine: str, count: int) -> tuple[float, float, float]:
+    """Return the time of a run, the part of it in which two workers had a model, and the memory of the driver."""
+    took, peak, rows = measured(folder, folder / str(count), engine, 2)
+    return took, sum(row.seconds for row in rows) / 2, peak
+
+
+def print_growth(engine: str, results: npt.NDArray[np.float64]) -> None:
+    """Print times, their fit to a start and a time per model, and the time per model between two counts."""
+    counts, times = np.array(GROWTH), results[:, 0]
+    # Relative errors are equally likely.
+    columns = np.stack([np.ones(len(counts)), counts], axis=1) / times[:, None]
+    start, each = np.linalg.lstsq(columns, np.ones(len(counts)), rcond=None)[0]
+    print(f"\n{engine}: {start:.2f} s + {1000 * each:.2f} ms per model")
+    table("models", "time", "difference to the fit", "ms per model beyond the row above", "of these, engine", "driver")
+    beyond = np.diff(results[:, :2], axis=0, prepend=0) / np.diff(counts, prepend=0)[:, None] * 1000
+    for count, (took, _, peak), (whole, inside) in zip(GROWTH, results, beyond, strict=True):
+        each_beyond = "| " if count == GROWTH[0] else f"{whole:.2f} | {whole - inside:.2f}"
+        print(
+            f"| {count:,} | {took:.2f} s | {100 * (took / (start + each * count) - 1):+.0f} % | {each_beyond} ", end=""
+        )
+        print(f"| {peak:.0f} MiB |", flush=True)
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def is_reading(pid: int) -> bool:
     return "_recast" in Path(f"/proc/{pid}/maps").read_text() and "pipe" in Path(f"/proc/{pid}/wchan").read_text()
 
 
-def wait_for(condition: object, seconds: float = 30) -> None:
+def wait_for(condition: object, seconds: float = 300) -> None:
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():

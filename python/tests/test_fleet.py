@@ -311,10 +311,25 @@ def test_a_model_that_ends_the_worker_is_a_row(zoo: Path, tmp_path: Path, monkey
     assert "SIGKILL" in str(row.message)
 
 
+def many_nodes(count: int) -> bytes:
+    """Return a model of equal nodes, made quickly: in memory, a node takes more than twenty times its 13 bytes."""
+
+    def message(field: int, content: bytes) -> bytes:
+        return bytes([field << 3 | 2]) + varint(len(content)) + content
+
+    def varint(number: int) -> bytes:
+        return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+    rest = chain(0)
+    rest.ClearField("graph")
+    node = onnx.helper.make_node("Relu", ["x"], [""]).SerializeToString()
+    return bytes(rest.SerializeToString()) + message(7, count * message(1, node))
+
+
 def test_a_model_that_needs_too_much_memory_is_a_row(zoo: Path, tmp_path: Path) -> None:
-    (zoo / "many.onnx").write_bytes(chain(400_000).SerializeToString())
+    (zoo / "many.onnx").write_bytes(many_nodes(6 << 20))
     job = fleet.Job(fleet.convert(17), str(zoo), str(tmp_path / "out"))
-    fleet.run(job, str(tmp_path / "manifest"), workers=1, memory=192 << 20)
+    fleet.run(job, str(tmp_path / "manifest"), workers=1, memory=1 << 30)
     found = rows(tmp_path / "manifest")
     row = found.pop("many.onnx")
     assert (row.outcome, row.code, row.attempts) == ("out-of-memory", "out-of-memory", 2)
@@ -460,6 +475,9 @@ def test_a_summary_does_not_depend_on_the_order_of_rows() -> None:
     assert one.to_json() == other.to_json()
     assert one.to_text() == other.to_text()
     assert one.to_html() == other.to_html()
+    # Lists are short, and say so.
+    for text in (one.to_text(), one.to_html()):
+        assert all(f"{title} (20 of 40)" in text for title in ("Errors", "Blockers", "Findings", "Failed models"))
 
 
 def test_keys_depend_on_the_job_and_the_data() -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import time
-import urllib.request
-from collections import Counter
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,56 +13,15 @@ import obstore
 import onnx
 import pytest
 from onnx import helper
+from storage_server import Server
 
 from onnx_recast import fleet
 from onnx_recast.fleet import manifest, storage
 
-SERVER = Path(__file__).with_name("server.py")
-
-
-class Server:
-    """The storage, and what was requested of it."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout is not None
-        self.address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
-        self.environment = {
-            "AWS_ENDPOINT_URL": self.address,
-            "AWS_ALLOW_HTTP": "true",
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_REGION": "us-east-1",
-        }
-        self._buckets = 0
-
-    def bucket(self) -> str:
-        """Make a bucket, and return its URI."""
-        self._buckets += 1
-        self._put(f"/bucket{self._buckets}", b"")
-        return f"s3://bucket{self._buckets}/"
-
-    def faults(self, **faults: Any) -> None:
-        """Set the faults, and empty the log."""
-        self._put("/-", json.dumps(faults).encode())
-
-    def log(self) -> list[dict[str, Any]]:
-        """Return the requests since faults were set."""
-        with urllib.request.urlopen(self.address + "/-") as answer:
-            return json.load(answer)  # type: ignore[no-any-return]
-
-    def stored(self, suffix: str = ".onnx") -> Counter[str]:
-        """Return how often each object was stored."""
-        done = (one for one in self.log() if one["method"] == "PUT" and one["status"] == 200)
-        return Counter(one["path"] for one in done if one["path"].endswith(suffix))
-
-    def _put(self, path: str, content: bytes) -> None:
-        urllib.request.urlopen(urllib.request.Request(self.address + path, content, method="PUT")).close()
-
-    def close(self) -> None:
-        self._process.communicate()
+# A shell ignores the signal for programs that it starts in the background, and so do the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# Ray would kill its workers if other programs of the machine needed its memory.
+os.environ.update(RAY_memory_monitor_refresh_ms="0")
 
 
 @pytest.fixture(scope="session")
@@ -120,6 +74,21 @@ def chain(length: int, name: str = "g") -> bytes:
     return bytes(model.SerializeToString())
 
 
+def many_nodes(count: int) -> bytes:
+    """Return a model of equal nodes, made quickly: in memory, a node takes more than twenty times its 13 bytes."""
+
+    def message(field: int, content: bytes) -> bytes:
+        return bytes([field << 3 | 2]) + varint(len(content)) + content
+
+    def varint(number: int) -> bytes:
+        return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+    rest = helper.make_model(helper.make_graph([], "g", [], []), opset_imports=[helper.make_opsetid("", 13)])
+    rest.ClearField("graph")
+    node = helper.make_node("Relu", ["x"], [""]).SerializeToString()
+    return bytes(rest.SerializeToString()) + message(7, count * message(1, node))
+
+
 def upload(folder: str, objects: dict[str, bytes]) -> None:
     """Store objects."""
     with ThreadPoolExecutor(8) as threads:
@@ -148,20 +117,6 @@ def rows(folder: str, run: int = -1) -> dict[str, fleet.Row]:
     by_uri = {row.uri: row for row in found}
     assert len(by_uri) == len(found)
     return by_uri
-
-
-def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start the command."""
-    command = [sys.executable, "-m", "onnx_recast.fleet", *arguments, "--quiet"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def save_with_data(folder: Path, elements: int, value: float = 1.0) -> dict[str, bytes]:

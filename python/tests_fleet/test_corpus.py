@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Server, objects, rows, upload
+from conftest import objects, rows, upload
+from storage_server import Server
 
 from onnx_recast import fleet
 

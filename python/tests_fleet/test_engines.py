@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conftest import Server, models, objects, save_with_data, upload
+from conftest import models, objects, save_with_data, upload
+from storage_server import Server
 
 from onnx_recast import fleet
 from onnx_recast.fleet import ray_data
@@ -38,6 +39,19 @@ def test_larger_models_need_more() -> None:
     small, large = needs(fleet.Task("m", 1 << 20)), needs(fleet.Task("m", 1 << 30, 2 << 30))
     assert small[0] < large[0]
     assert small[1] < large[1]
+
+
+def test_blocks_are_short_in_models_and_bytes() -> None:
+    def lengths(sizes: list[int], most: int) -> list[int]:
+        tasks = [fleet.Task(f"m{index}", size) for index, size in enumerate(sizes)]
+        blocks = list(ray_data.blocks(tasks, most))
+        assert [task for block in blocks for task in block] == tasks
+        return [len(block) for block in blocks]
+
+    assert lengths([], 4) == []
+    assert lengths([1 << 10] * 10, 4) == [4, 4, 2]
+    assert lengths([40 << 20] * 3, 256) == [1, 1, 1]
+    assert lengths([0] * 40, 256) == [32, 8]
 
 
 def test_the_table_of_an_engine_has_paths_only(

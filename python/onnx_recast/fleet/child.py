@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from onnx_recast.fleet.processing import Limits
 from onnx_recast.fleet.rows import Row, Task
+from onnx_recast.fleet.storage import PARALLEL, object_uri
 
 if TYPE_CHECKING:
     from onnx_recast.fleet.job import Job
@@ -138,7 +139,9 @@ def _environment() -> dict[str, str]:
     """Return the environment of a worker, which imports what this process imports, and nothing else from its folder."""
     given = os.environ.get("PYTHONPATH")
     here = [path or os.getcwd() for path in sys.path]  # noqa: PTH109
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([given, *here] if given else here)}
+    paths = os.pathsep.join([given, *here] if given else here)
+    # A thread for each core of the machine, times as many workers, would use the memory of the models for stacks.
+    return {"TOKIO_WORKER_THREADS": str(PARALLEL), **os.environ, "PYTHONPATH": paths}
 
 
 _LATE = b"late"
@@ -152,9 +155,11 @@ def isolated(job: Job, task: Task | str, bounds: Bounds | None = None) -> Row:
     It is what an engine calls that has workers of its own: Ray, Dask, Spark. A model that ends the process, or takes
     too long, becomes a row.
     """
-    from onnx_recast.fleet.storage import object_uri
+    return kept(job, bounds or Bounds()).run(Task(object_uri(task)) if isinstance(task, str) else task)
 
-    bounds = bounds or Bounds()
+
+def kept(job: Job, bounds: Bounds) -> Child:
+    """Return the process of this one for a job."""
     name = (job.digest + json.dumps(job.to_dict()), bounds)
     if name not in _children:
         # One worker of an engine does the same work again and again; processes for other work are not kept.
@@ -162,7 +167,7 @@ def isolated(job: Job, task: Task | str, bounds: Bounds | None = None) -> Row:
             child.close()
         _children.clear()
         _children[name] = Child(job, bounds)
-    return _children[name].run(Task(object_uri(task)) if isinstance(task, str) else task)
+    return _children[name]
 
 
 def needs(task: Task) -> tuple[int, int]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
-from typing import Any
-
-import obstore
+from itertools import groupby
 
 from onnx_recast.fleet.rows import Task
-from onnx_recast.fleet.storage import folder_uri, get_bytes, locate, object_uri
+from onnx_recast.fleet.storage import folder_uri, get_bytes, listed, locate, object_uri
 
 
 def models(source: str, *, without: Iterable[str | None] = ()) -> Iterator[Task]:
@@ -46,11 +43,9 @@ def _of_parquet(uri: str) -> Iterator[Task]:
 
 
 def _of_folder(source: str, without: list[str]) -> Iterator[Task]:
-    store, prefix = locate(source)
+    prefix = locate(source)[1]
     root = source.removesuffix(prefix + "/") if prefix else source
-    pages = obstore.list(store, prefix or None, chunk_size=1000)
-    objects: Iterator[Any] = chain.from_iterable(pages)
-    for _, group in groupby(objects, lambda one: one["path"].rpartition("/")[0]):
+    for _, group in groupby(listed(source), lambda one: one["path"].rpartition("/")[0]):
         folder = [(root + one["path"], one["size"]) for one in group]
         folder = [(uri, size) for uri, size in folder if not any(uri.startswith(other) for other in without)]
         beside = sum(size for uri, size in folder if not uri.endswith(".onnx"))

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import obstore
 import pyarrow as pa
 import pyarrow.parquet as pq
 from obstore.exceptions import AlreadyExistsError
 
 from onnx_recast.fleet.job import Job
 from onnx_recast.fleet.rows import Row, schema
-from onnx_recast.fleet.storage import folder_uri, get_bytes, locate, put_bytes
+from onnx_recast.fleet.storage import folder_uri, get_bytes, listed, locate, put_bytes
 
 ROWS = 1000
 """A part is written after this many rows,"""
@@ -75,14 +74,13 @@ def put_new(uri: str, content: bytes) -> None:
 def runs(manifest: str) -> dict[str, list[str]]:
     """Return the objects of each run, oldest first."""
     folder = folder_uri(manifest)
-    store, prefix = locate(folder)
+    prefix = locate(folder)[1]
     found: dict[str, list[str]] = {}
-    for page in obstore.list(store, prefix or None, chunk_size=1000):
-        for one in page:
-            inside = one["path"].removeprefix(prefix).lstrip("/")
-            name, _, rest = inside.partition("/")
-            if name.startswith("run=") and rest:
-                found.setdefault(name.removeprefix("run="), []).append(folder + inside)
+    for one in listed(folder):
+        inside = one["path"].removeprefix(prefix).lstrip("/")
+        name, _, rest = inside.partition("/")
+        if name.startswith("run=") and rest:
+            found.setdefault(name.removeprefix("run="), []).append(folder + inside)
     return {run: sorted(found[run]) for run in sorted(found)}
 
 

@@ -15,18 +15,28 @@ if TYPE_CHECKING:
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid #8884; padding: .2rem .6rem; text-align: left; vertical-align: top; }
-td, dd { overflow-wrap: anywhere; }
-td.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; width: 8rem; }
+h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { border-bottom: 1px solid #8884; padding: .2rem 1.5rem .2rem 0; text-align: left; vertical-align: top;
+  white-space: nowrap; }
+th { font-weight: 600; } tbody tr:hover { background: #8882; }
+.number { font-variant-numeric: tabular-nums; text-align: right; }
+.long { min-width: 12rem; overflow-wrap: anywhere; white-space: normal; }
 dl { display: grid; gap: .1rem 1.5rem; grid-template-columns: max-content 1fr; }
-dd { margin: 0; }
+dd { margin: 0; overflow-wrap: anywhere; }
 .bar { display: flex; height: 1.2rem; margin: 1rem 0; } .bar span { min-width: 2px; }
-.ok { background: #2a8a4a; } .findings { background: #b58900; }
-.refused { background: #cb6a16; } .failed { background: #c0392b; }
+td.key::before { border-left: .8rem solid; content: ""; margin-right: .5rem; }
+.bar .ok { background: #2a8a4a; } .bar .findings { background: #b58900; }
+.bar .refused { background: #cb6a16; } .bar .failed { background: #c0392b; }
+.key.ok::before { color: #2a8a4a; } .key.findings::before { color: #b58900; }
+.key.refused::before { color: #cb6a16; } .key.failed::before { color: #c0392b; }
 """
 _COLOURS = {"ok": "ok", "findings": "findings", "refused": "refused"}
+_NUMBERS = ("models", "nodes", "findings", "seconds", "size")
+"""Columns that are aligned to the right."""
+_LONG = ("model", "error")
+"""Columns whose text continues on the next line."""
 
 
 def page(summary: Summary) -> str:
@@ -62,13 +72,19 @@ def _bar(summary: Summary) -> str:
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> str:
-    head = "".join(f"<th>{_safe(column)}</th>" for column in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f"<h2>{_safe(title)}</h2>\n<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
+    head = "".join(f'<th scope="col" class="{_class(column)}">{_safe(column)}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(map(_cell, columns, row))}</tr>" for row in rows)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<h2>{_safe(title)}</h2>\n<div class="table">{table}</div>\n'
 
 
-def _cell(value: object) -> str:
-    return f"<td class=number>{value}</td>" if isinstance(value, int) else f"<td>{_safe(value)}</td>"
+def _cell(column: str, value: object) -> str:
+    name = f"key {_COLOURS.get(str(value), 'failed')}" if column == "outcome" else _class(column)
+    return f'<td class="{name}">{f"{value:,}" if isinstance(value, int) else _safe(value)}</td>'
+
+
+def _class(column: str) -> str:
+    return "number" if column in _NUMBERS else "long" if column in _LONG else "text"
 
 
 def _safe(value: object) -> str:

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from onnx_recast.fleet.child import Bounds, isolated, needs
+from onnx_recast.fleet.child import Bounds, kept, needs
 from onnx_recast.fleet.job import Job
 from onnx_recast.fleet.rows import Row, Task
 
 PIPELINE = 20_000
 """Tasks of one pipeline: memory of the driver does not grow beyond those."""
-BLOCK = 32
-"""Tasks that one call of Ray processes, if they need one core: calls take longer than small models."""
+BLOCK, BLOCK_BYTES = 256, 64 << 20
+"""Tasks that one call of Ray processes at most, and the length of their models. Between two calls, a worker waits for
+the driver, which takes as long as many small models."""
+BLOCKS = 8
+"""Calls for each worker, if there are so many tasks: the last ones end at about the same time."""
 
 
 def run(job: Job, tasks: Iterable[Task], workers: int | None, bounds: Bounds) -> Iterator[Row]:
@@ -28,14 +31,15 @@ def run(job: Job, tasks: Iterable[Task], workers: int | None, bounds: Bounds) ->
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False)
     nodes: Any = ray.nodes  # It has no annotations.
-    largest = max(int(node["Resources"].get("CPU", 0)) for node in nodes() if node["Alive"])
+    cores = [int(node["Resources"].get("CPU", 0)) for node in nodes() if node["Alive"]]
     tasks = iter(tasks)
     while batch := list(itertools.islice(tasks, PIPELINE)):
-        yield from _pipeline(job, batch, workers, bounds, max(1, largest))
+        most = min(BLOCK, -(-len(batch) // (BLOCKS * (workers or max(1, sum(cores))))))
+        yield from _pipeline(job, batch, workers, bounds, max(1, *cores), most)
 
 
-def _pipeline(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, cores: int) -> Iterator[Row]:
-    """Process models of equal needs by one operator each, all at a time."""
+def _pipeline(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, cores: int, most: int) -> Iterator[Row]:
+    """Process models of equal needs by one operator each, all at a time, and at most so many by one call."""
     groups: dict[tuple[int, int], list[Task]] = {}
     for task in tasks:
         needed, memory = needs(task)
@@ -43,7 +47,7 @@ def _pipeline(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, 
         group = min(needed, cores), bounds.memory or 1 << (memory - 1).bit_length()
         groups.setdefault(group, []).append(task)
     branches = [
-        _branch(job, some, workers, replace(bounds, memory=memory), needed)
+        _branch(job, some, workers, replace(bounds, memory=memory), needed, most if needed == 1 else 1)
         for (needed, memory), some in sorted(groups.items(), reverse=True)
     ]
     rows = branches[0].union(*branches[1:]) if branches[1:] else branches[0]
@@ -51,20 +55,33 @@ def _pipeline(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, 
         yield from map(Row.from_json, batch.column("row").to_pylist())
 
 
-def _branch(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, cores: int) -> Any:
+def _branch(job: Job, tasks: list[Task], workers: int | None, bounds: Bounds, cores: int, most: int) -> Any:
     """Return a dataset of rows."""
     import pyarrow as pa
     import ray  # pyright: ignore[reportMissingImports]
 
     limits = replace(bounds.limits, threads=cores)
     work = _Map(json.dumps(job.to_dict()), replace(bounds, limits=limits))
-    size = BLOCK if cores == 1 else 1
-    table = pa.table({"task": [json.dumps(asdict(task)) for task in tasks]})
-    blocks = [table.slice(start, size) for start in range(0, len(tasks), size)]
+    given = [pa.table({"task": [json.dumps(asdict(task)) for task in block]}) for block in blocks(tasks, most)]
     options: dict[str, Any] = {"num_cpus": cores, "memory": bounds.memory}
     if workers is not None:
         options["compute"] = ray.data.TaskPoolStrategy(size=workers)
-    return ray.data.from_arrow(blocks).map_batches(work.batch, batch_size=None, batch_format="pyarrow", **options)
+    return ray.data.from_arrow(given).map_batches(work.batch, batch_size=None, batch_format="pyarrow", **options)
+
+
+def blocks(tasks: Iterable[Task], most: int) -> Iterator[list[Task]]:
+    """Divide tasks into blocks of at most so many, whose models are not long; of unknown length, there are few."""
+    block: list[Task] = []
+    length = 0
+    for task in tasks:
+        size = task.size + task.beside or BLOCK_BYTES // 32
+        if block and (len(block) == most or length + size > BLOCK_BYTES):
+            yield block
+            block, length = [], 0
+        block.append(task)
+        length += size
+    if block:
+        yield block
 
 
 class _Map:
@@ -77,5 +94,6 @@ class _Map:
         import pyarrow as pa
 
         job = Job.from_dict(json.loads(self._job))
+        child = kept(job, self._bounds)
         given = [Task(**json.loads(task)) for task in tasks.column("task").to_pylist()]
-        return pa.table({"row": [isolated(job, task, self._bounds).to_json() for task in given]})
+        return pa.table({"row": [child.run(task).to_json() for task in given]})

@@ -7,7 +7,7 @@ import mmap
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,10 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, PreconditionError
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    InvalidPathError,
+    NotSupportedError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
 from obstore.store import LocalStore, from_url
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 _T = TypeVar("_T")
@@ -28,6 +37,9 @@ PART = 16 << 20
 """Objects are read and written in parts of this length."""
 PARALLEL = 4
 """Parts that are read or written at a time."""
+PART_TIMEOUT = 30
+"""Seconds for a request of at most a part; one of more bytes has as much for each part. The environment may set another
+time, for all requests: ``AWS_TIMEOUT``, ``GOOGLE_TIMEOUT``, ``AZURE_TIMEOUT``."""
 ATTEMPTS = 5
 """How often a transfer is attempted that ends in the middle; single requests are repeated by obstore."""
 _RETRIES: Any = {
@@ -35,6 +47,11 @@ _RETRIES: Any = {
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=15), "base": 2},
     "retry_timeout": timedelta(minutes=5),
 }
+_ANSWERS = (
+    *(AlreadyExistsError, PreconditionError, PermissionDeniedError, UnauthenticatedError),
+    *(InvalidPathError, NotSupportedError),
+)
+"""Errors that would be the same if the request were repeated."""
 
 
 class Changed(Exception):
@@ -79,20 +96,31 @@ def object_uri(uri: str | os.PathLike[str]) -> str:
     return text
 
 
-def locate(uri: str) -> tuple[ObjectStore, str]:
-    """Return the store of an object, and its path there."""
+def locate(uri: str, length: int = 0) -> tuple[ObjectStore, str]:
+    """Return the store of an object, for requests that transfer as many bytes, and its path there."""
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
-        return _store("file", ""), rest.strip("/")
+        return _files(), rest.strip("/")
     authority, _, path = rest.partition("/")
-    return _store(scheme, authority), path.strip("/")
+    return _store(scheme, authority, -(-length // PART)), path.strip("/")
+
+
+@lru_cache(maxsize=1)
+def _files() -> ObjectStore:
+    return LocalStore("/", automatic_cleanup=False, mkdir=False)
 
 
 @lru_cache(maxsize=64)
-def _store(scheme: str, authority: str) -> ObjectStore:
-    if scheme == "file":
-        return LocalStore("/", automatic_cleanup=False, mkdir=False)
-    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
+def _store(scheme: str, authority: str, parts: int) -> ObjectStore:
+    # Options of the client that are passed would replace those of the environment, such as AWS_ALLOW_HTTP.
+    name = {"s3": "AWS", "gs": "GOOGLE"}.get(scheme[:2], "AZURE") + "_TIMEOUT"
+    given = os.environ.get(name)
+    os.environ[name] = given or f"{max(1, parts) * PART_TIMEOUT}s"
+    try:
+        return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
+    finally:
+        if given is None:
+            del os.environ[name]
 
 
 def is_local(uri: str) -> bool:
@@ -144,9 +172,25 @@ def read_small(uri: str, most: int, traffic: Traffic) -> tuple[Stat, bytes | Non
 
 def is_empty(folder: str) -> bool:
     """Whether a folder has no objects."""
+    return next(listed(folder), None) is None
+
+
+def listed(folder: str) -> Iterator[ObjectMeta]:
+    """Return the objects of a folder. A listing that ends in the middle continues after the last object."""
     store, prefix = locate(folder)
-    pages: Any = obstore.list(store, prefix or None, chunk_size=1)
-    return not any(len(page) for page in pages)
+    last, failures = None, 0
+    while True:
+        try:
+            for page in obstore.list(store, prefix or None, offset=last, chunk_size=1000):
+                yield from page
+                last, failures = page[-1]["path"] if page else last, 0
+            return
+        except BaseError:
+            failures += 1
+            # A local file system lists in no order.
+            if failures == ATTEMPTS or is_local(folder):
+                raise
+            _pause(failures)
 
 
 def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
@@ -247,8 +291,9 @@ def upload_model(
 
 
 def _upload(uri: str, content: bytes | mmap.mmap, metadata: Mapping[str, str], replaced: Stat | None) -> None:
-    store, name = locate(uri)
-    mode: Any = "create" if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    store, name = locate(uri, len(content))
+    seen = {} if replaced is None else {"e_tag": replaced.etag, "version": replaced.version}
+    mode: Any = {name: value for name, value in seen.items() if value is not None} or "create"
     attributes: Any = None if is_local(uri) else dict(metadata)
     if replaced is not None and is_local(uri):
         # A local file system has no conditional replacement, so the check comes just before it.
@@ -285,10 +330,12 @@ def _retried(work: Callable[[], _T]) -> _T:
     for attempt in range(1, ATTEMPTS):
         try:
             return work()
-        except (FileNotFoundError, PermissionError, NotImplementedError, ValueError):
+        except (FileNotFoundError, PermissionError, *_ANSWERS):
             raise
-        except (AlreadyExistsError, PreconditionError, Changed):
-            raise
-        except Exception:
-            time.sleep(min(5.0, 0.1 * 2**attempt) * random.uniform(0.5, 1))
+        except (BaseError, OSError):
+            _pause(attempt)
     return work()
+
+
+def _pause(attempt: int) -> None:
+    time.sleep(min(5.0, 0.1 * 2**attempt) * random.uniform(0.5, 1))

@@ -14,6 +14,8 @@ from onnx_recast.fleet.text import shown
 
 _LISTED = 20
 """Models, blockers and findings of each list."""
+_JUDGED = ("ok", "findings", "refused")
+"""Outcomes of models to which the steps were applied."""
 
 
 @dataclass(slots=True)
@@ -76,26 +78,31 @@ class Summary:
         size = (row.size or 0) + sum(one["size"] or 0 for one in row.data)
         _keep(self.slowest, (row.seconds, row.uri))
         _keep(self.largest, (size, row.uri))
-        if row.outcome not in ("ok", "findings", "refused"):
+        if row.outcome not in _JUDGED:
             self.failed = sorted([*self.failed, (row.uri, row.outcome, row.message or "")])[:_LISTED]
 
     def tables(self) -> list[tuple[str, Sequence[str], list[tuple[object, ...]]]]:
-        """Return titles, columns and rows, as they are shown."""
-        blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)[:_LISTED]]
+        """Return titles, columns and rows, as they are shown. A title says how many rows were left out."""
+        blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)]
+        failed = sum(self.outcomes[name] for name in OUTCOMES if name not in _JUDGED)
         tables: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = [
             (
                 "Outcomes",
                 ["outcome", "models"],
                 [(name, self.outcomes[name]) for name in OUTCOMES if self.outcomes[name]],
             ),
-            ("Errors", ["code", "models"], list(_most(self.errors)[:_LISTED])),
-            ("Blockers", ["operator", "opset", "code", "nodes", "models"], list(blockers)),
-            ("Findings", ["code", "findings"], list(_most(self.findings)[:_LISTED])),
+            _first("Errors", ["code", "models"], _most(self.errors)),
+            _first("Blockers", ["operator", "opset", "code", "nodes", "models"], blockers),
+            _first("Findings", ["code", "findings"], _most(self.findings)),
             ("Slowest models", ["seconds", "model"], [(f"{time:.3f}", uri) for time, uri in _sorted(self.slowest)]),
             ("Largest models", ["size", "model"], [(_size(size), uri) for size, uri in _sorted(self.largest)]),
-            ("Failed models", ["model", "outcome", "error"], list(self.failed)),
+            _first("Failed models", ["outcome", "model", "error"], self._failures(), failed),
         ]
         return [table for table in tables if table[2]]
+
+    def _failures(self) -> list[tuple[object, ...]]:
+        """Return outcomes, models and messages, which do not name the model again."""
+        return [(outcome, uri, message.removeprefix(f"{uri}: ")) for uri, outcome, message in self.failed]
 
     def facts(self) -> list[tuple[str, str]]:
         """Return names and values of the run as a whole, as they are shown."""
@@ -103,10 +110,10 @@ class Summary:
         return [
             ("run", self.run if self.complete else f"{self.run} (not complete)"),
             ("steps", steps),
-            ("models", str(self.models)),
-            ("skipped", str(self.skipped)),
-            ("processed again", str(self.retried)),
-            ("time of all workers", f"{self.seconds:.1f} s"),
+            ("models", f"{self.models:,}"),
+            ("skipped", f"{self.skipped:,}"),
+            ("processed again", f"{self.retried:,}"),
+            ("time of all workers", f"{self.seconds:,.1f} s"),
             ("read", _size(self.read_bytes)),
             ("written", _size(self.written_bytes)),
             ("memory of a worker", _size(self.memory)),
@@ -197,6 +204,15 @@ def summarised(run: str, complete: bool, steps: list[list[Any]], rows: Iterable[
     for row in rows:
         found.add(row)
     return found
+
+
+def _first(
+    title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], count: int | None = None
+) -> tuple[str, Sequence[str], list[tuple[object, ...]]]:
+    """Return the table of the first of so many rows; by default, of all that are given."""
+    count = len(rows) if count is None else count
+    shown = list(rows[:_LISTED])
+    return (title if count == len(shown) else f"{title} ({len(shown)} of {count:,})"), columns, shown
 
 
 def _most(counts: Counter[Any]) -> list[tuple[Any, int]]:

@@ -32,13 +32,18 @@ def main() -> None:
             row = process(jobs[text], Task(**request["task"]), limits)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
-        answers.write(row.to_json() + "\n")
-        answers.flush()
+        try:
+            answers.write(row.to_json() + "\n")
+            answers.flush()
+        except BrokenPipeError:
+            break
         if row.outcome == "out-of-memory":
             os._exit(OUT_OF_MEMORY)
     # The parent has ended, and removes nothing any more.
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)
+    # What could not be written would be written again at the end.
+    os._exit(0)
 
 
 OUT_OF_MEMORY = 2
