@@ -57,6 +57,8 @@ def check(report):
     scattered(report)
     pooled(report)
     mapped(report)
+    paired(report)
+    trained(report)
     tables(report)
 
 
@@ -337,6 +339,29 @@ def mapped(report):
     compare(report, text, 17, (16, 14, 13), [{"x": data, "c": np.array([1, 2, 3], np.float32)}], [data * np.array([1, 2, 3], np.float32) + np.array([1, 2, 3], np.float32)])
 
 
+def paired(report):
+    """What is put into an optional is taken out of it, in a branch and outside."""
+    text = """g (float[3] x, bool b) => (float[3] y, bool h) {
+        n = Neg (x) o = Optional (n) h = OptionalHasElement (o)
+        y = If (b) <then_branch = t () => (float[3] r) { e = OptionalGetElement (o) r = Abs (e) },
+                    else_branch = f () => (float[3] q) { q = OptionalGetElement (o) }> }"""
+    data = np.array([1, -2, 3], np.float32)
+    feeds = [{"x": data, "b": np.array(flag)} for flag in (True, False)]
+    compare(report, text, 18, (17, 15, 14, 11, 9, 7), feeds, [np.abs(data), -data])
+
+
+def trained(report):
+    """`is_test` = 0 with one output: the statistics of the batch by the text, those of the inputs for runtimes."""
+    text = "g (float[3,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[3,2] y) { y = BatchNormalization (x, s, b, m, v) }"
+    data = np.array([[1, 2], [3, 5], [8, 4]], np.float32)
+    feed = {"x": data} | {key: np.array(value, np.float32) for key, value in {"s": [1, 2], "b": [0, 1], "m": [3, 4], "v": [2, 5]}.items()}
+    batch = (data - data.mean(0)) / np.sqrt(data.var(0) + np.float32(1e-5)) * feed["s"] + feed["b"]
+    given = (data - feed["m"]) / np.sqrt(feed["v"] + np.float32(1e-5)) * feed["s"] + feed["b"]
+    # onnxruntime updates the statistics of its inputs in training mode.
+    for contested, expected in (("runtime", given), ("text", batch)):
+        compare(report, text, 6, (7, 9, 13, 14, 15, 21), [feed], [expected], TOLERANCE, ("--contested", contested))
+
+
 def tables(report):
     """Sizes and scales are constants, lengths are known: indices for neighbours, weights for interpolation."""
     image = np.random.default_rng(0).normal(size=(1, 2, 5, 7)).astype(np.float32)
@@ -363,19 +388,19 @@ def tables(report):
                 compare(report, text, 18, (17, 13), [{"x": image}], None, 0 if mode == "nearest" else TABLE_TOLERANCE)
 
 
-def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0):
+def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0, options=()):
     """Converts a graph, and runs it: the outputs are those that are expected, or those from before."""
     with scratch_folder() as folder:
         path = folder / "model.onnx"
         onnx.save(onnx.parser.parse_model(f'<ir_version: 5, opset_import: ["": {opset}]> {graph}'), path)
         expected = expected or [run_model(path, feed, "onnxruntime")[0] for feed in feeds]
         for target in targets:
-            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected, tolerance)
-            report.case(f"{graph} from opset {opset} to {target}", problem)
+            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected, tolerance, options)
+            report.case(f"{graph} from opset {opset} to {target} {' '.join(options)}".rstrip(), problem)
 
 
-def compare_converted(path, target, output, feeds, expected, tolerance):
-    done = recast("convert", path, "--opset", str(target), "-o", output)
+def compare_converted(path, target, output, feeds, expected, tolerance, options=()):
+    done = recast("convert", path, "--opset", str(target), "-o", output, *options)
     if done.returncode != 0:
         return done.stdout + done.stderr
     if not passes_checker(output):

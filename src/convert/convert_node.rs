@@ -72,6 +72,7 @@ impl<'m> NodeConverter<'_, 'm> {
                 before: Vec::new(),
                 after: Vec::new(),
                 initializer: None,
+                is_removed: false,
             };
             let blocked = |reason| Blocked { opset_step: step.opsets(), reason };
             match expansions::find(step.from).filter(|_| !step.is_up()) {
@@ -90,7 +91,7 @@ impl<'m> NodeConverter<'_, 'm> {
                     }
                 }
             }
-            let Context { node: moved, before, after, initializer, .. } = cx;
+            let Context { node: moved, before, after, initializer, is_removed, .. } = cx;
             for new in before {
                 match self.convert_added(new, step.opset) {
                     Ok(nodes) => converted.before.extend(nodes),
@@ -102,7 +103,7 @@ impl<'m> NodeConverter<'_, 'm> {
                 behind.extend(self.convert_added(new, step.opset)?);
             }
             converted.after.splice(..0, behind);
-            if initializer.is_some() {
+            if initializer.is_some() || is_removed {
                 self.record.initializers.extend(initializer);
                 return later.map_or(Ok(converted), Err);
             }
@@ -173,6 +174,7 @@ impl<'m> NodeConverter<'_, 'm> {
             before: Vec::new(),
             after: Vec::new(),
             initializer: None,
+            is_removed: false,
         };
         let checked = check::operands(node, schema).and_then(|()| check::supports(&cx));
         checked.map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
@@ -248,7 +250,7 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
     for action in actions {
         action.apply(cx)?;
     }
-    if cx.initializer.is_some() {
+    if cx.initializer.is_some() || cx.is_removed {
         return Ok(());
     }
     check_adapted(cx, step)

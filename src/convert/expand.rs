@@ -219,7 +219,7 @@ impl Renaming<'_> {
                 name
             }
         };
-        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints });
+        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints, is_unused: false });
         *local = name;
     }
 }
