@@ -57,6 +57,9 @@ def check(report):
     scattered(report)
     pooled(report)
     mapped(report)
+    padded(report)
+    clipped(report)
+    reduced(report)
     paired(report)
     trained(report)
     tables(report)
@@ -337,6 +340,74 @@ def mapped(report):
         y = ConcatFromSequence <axis = 0, new_axis = 1> (t) }"""
     data = np.arange(6, dtype=np.float32).reshape(2, 3)
     compare(report, text, 17, (16, 14, 13), [{"x": data, "c": np.array([1, 2, 3], np.float32)}], [data * np.array([1, 2, 3], np.float32) + np.array([1, 2, 3], np.float32)])
+
+
+def padded(report):
+    """Pads, values and axes that are computed, negative pads, lengths of one, and the modes that older opsets lack."""
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    cases = [(0, 0, 0, 0, 0, 0), (1, 2, 3, 4, 5, 6), (0, -1, 2, 0, 0, -3), (-1, 1, -2, 2, -1, 3), (5, 0, 0, 0, 0, 0)]
+    for mode in ("constant", "edge", "reflect"):
+        # onnxruntime reflects at most once, and repeats no axis without elements.
+        chosen = {"constant": [*cases, (0, 0, -2, 0, 0, -2)], "edge": cases, "reflect": [(1, 2, 3, 0, 1, 2), (0, -1, -2, 0, 1, 1), (0, 0, -1, 0, 0, -2)]}[mode]
+        feeds = [{"x": data, "p": np.array(pads, np.int64)} for pads in chosen]
+        for shape in ("2,3,4", "a,b,c"):
+            text = f'g (float[{shape}] x, int64[6] p) => (float[d,e,f] y) {{ y = Pad <mode = "{mode}"> (x, p) }}'
+            compare(report, text, 11, (10,), feeds)
+    for name in ("int64", "uint8", "bool"):
+        opset = 13 if name == "bool" else 11
+        integers = data.astype(name)
+        text = f"g ({name}[a,3,c] x, {name} v) => ({name}[d,e,f] y) <int64[6] p = {{1, -1, 0, 0, 0, 3}}> {{ y = Pad (x, p, v) }}"
+        compare(report, text, opset, (12, 10), [{"x": integers, "v": np.array(7, name)}])
+        text = f"g ({name}[a,3,c] x, int64[6] p) => ({name}[d,e,f] y) {{ y = Pad (x, p) }}"
+        compare(report, text, opset, (12, 10), [{"x": integers, "p": np.array(pads, np.int64)} for pads in cases])
+    empty = np.zeros((0, 3, 4), np.float32)
+    text = "g (float[a,3,4] x, int64[6] p) => (float[d,e,f] y) { y = Pad (x, p) }"
+    compare(report, text, 11, (10,), [{"x": empty, "p": np.array(pads, np.int64)} for pads in ((1, 0, 0, 2, 1, 0), (0, 0, 0, 0, 0, 0))])
+    for lists, feeds in (
+        ("int64[6] p", [{"x": data, "p": np.array(pads, np.int64)} for pads in ((1, 2, 0, 1, 1, 3), (0, 0, 9, 2, 3, 4))]),
+        ("", [{"x": data}]),
+    ):
+        inputs = ", ".join(["float[a,3,c] x", *filter(None, [lists])])
+        constants = "" if lists else "<int64[6] p = {2, 4, 0, 0, 1, 5}>"
+        text = f'g ({inputs}) => (float[d,e,f] y) {constants} {{ y = Pad <mode = "wrap"> (x, p) }}'
+        expected = [wrapped(data, feed.get("p", np.array([2, 4, 0, 0, 1, 5]))) for feed in feeds]
+        compare(report, text, 19, (18, 17, 13, 11), feeds, expected)
+    text = 'g (float[2,3,4] x) => (float[d,e,f] y) <int64[2] p = {3, 5}, int64[1] a = {-2}> { y = Pad <mode = "wrap"> (x, p, , a) }'
+    compare(report, text, 19, (18, 13, 7), [{"x": data}], [wrapped(data, [0, 3, 0, 0, 5, 0])])
+
+
+def wrapped(data, pads):
+    return np.pad(data, list(zip(pads[:3], pads[3:])), mode="wrap")
+
+
+def clipped(report):
+    """An absent bound is the largest finite value, beyond which infinity is."""
+    numbers = np.array([-np.inf, -3, -0.0, 0, 1, 5, np.inf, np.nan], np.float32)
+    for bounds, inputs in (("l, h", {"l": -1, "h": 2}), ("l", {"l": 0.5}), (", h", {"h": 1})):
+        feed = {"x": numbers} | {key: np.array(value, np.float32) for key, value in inputs.items()}
+        declared = ", ".join(["float[8] x", *(f"float {key}" for key in inputs)])
+        compare(report, f"g ({declared}) => (float[8] y) {{ y = Clip (x, {bounds}) }}", 11, (10, 9, 7), [feed])
+
+
+def reduced(report):
+    """Several computed axes, negative ones, keepdims, empty inputs, unknown lengths."""
+    random = np.random.default_rng(1)
+    operators = ["L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare"]
+    for operator in operators:
+        opset, target = (13, 12) if operator == "Sum" else (18, 17)
+        for keepdims in (0, 1):
+            for shape in ("2,3,4", "a,b,c"):
+                data = random.integers(1, 4, (2, 3, 4)).astype(np.float32)
+                feeds = [{"x": data, "a": np.array(axes, np.int64)} for axes in ((0, 1), (1, 0), (-1, 0), (1, -1), (-2, 2))]
+                result = "[p,q,r]" if keepdims else "[p]"
+                text = f"g (float[{shape}] x, int64[2] a) => (float{result} y) {{ y = Reduce{operator} <keepdims = {keepdims}> (x, a) }}"
+                compare(report, text, opset, (target, 11), feeds)
+                feeds = [{"x": data, "a": np.array([axis], np.int64)} for axis in range(-3, 3)]
+                compare(report, text.replace("int64[2]", "int64[1]").replace("[p]", "[p,q]"), opset, (target, 11), feeds)
+            # onnxruntime gives the result another shape if the axes of an empty input are negative.
+            if operator not in ("Max", "Mean", "Min"):
+                feeds = [{"x": np.zeros((2, 0, 4), np.float32), "a": np.array(axes, np.int64)} for axes in ((0, 1), (0, 2))]
+                compare(report, text, opset, (target, 11), feeds)
 
 
 def paired(report):

@@ -1,6 +1,6 @@
 //! Converts one node, one version of its operator at a time.
 
-use super::reason::Code::{OperatorTooNew, OperatorUnknown};
+use super::reason::Code::{OperatorTooNew, OperatorUnknown, Overridable};
 use super::reason::Reason;
 use std::borrow::Cow;
 
@@ -81,13 +81,19 @@ impl<'m> NodeConverter<'_, 'm> {
                 Some(expansion) => {
                     let (mark, original) = (cx.record.mark(), cx.node.clone());
                     let has_adapter = step.to.is_some_and(|to| !to.deprecated) || custom.is_some();
-                    let is_adapted = has_adapter && adapt(&mut cx, &step, custom).is_ok();
-                    if !is_adapted {
-                        cx.record.reset(mark);
-                        (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
-                        let nodes = expand(&mut cx, expansion).map_err(blocked)?;
-                        converted.before.extend(self.convert_expanded(nodes, step.opset)?);
-                        return later.map_or(Ok(converted), Err);
+                    match has_adapter.then(|| adapt(&mut cx, &step, custom)) {
+                        Some(Ok(())) => {}
+                        Some(Err(reason)) if !expansion.helps(&reason) => return Err(blocked(reason)),
+                        refused => {
+                            cx.record.reset(mark);
+                            (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
+                            let expanded = expand(&mut cx, expansion).map_err(blocked);
+                            let nodes = expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
+                            // What a caller can override has a remedy.
+                            let overridable = refused.and_then(Result::err).filter(|reason| reason.code == Overridable);
+                            converted.before.extend(nodes.map_err(|other| overridable.map_or(other, blocked))?);
+                            return later.map_or(Ok(converted), Err);
+                        }
                     }
                 }
             }

@@ -14,6 +14,7 @@ mod lossless;
 mod moved;
 mod newer_forms;
 mod optional;
+mod padding;
 mod quantization;
 mod reach;
 mod remainders;
