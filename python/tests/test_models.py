@@ -155,7 +155,9 @@ def test_expansions_become_functions(transformer: Path) -> None:
 def test_contested_nodes_are_read_as_requested() -> None:
     model = onnx.parser.parse_model(
         """<ir_version: 3, opset_import: ["": 6]>
-        g (float[3,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[3,2] y) { y = BatchNormalization (x, s, b, m, v) }"""
+        g (float[3,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[3,2] y) {
+            y = BatchNormalization (x, s, b, m, v)
+        }"""
     )
     with pytest.raises(onnx_recast.ConversionError) as raised:
         onnx_recast.convert_version(model, 9)
