@@ -57,6 +57,11 @@ def check(report):
     scattered(report)
     pooled(report)
     mapped(report)
+    padded(report)
+    clipped(report)
+    reduced(report)
+    paired(report)
+    trained(report)
     tables(report)
 
 
@@ -337,6 +342,97 @@ def mapped(report):
     compare(report, text, 17, (16, 14, 13), [{"x": data, "c": np.array([1, 2, 3], np.float32)}], [data * np.array([1, 2, 3], np.float32) + np.array([1, 2, 3], np.float32)])
 
 
+def padded(report):
+    """Pads, values and axes that are computed, negative pads, lengths of one, and the modes that older opsets lack."""
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    cases = [(0, 0, 0, 0, 0, 0), (1, 2, 3, 4, 5, 6), (0, -1, 2, 0, 0, -3), (-1, 1, -2, 2, -1, 3), (5, 0, 0, 0, 0, 0)]
+    for mode in ("constant", "edge", "reflect"):
+        # onnxruntime reflects at most once, and repeats no axis without elements.
+        chosen = {"constant": [*cases, (0, 0, -2, 0, 0, -2)], "edge": cases, "reflect": [(1, 2, 3, 0, 1, 2), (0, -1, -2, 0, 1, 1), (0, 0, -1, 0, 0, -2)]}[mode]
+        feeds = [{"x": data, "p": np.array(pads, np.int64)} for pads in chosen]
+        for shape in ("2,3,4", "a,b,c"):
+            text = f'g (float[{shape}] x, int64[6] p) => (float[d,e,f] y) {{ y = Pad <mode = "{mode}"> (x, p) }}'
+            compare(report, text, 11, (10,), feeds)
+    for name in ("int64", "uint8", "bool"):
+        opset = 13 if name == "bool" else 11
+        integers = data.astype(name)
+        text = f"g ({name}[a,3,c] x, {name} v) => ({name}[d,e,f] y) <int64[6] p = {{1, -1, 0, 0, 0, 3}}> {{ y = Pad (x, p, v) }}"
+        compare(report, text, opset, (12, 10), [{"x": integers, "v": np.array(7, name)}])
+        text = f"g ({name}[a,3,c] x, int64[6] p) => ({name}[d,e,f] y) {{ y = Pad (x, p) }}"
+        compare(report, text, opset, (12, 10), [{"x": integers, "p": np.array(pads, np.int64)} for pads in cases])
+    empty = np.zeros((0, 3, 4), np.float32)
+    text = "g (float[a,3,4] x, int64[6] p) => (float[d,e,f] y) { y = Pad (x, p) }"
+    compare(report, text, 11, (10,), [{"x": empty, "p": np.array(pads, np.int64)} for pads in ((1, 0, 0, 2, 1, 0), (0, 0, 0, 0, 0, 0))])
+    for lists, feeds in (
+        ("int64[6] p", [{"x": data, "p": np.array(pads, np.int64)} for pads in ((1, 2, 0, 1, 1, 3), (0, 0, 9, 2, 3, 4))]),
+        ("", [{"x": data}]),
+    ):
+        inputs = ", ".join(["float[a,3,c] x", *filter(None, [lists])])
+        constants = "" if lists else "<int64[6] p = {2, 4, 0, 0, 1, 5}>"
+        text = f'g ({inputs}) => (float[d,e,f] y) {constants} {{ y = Pad <mode = "wrap"> (x, p) }}'
+        expected = [wrapped(data, feed.get("p", np.array([2, 4, 0, 0, 1, 5]))) for feed in feeds]
+        compare(report, text, 19, (18, 17, 13, 11), feeds, expected)
+    text = 'g (float[2,3,4] x) => (float[d,e,f] y) <int64[2] p = {3, 5}, int64[1] a = {-2}> { y = Pad <mode = "wrap"> (x, p, , a) }'
+    compare(report, text, 19, (18, 13, 7), [{"x": data}], [wrapped(data, [0, 3, 0, 0, 5, 0])])
+
+
+def wrapped(data, pads):
+    return np.pad(data, list(zip(pads[:3], pads[3:])), mode="wrap")
+
+
+def clipped(report):
+    """An absent bound is the largest finite value, beyond which infinity is."""
+    numbers = np.array([-np.inf, -3, -0.0, 0, 1, 5, np.inf, np.nan], np.float32)
+    for bounds, inputs in (("l, h", {"l": -1, "h": 2}), ("l", {"l": 0.5}), (", h", {"h": 1})):
+        feed = {"x": numbers} | {key: np.array(value, np.float32) for key, value in inputs.items()}
+        declared = ", ".join(["float[8] x", *(f"float {key}" for key in inputs)])
+        compare(report, f"g ({declared}) => (float[8] y) {{ y = Clip (x, {bounds}) }}", 11, (10, 9, 7), [feed])
+
+
+def reduced(report):
+    """Several computed axes, negative ones, keepdims, empty inputs, unknown lengths."""
+    random = np.random.default_rng(1)
+    operators = ["L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare"]
+    for operator in operators:
+        opset, target = (13, 12) if operator == "Sum" else (18, 17)
+        for keepdims in (0, 1):
+            for shape in ("2,3,4", "a,b,c"):
+                data = random.integers(1, 4, (2, 3, 4)).astype(np.float32)
+                feeds = [{"x": data, "a": np.array(axes, np.int64)} for axes in ((0, 1), (1, 0), (-1, 0), (1, -1), (-2, 2))]
+                result = "[p,q,r]" if keepdims else "[p]"
+                text = f"g (float[{shape}] x, int64[2] a) => (float{result} y) {{ y = Reduce{operator} <keepdims = {keepdims}> (x, a) }}"
+                compare(report, text, opset, (target, 11), feeds)
+                feeds = [{"x": data, "a": np.array([axis], np.int64)} for axis in range(-3, 3)]
+                compare(report, text.replace("int64[2]", "int64[1]").replace("[p]", "[p,q]"), opset, (target, 11), feeds)
+            # onnxruntime gives the result another shape if the axes of an empty input are negative.
+            if operator not in ("Max", "Mean", "Min"):
+                feeds = [{"x": np.zeros((2, 0, 4), np.float32), "a": np.array(axes, np.int64)} for axes in ((0, 1), (0, 2))]
+                compare(report, text, opset, (target, 11), feeds)
+
+
+def paired(report):
+    """What is put into an optional is taken out of it, in a branch and outside."""
+    text = """g (float[3] x, bool b) => (float[3] y, bool h) {
+        n = Neg (x) o = Optional (n) h = OptionalHasElement (o)
+        y = If (b) <then_branch = t () => (float[3] r) { e = OptionalGetElement (o) r = Abs (e) },
+                    else_branch = f () => (float[3] q) { q = OptionalGetElement (o) }> }"""
+    data = np.array([1, -2, 3], np.float32)
+    feeds = [{"x": data, "b": np.array(flag)} for flag in (True, False)]
+    compare(report, text, 18, (17, 15, 14, 11, 9, 7), feeds, [np.abs(data), -data])
+
+
+def trained(report):
+    """`is_test` = 0 with one output: the statistics of the batch by the text, those of the inputs for runtimes."""
+    text = "g (float[3,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[3,2] y) { y = BatchNormalization (x, s, b, m, v) }"
+    data = np.array([[1, 2], [3, 5], [8, 4]], np.float32)
+    feed = {"x": data} | {key: np.array(value, np.float32) for key, value in {"s": [1, 2], "b": [0, 1], "m": [3, 4], "v": [2, 5]}.items()}
+    batch = (data - data.mean(0)) / np.sqrt(data.var(0) + np.float32(1e-5)) * feed["s"] + feed["b"]
+    given = (data - feed["m"]) / np.sqrt(feed["v"] + np.float32(1e-5)) * feed["s"] + feed["b"]
+    # onnxruntime updates the statistics of its inputs in training mode.
+    for contested, expected in (("runtime", given), ("text", batch)):
+        compare(report, text, 6, (7, 9, 13, 14, 15, 21), [feed], [expected], TOLERANCE, ("--contested", contested))
+
+
 def tables(report):
     """Sizes and scales are constants, lengths are known: indices for neighbours, weights for interpolation."""
     image = np.random.default_rng(0).normal(size=(1, 2, 5, 7)).astype(np.float32)
@@ -363,19 +459,19 @@ def tables(report):
                 compare(report, text, 18, (17, 13), [{"x": image}], None, 0 if mode == "nearest" else TABLE_TOLERANCE)
 
 
-def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0):
+def compare(report, graph, opset, targets, feeds, expected=None, tolerance=0, options=()):
     """Converts a graph, and runs it: the outputs are those that are expected, or those from before."""
     with scratch_folder() as folder:
         path = folder / "model.onnx"
         onnx.save(onnx.parser.parse_model(f'<ir_version: 5, opset_import: ["": {opset}]> {graph}'), path)
         expected = expected or [run_model(path, feed, "onnxruntime")[0] for feed in feeds]
         for target in targets:
-            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected, tolerance)
-            report.case(f"{graph} from opset {opset} to {target}", problem)
+            problem = compare_converted(path, target, folder / f"{target}.onnx", feeds, expected, tolerance, options)
+            report.case(f"{graph} from opset {opset} to {target} {' '.join(options)}".rstrip(), problem)
 
 
-def compare_converted(path, target, output, feeds, expected, tolerance):
-    done = recast("convert", path, "--opset", str(target), "-o", output)
+def compare_converted(path, target, output, feeds, expected, tolerance, options=()):
+    done = recast("convert", path, "--opset", str(target), "-o", output, *options)
     if done.returncode != 0:
         return done.stdout + done.stderr
     if not passes_checker(output):

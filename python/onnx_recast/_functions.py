@@ -69,6 +69,8 @@ class _ConvertOptions(_RewriteOptions, total=False):
     ir_version: int | Literal["auto", "keep"]
     explicit: Literal["all", "relevant", "none"]
     expand: Literal["all", "exact", "none"]
+    expand_into: Literal["nodes", "function"]
+    contested: Literal["refuse", "text", "runtime"]
     strict: bool
 
 
@@ -215,6 +217,8 @@ def convert_version(
     ir_version: int | Literal["auto", "keep"] = "auto",
     explicit: Literal["all", "relevant", "none"] = "relevant",
     expand: Literal["all", "exact", "none"] = "all",
+    expand_into: Literal["nodes", "function"] = "nodes",
+    contested: Literal["refuse", "text", "runtime"] = "refuse",
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
@@ -246,6 +250,12 @@ def convert_version(
         Default attributes of casts to make explicit on upgrades: all, those that affect the types of the node, or none.
     expand : {"all", "exact", "none"}
         Operators that may be replaced by several nodes: all, those whose results are equal to the bit, or none.
+    expand_into : {"nodes", "function"}
+        Replace such an operator by nodes, or by a call of a local function, for which the IR version becomes 8 at
+        least.
+    contested : {"refuse", "text", "runtime"}
+        How to read nodes on which ONNX contradicts itself, such as BatchNormalization with ``is_test`` = 0 and one
+        output: refuse the conversion, or read them by their attributes or as onnx's converter does.
     strict : bool
         Treat warnings as blockers.
     freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
@@ -289,6 +299,8 @@ def convert_version(
         ir_version=ir_version,
         explicit=explicit,
         expand=expand,
+        expand_into=expand_into,
+        contested=contested,
         strict=strict,
         freeze_initializers=freeze_initializers,
         drop_metadata=drop_metadata,
@@ -534,7 +546,7 @@ def folding(
     return {
         "passes": None if passes is None else _codes(passes),
         "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
-        "contested": _contested(contested),
+        "contested": _contested(contested, "skip"),
         "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
@@ -548,6 +560,8 @@ def converting(
     ir_version: int | Literal["auto", "keep"] = "auto",
     explicit: Literal["all", "relevant", "none"] = "relevant",
     expand: Literal["all", "exact", "none"] = "all",
+    expand_into: Literal["nodes", "function"] = "nodes",
+    contested: Literal["refuse", "text", "runtime"] = "refuse",
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
@@ -566,6 +580,8 @@ def converting(
         else whole("ir_version", ir_version, most=(1 << 31) - 1),
         "explicit": explicit,
         "expand": expand,
+        "expand_into": expand_into,
+        "contested": _contested(contested, "refuse"),
         "strict": strict,
         "prepare": _preparation(freeze_initializers, drop_metadata),
     }
@@ -605,8 +621,8 @@ def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
     return value
 
 
-def _contested(contested: str) -> str | None:
-    return None if one_of("contested", contested, ("skip", "text", "runtime")) == "skip" else contested
+def _contested(contested: str, none: str) -> str | None:
+    return None if one_of("contested", contested, (none, "text", "runtime")) == none else contested
 
 
 def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str]) -> _recast._Preparation:

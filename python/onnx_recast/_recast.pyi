@@ -58,6 +58,8 @@ class _Converting(TypedDict):
     ir_version: int | str
     explicit: str
     expand: str
+    expand_into: str
+    contested: str | None
     strict: bool
     prepare: _Preparation
 

@@ -132,6 +132,8 @@ pub struct Converting {
     ir_version: IrVersionName,
     explicit: String,
     expand: String,
+    expand_into: String,
+    contested: Option<String>,
     strict: bool,
     prepare: Preparation,
 }
@@ -152,6 +154,8 @@ impl Converting {
             },
             explicit: choice("explicit", &self.explicit)?,
             expand: choice("expand", &self.expand)?,
+            expand_into: choice("expand_into", &self.expand_into)?,
+            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
             strict: self.strict,
             ..ConvertOptions::to(self.target_version)
         })

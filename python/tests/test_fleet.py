@@ -59,6 +59,16 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_a_job_has_the_options_of_conversions(zoo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    job = fleet.Job(fleet.convert(15, expand_into="function", contested="runtime"), str(zoo), str(out))
+    fleet.run(job, str(tmp_path / "manifest"), workers=1)
+    functions = onnx.load(out / "transformer_fp16.onnx").functions
+    assert [(one.domain, one.name) for one in functions] == [("recast.expanded", "LayerNormalization")]
+    with pytest.raises(ValueError, match="contested"):
+        fleet.convert(15, contested="maybe")
+
+
 def test_each_model_has_a_row_and_outputs_are_those_of_the_module(zoo: Path, tmp_path: Path) -> None:
     out, table = tmp_path / "out", tmp_path / "manifest"
     job = fleet.Job([fleet.lint(select=["ALL"]), fleet.convert(17)], str(zoo), str(out))

@@ -128,13 +128,47 @@ def test_convert_options(transformer: Path) -> None:
             onnx_recast.convert_version(transformer, 15, **options)
         assert raised.value.nearest == 17
         assert {blocker.op for blocker in raised.value.blockers} == {"LayerNormalization"}
-    cases = [{"explicit": "x"}, {"expand": "x"}, {"ir_version": "x"}, {"from_version": 0}]
+    cases = [
+        {"explicit": "x"},
+        {"expand": "x"},
+        {"expand_into": "x"},
+        {"contested": "x"},
+        {"ir_version": "x"},
+        {"from_version": 0},
+    ]
     for options in cases:
         with pytest.raises(ValueError, match=r"x|from_version"):
             onnx_recast.convert_version(transformer, 15, **options)
     for opset in (0, 29):
         with pytest.raises(ValueError, match="between 1 and 28"):
             onnx_recast.convert_version(transformer, opset)
+
+
+def test_expansions_become_functions(transformer: Path) -> None:
+    result = onnx_recast.convert_version(onnx.load(transformer), 15, expand_into="function")
+    assert [(one.domain, one.name) for one in result.model.functions] == [("recast.expanded", "LayerNormalization")]
+    assert sum(node.op_type == "LayerNormalization" for node in result.model.graph.node) == 2
+    onnx.checker.check_model(result.model)
+    assert not onnx_recast.convert_version(onnx.load(transformer), 15, expand_into="nodes").model.functions
+
+
+def test_contested_nodes_are_read_as_requested() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 3, opset_import: ["": 6]>
+        g (float[3,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[3,2] y) {
+            y = BatchNormalization (x, s, b, m, v)
+        }"""
+    )
+    with pytest.raises(onnx_recast.ConversionError) as raised:
+        onnx_recast.convert_version(model, 9)
+    assert [blocker.code for blocker in raised.value.blockers] == ["contested"]
+    with pytest.raises(onnx_recast.ConversionError):
+        onnx_recast.convert_version(model, 9, contested="refuse")
+    outputs = [
+        len(onnx_recast.convert_version(model, 9, contested=contested).model.graph.node[0].output)
+        for contested in ("text", "runtime")
+    ]
+    assert outputs == [5, 1]
 
 
 def test_options_of_a_wrong_type_or_size_are_named(transformer: Path) -> None:

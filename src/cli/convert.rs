@@ -8,6 +8,7 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
 use super::models::{ModelReport, Run};
+use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Format, Messages, chosen};
 use super::output::Output;
@@ -73,6 +74,10 @@ pub struct Convert {
     /// Expand operators into nodes, or into local functions, for which the IR version becomes 8 at least
     #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
     expand: ExpandInto,
+    /// How to read nodes on which ONNX contradicts itself, such as BatchNormalization with `is_test` = 0 and one output: refuse the
+    /// conversion (refuse), or read them by their attributes (text) or as onnx's converter does (runtime)
+    #[arg(long, value_name = "refuse|text|runtime", default_value = "refuse", hide_possible_values = true, value_parser = OnContested::parser_or(&["refuse"]))]
+    contested: OnContested,
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
@@ -121,6 +126,7 @@ impl Convert {
                 _ => Expand::All,
             },
             expand_into: self.expand,
+            contested: self.contested.0,
             adapters: &[],
         };
         let opset = match (self.goal.opset, self.goal.target) {
@@ -195,8 +201,12 @@ impl Convert {
 /// Adds the nodes that cannot be converted, with the options that help.
 fn list_blockers(report: &mut ConvertedModel, error: &Error) {
     let mut blockers = error.blockers().to_vec();
-    for blocker in blockers.iter_mut().filter(|blocker| blocker.code == Code::Overridable) {
-        blocker.reason.push_str("; use --freeze-initializers to treat it as a constant");
+    for blocker in &mut blockers {
+        blocker.reason.push_str(match blocker.code {
+            Code::Overridable => "; use --freeze-initializers to treat it as a constant",
+            Code::Contested => "; use --contested text for the former, or --contested runtime for the latter",
+            _ => continue,
+        });
     }
     report.notes.extend(
         meant_opset(&blockers).map(|opset| {

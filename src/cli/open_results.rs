@@ -1,4 +1,4 @@
-//! Options for values that ONNX leaves undefined or contested.
+//! Options for what ONNX leaves undefined or contested.
 
 use clap::ValueEnum;
 use clap::builder::TypedValueParser;
@@ -13,14 +13,19 @@ pub enum Undefined {
     Fold,
 }
 
-/// Which values contested elements get; `None` to keep the cast.
+/// How contested casts and nodes are read; `None` to keep the cast, or to refuse the conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OnContested(pub Option<Contested>);
 
 impl OnContested {
     pub fn parser() -> impl TypedValueParser<Value = OnContested> {
-        one_of(["skip"].iter().chain(Contested::NAMES)).try_map(|name| match name.as_str() {
-            "skip" => Ok(OnContested(None)),
+        OnContested::parser_or(&["skip"])
+    }
+
+    /// The parser for an option with another name for what is not done.
+    pub fn parser_or(none: &'static [&'static str; 1]) -> impl TypedValueParser<Value = OnContested> {
+        one_of(none.iter().chain(Contested::NAMES)).try_map(|name| match name.as_str() {
+            name if none.contains(&name) => Ok(OnContested(None)),
             name => name.parse().map(|contested| OnContested(Some(contested))),
         })
     }

@@ -1,6 +1,6 @@
 //! Converts one node, one version of its operator at a time.
 
-use super::reason::Code::{OperatorTooNew, OperatorUnknown};
+use super::reason::Code::{OperatorTooNew, OperatorUnknown, Overridable};
 use super::reason::Reason;
 use std::borrow::Cow;
 
@@ -72,6 +72,7 @@ impl<'m> NodeConverter<'_, 'm> {
                 before: Vec::new(),
                 after: Vec::new(),
                 initializer: None,
+                is_removed: false,
             };
             let blocked = |reason| Blocked { opset_step: step.opsets(), reason };
             match expansions::find(step.from).filter(|_| !step.is_up()) {
@@ -80,17 +81,23 @@ impl<'m> NodeConverter<'_, 'm> {
                 Some(expansion) => {
                     let (mark, original) = (cx.record.mark(), cx.node.clone());
                     let has_adapter = step.to.is_some_and(|to| !to.deprecated) || custom.is_some();
-                    let is_adapted = has_adapter && adapt(&mut cx, &step, custom).is_ok();
-                    if !is_adapted {
-                        cx.record.reset(mark);
-                        (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
-                        let nodes = expand(&mut cx, expansion).map_err(blocked)?;
-                        converted.before.extend(self.convert_expanded(nodes, step.opset)?);
-                        return later.map_or(Ok(converted), Err);
+                    match has_adapter.then(|| adapt(&mut cx, &step, custom)) {
+                        Some(Ok(())) => {}
+                        Some(Err(reason)) if !expansion.helps(&reason) => return Err(blocked(reason)),
+                        refused => {
+                            cx.record.reset(mark);
+                            (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
+                            let expanded = expand(&mut cx, expansion).map_err(blocked);
+                            let nodes = expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
+                            // What a caller can override has a remedy.
+                            let overridable = refused.and_then(Result::err).filter(|reason| reason.code == Overridable);
+                            converted.before.extend(nodes.map_err(|other| overridable.map_or(other, blocked))?);
+                            return later.map_or(Ok(converted), Err);
+                        }
                     }
                 }
             }
-            let Context { node: moved, before, after, initializer, .. } = cx;
+            let Context { node: moved, before, after, initializer, is_removed, .. } = cx;
             for new in before {
                 match self.convert_added(new, step.opset) {
                     Ok(nodes) => converted.before.extend(nodes),
@@ -102,7 +109,7 @@ impl<'m> NodeConverter<'_, 'm> {
                 behind.extend(self.convert_added(new, step.opset)?);
             }
             converted.after.splice(..0, behind);
-            if initializer.is_some() {
+            if initializer.is_some() || is_removed {
                 self.record.initializers.extend(initializer);
                 return later.map_or(Ok(converted), Err);
             }
@@ -173,6 +180,7 @@ impl<'m> NodeConverter<'_, 'm> {
             before: Vec::new(),
             after: Vec::new(),
             initializer: None,
+            is_removed: false,
         };
         let checked = check::operands(node, schema).and_then(|()| check::supports(&cx));
         checked.map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
@@ -248,7 +256,7 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
     for action in actions {
         action.apply(cx)?;
     }
-    if cx.initializer.is_some() {
+    if cx.initializer.is_some() || cx.is_removed {
         return Ok(());
     }
     check_adapted(cx, step)

@@ -40,10 +40,15 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     let model = parse(cx, &body).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
     let inferred = infer(&model);
     let nodes = used_nodes(cx, &model);
-    let nodes = rename(cx, &model, &inferred, nodes);
-    let used: HashSet<&String> = nodes.iter().flat_map(|node| &node.input).collect();
+    let mut nodes = rename(cx, &model, &inferred, nodes);
+    let mut used: HashSet<String> = HashSet::default();
+    for node in &mut nodes {
+        each_used_name(node, &mut |name| {
+            used.insert(name.clone());
+        });
+    }
     let inputs = cx.node.input.clone();
-    inputs.iter().filter(|name| !name.is_empty() && !used.contains(name)).for_each(|name| cx.release(name));
+    inputs.iter().filter(|name| !name.is_empty() && !used.contains(name.as_str())).for_each(|name| cx.release(name));
     cx.record.expanded.push((op, expansion.class, nodes.len()));
     let how = match expansion.class {
         Exactness::Exact => "exactly",
@@ -219,7 +224,7 @@ impl Renaming<'_> {
                 name
             }
         };
-        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints });
+        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints, is_unused: false });
         *local = name;
     }
 }

@@ -37,6 +37,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::settings::Settings;
+use crate::cast::Contested;
 use crate::choice::UnknownName;
 use crate::error::Invalid;
 
@@ -63,6 +64,8 @@ pub struct Options {
     pub expand: Expand,
     /// What these operators are expanded into.
     pub expand_into: ExpandInto,
+    /// How to read nodes on which the text of ONNX contradicts itself or runtimes; none to refuse them.
+    pub contested: Option<Contested>,
     /// Adapters of other crates.
     pub adapters: &'static [OperatorAdapter],
 }
@@ -106,13 +109,14 @@ impl Options {
             strict: false,
             expand: Expand::All,
             expand_into: ExpandInto::Nodes,
+            contested: None,
             adapters: &[],
         }
     }
 
     fn settings(&self) -> Settings {
-        let Options { opset, explicit, strict, expand, .. } = *self;
-        Settings { opset, explicit, strict, expand }
+        let Options { opset, explicit, strict, expand, contested, .. } = *self;
+        Settings { opset, explicit, strict, expand, contested }
     }
 }
 

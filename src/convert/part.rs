@@ -177,9 +177,9 @@ impl<'m> Planner<'_, 'm> {
 const MOST_SHARED_TEXTS: usize = 1024;
 
 /// Whether a node, or one in its subgraphs, has an input of this name.
-fn uses(node: &NodeProto, name: &String) -> bool {
+pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
     let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
-    node.input.contains(name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
+    node.input.iter().any(|input| input == name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
 }
 
 /// Whether an operator exists and is the same in two opsets.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::bodies::Bodies;
 use super::functions::{self, Functions};
-use super::part::{Part, Shared};
+use super::part::{Part, Shared, uses};
 use super::{Blocker, Change, ExpandInto, Expanded, Options, ir};
 use crate::control::{Counter, Unit};
 use crate::error::Invalid;
@@ -155,7 +155,7 @@ impl<'m> Planner<'m> {
             let name = model.name(value);
             let is_used = |planner: &Self| {
                 model.uses(value).any(|(user, _)| match planner.bodies.nodes.get(user) {
-                    Some(nodes) => nodes.get().iter().any(|node| node.input.iter().any(|input| input == name)),
+                    Some(nodes) => nodes.get().iter().any(|node| uses(node, name)),
                     None => true,
                 })
             };

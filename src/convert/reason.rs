@@ -48,6 +48,8 @@ pub enum Code {
     DataUnreadable,
     /// The two versions define different results.
     BehaviourDiffers,
+    /// The text of ONNX contradicts itself or runtimes on the meaning of the node.
+    Contested,
     /// The node does not satisfy the schema of the opset that the model imports.
     NodeInvalid,
     /// A name denotes two values.

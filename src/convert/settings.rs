@@ -1,5 +1,6 @@
 //! The options that affect the conversion of a node.
 
+use crate::cast::Contested;
 use crate::choice::choice;
 
 /// The options that affect the conversion of a node, see [`Options`](super::Options).
@@ -9,6 +10,7 @@ pub(super) struct Settings {
     pub explicit: Explicit,
     pub strict: bool,
     pub expand: Expand,
+    pub contested: Option<Contested>,
 }
 
 /// Which defaults of new attributes are written out when upgrading.

@@ -10,7 +10,6 @@ use super::super::reason::Code::{
 use super::super::reason::Reason;
 use super::computed_axes;
 use crate::dtype::Class;
-use crate::facts::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ArgMax", "ArgMin"], 12).down(&[Run(last_index_is_first_reversed)]),
@@ -26,8 +25,6 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Mod"], 13).up(&[Run(warn_of_integers_with_fmod)]),
     adapter(&["Mod"], 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
     adapter(&["ConstantOfShape"], 9).down(&[Run(one_element_is_expanded)]),
-    adapter(&["OptionalGetElement"], 18).down(&[Run(element_of_what_is_not_optional)]),
-    adapter(&["OptionalHasElement"], 18).down(&[Run(presence_of_what_is_not_optional)]),
     // It affects only types that the older version does not support.
     adapter(&["Range"], 27).down(&[Drop("stash_type")]),
     adapter(&["RoiAlign"], 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
@@ -135,28 +132,6 @@ fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
     cx.set_input(0, &element);
     cx.set_input(1, &shape);
     cx.rename_operator("Expand");
-    Ok(())
-}
-
-/// Since version 18 the input may also be a tensor or a sequence, which is its own element.
-fn element_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
-    if matches!(cx.input_type(0), Some(ValueType::Tensor(_) | ValueType::Sequence(_))) {
-        cx.rename_operator("Identity");
-    }
-    Ok(())
-}
-
-/// Since version 18 the input may be missing, or a tensor or a sequence, which are present.
-fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
-    let is_present = match (cx.input(0), cx.input_type(0)) {
-        (None, _) => false,
-        (_, Some(ValueType::Tensor(_) | ValueType::Sequence(_))) => true,
-        _ => return Ok(()),
-    };
-    cx.take_input(0);
-    cx.node.to_mut().input.clear();
-    cx.set_attribute(make::tensor("value", make::bool_scalar(is_present)));
-    cx.rename_operator("Constant");
     Ok(())
 }
 

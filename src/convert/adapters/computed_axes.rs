@@ -46,8 +46,8 @@ pub(super) fn reshape(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A reduction over one computed axis of a known shape: the input is reshaped to three axes, of which the second is reduced, and the
-/// result to the selected shape.
+/// A reduction over one computed axis of a known shape with elements; others are expanded. The input is reshaped to three axes, of which
+/// the second is reduced, and the result to the selected shape.
 pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
     let keeps = cx.int_or("keepdims", 1)? != 0;
     let known = cx.known_input(0);
@@ -59,8 +59,7 @@ pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
     }
     let dims = known.static_shape().filter(|dims| is_single && dims.len() > 1 && !dims.contains(&0));
     let Some(dims) = dims else {
-        let needed = "a computed axis must be a single one, of an input of known shape with elements";
-        return Err(reason.code.because(format!("{needed}, and {reason}")));
+        return Err(reason);
     };
     let rank = dims.len();
     let (axes, data) = (cx.node.input[1].clone(), cx.node.input[0].clone());

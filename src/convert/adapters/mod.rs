@@ -15,6 +15,7 @@ mod convolution;
 mod gather;
 mod legacy;
 mod normalize;
+mod optional;
 mod pad;
 mod pool;
 mod quantize;
@@ -50,6 +51,7 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     gather::ADAPTERS,
     legacy::ADAPTERS,
     normalize::ADAPTERS,
+    optional::ADAPTERS,
     pad::ADAPTERS,
     pool::ADAPTERS,
     quantize::ADAPTERS,

@@ -4,8 +4,9 @@ use super::super::adapter::Action::{Drop, DropIf, Run};
 use super::super::adapter::{Adapter, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, ShapeUnknown};
+use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, ShapeUnknown};
 use super::super::reason::Reason;
+use crate::cast;
 use crate::dtype::DType;
 use crate::facts::ValueType;
 use crate::facts::infer::Known;
@@ -14,9 +15,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["BatchNormalization"], 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
     adapter(&["BatchNormalization"], 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
     adapter(&["BatchNormalization"], 9).up(&[DropIf("spatial", Value::Int(1))]),
-    adapter(&["BatchNormalization"], 14)
-        .up(&[Run(only_inference)])
-        .down(&[DropIf("training_mode", Value::Int(0)), Run(only_inference)]),
+    adapter(&["BatchNormalization"], 14).up(&[Run(outputs_become_the_mode)]).down(&[Run(mode_becomes_outputs)]),
     adapter(&["Dropout"], 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
     adapter(&["Dropout"], 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
     adapter(&["Dropout"], 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
@@ -41,11 +40,22 @@ fn names_one_output(cx: &Context) -> bool {
     (1..cx.node.output.len()).all(|index| !cx.has_output(index))
 }
 
-/// Version 6 has `is_test`; version 7 is in training mode if it has five outputs.
+/// Version 6 has `is_test`; version 7 is in training mode if it has five outputs. For one output, the text of version 6 contradicts
+/// itself: the attribute is that of training, the number of outputs that of inference.
 fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
-    let is_test = cx.int_or("is_test", 0)? != 0;
-    let trains = !is_test && (0..5).all(|index| cx.has_output(index));
-    if !trains && !is_test {
+    let mut is_test = cx.int_or("is_test", 0)? != 0;
+    if !is_test && names_one_output(cx) {
+        match cx.source.settings.contested {
+            Some(cast::Contested::Text) => name_outputs(cx, &OUTPUTS_OF_TRAINING),
+            Some(cast::Contested::Runtime) => is_test = true,
+            None => {
+                return Err(Contested.because(
+                    "`is_test` = 0 with one output is contested: by its attribute the node trains, by its outputs it infers",
+                ));
+            }
+        }
+    }
+    if !is_test && !names_all_outputs(cx) {
         return Err(OutputUnsupported.because("`is_test` = 0 (training) requires all five outputs since opset 7"));
     }
     if is_test && !has_one_output(cx) {
@@ -55,28 +65,76 @@ fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
+const AMBIGUOUS: &str = "training mode is ambiguous: the node has some of the outputs of training mode, not all of them";
+
+fn names_all_outputs(cx: &Context) -> bool {
+    (0..5).all(|index| cx.has_output(index))
+}
+
+/// The outputs of training mode before version 14, except the first.
+const OUTPUTS_OF_TRAINING: [&str; 4] = ["mean", "var", "saved_mean", "saved_var"];
+
+/// Names the outputs after the first, which nothing uses: runtimes require those of training mode.
+fn name_outputs(cx: &mut Context, names: &[&str]) {
+    cx.node.to_mut().output.truncate(1);
+    for name in names {
+        let known = cx.known_input(3);
+        cx.add_output(name, known);
+    }
+}
+
 fn outputs_show_the_mode(cx: &mut Context) -> Result<(), Reason> {
     if names_one_output(cx) {
         cx.set_int("is_test", 1);
-    } else if !(0..5).all(|index| cx.has_output(index)) {
-        return Err(OutputUnsupported
-            .because("training mode is ambiguous: the node has some of the outputs of training mode, not all of them"));
+    } else if !names_all_outputs(cx) {
+        return Err(OutputUnsupported.because(AMBIGUOUS));
     }
     Ok(())
 }
 
-/// The outputs of training mode differ since version 14.
-fn only_inference(cx: &mut Context) -> Result<(), Reason> {
-    match names_one_output(cx) {
-        true => Ok(()),
-        false => Err(OutputUnsupported.because("the outputs of training mode differ since opset 14")),
+/// The first output is the same in both versions, the others of training mode differ since version 14.
+fn outputs_become_the_mode(cx: &mut Context) -> Result<(), Reason> {
+    if names_one_output(cx) {
+        return Ok(());
     }
+    let trains = names_all_outputs(cx);
+    if !has_one_output(cx) {
+        return Err(OutputUnsupported.because("the outputs of training mode differ since opset 14"));
+    }
+    if !trains {
+        return Err(OutputUnsupported.because(AMBIGUOUS));
+    }
+    cx.set_int("training_mode", 1);
+    name_outputs(cx, &["running_mean", "running_var"]);
+    Ok(())
+}
+
+/// The reverse.
+fn mode_becomes_outputs(cx: &mut Context) -> Result<(), Reason> {
+    let trains = cx.int_or("training_mode", 0)? != 0;
+    if !has_one_output(cx) {
+        return Err(OutputUnsupported.because("the outputs of training mode differ since opset 14"));
+    }
+    cx.remove_attribute("training_mode");
+    if trains {
+        name_outputs(cx, &OUTPUTS_OF_TRAINING);
+    }
+    Ok(())
 }
 
 fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("is_test", 0)? == 0 {
-        return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11"));
+        return match cx.source.settings.contested {
+            Some(cast::Contested::Runtime) => dropout_infers(cx),
+            None if names_one_output(cx) => Err(Contested
+                .because("`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference")),
+            _ => Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")),
+        };
     }
+    dropout_infers(cx)
+}
+
+fn dropout_infers(cx: &mut Context) -> Result<(), Reason> {
     no_mask(cx)?;
     cx.remove_attribute("is_test");
     Ok(())

@@ -11,8 +11,9 @@ use super::super::settings::Expand;
 use crate::dtype::DType;
 use crate::facts::ValueType;
 use crate::facts::infer::Known;
+use crate::hash::HashSet;
 use crate::wire::raw;
-use crate::wire::schema::{GraphProto, ValueInfoProto};
+use crate::wire::schema::ValueInfoProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter(&["SequenceMap"], 17).down(&[Run(map_becomes_a_loop)])];
 
@@ -56,18 +57,19 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     let known = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(Vec::new()) };
     let length = cx.add_before("SequenceLength", &[&inputs[0]], Vec::new(), "length", known);
     let names = |first: Vec<&String>, rest: Vec<&String>| first.into_iter().chain(rest).map(|name| named(name)).collect();
-    let graph = GraphProto::from(raw::GraphProto {
-        name: Some(cx.fresh("elements")),
-        input: names(vec![&iteration, &go], states.iter().map(|(before, _)| before).collect()),
-        output: names(vec![&goes_on], states.iter().map(|(_, after)| after).collect()),
-        node: nodes,
-        initializer: std::mem::take(&mut body.initializer),
-        sparse_initializer: std::mem::take(&mut body.sparse_initializer),
-        value_info: std::mem::take(&mut body.value_info),
-        ..Default::default()
+    // Everything else of the body stays. What it states of its inputs and outputs is true of the values of these names.
+    let inputs = names(vec![&iteration, &go], states.iter().map(|(before, _)| before).collect());
+    let outputs = names(vec![&goes_on], states.iter().map(|(_, after)| after).collect());
+    let inner = std::mem::replace(&mut body.input, inputs).into_iter().chain(std::mem::replace(&mut body.output, outputs));
+    let mut undeclared: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
+    body.value_info.iter().for_each(|info| {
+        undeclared.remove(info.name());
     });
+    let inner: Vec<ValueInfoProto> = inner.filter(|info| info.r#type.is_some() && undeclared.remove(info.name())).collect();
+    body.value_info.extend(inner);
+    body.node = nodes;
     cx.remove_attribute("body");
-    cx.set_attribute(make::graph("body", graph));
+    cx.set_attribute(make::graph("body", body));
     let goes = cx.add_constant("goes", make::bool_scalar(true));
     cx.node.to_mut().input = [length, goes].into_iter().chain(initial).collect();
     cx.rename_operator("Loop");

@@ -7,10 +7,10 @@ use super::*;
 use crate::facts;
 
 /// The versions of ai.onnx operators that only change types. A new version of an operator changes this number: read its text first.
-const TYPES_ONLY: usize = 228;
+const TYPES_ONLY: usize = 225;
 
 #[test]
-fn every_version_step_has_exactly_one_hop() {
+fn every_version_step_has_one_adapter_or_changes_types_only() {
     let mut rows = HashSet::new();
     let mut wrong = Vec::new();
     for adapter in FAMILIES.iter().copied().flatten() {

@@ -17,7 +17,7 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let known = Known::of_tensor(&tensor);
         self.before.push(make::constant_node(&name, tensor.clone()));
-        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor), ints: None });
+        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor), ints: None, is_unused: false });
         self.record.notes.push(format!("constant '{name}' added"));
         name
     }
@@ -34,12 +34,20 @@ impl Context<'_, '_> {
         self.add_constant(suffix, make::float_tensor(&[values.len() as i64], values))
     }
 
+    /// Adds an output that nothing uses.
+    pub fn add_output(&mut self, suffix: &str, known: Known) {
+        let name = self.fresh(suffix);
+        self.record.notes.push(format!("output '{name}' added"));
+        self.node.to_mut().output.push(name.clone());
+        self.record.made.push(Made { name, known, constant: None, ints: None, is_unused: true });
+    }
+
     /// A new node in front of the node, with one output.
     pub fn add_before(&mut self, op: &str, inputs: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) -> String {
         let name = self.fresh(suffix);
         let node = make::node(op, &name, inputs, attributes);
         self.before.push(node);
-        self.record.made.push(Made { name: name.clone(), known, constant: None, ints: None });
+        self.record.made.push(Made { name: name.clone(), known, constant: None, ints: None, is_unused: false });
         self.record.notes.push(format!("{op} '{name}' added"));
         name
     }
@@ -66,6 +74,6 @@ impl Context<'_, '_> {
         node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
         self.record.notes.push(format!("{op} added after it"));
         self.after.insert(0, node);
-        self.record.made.push(Made { name: inner, known, constant: None, ints: None });
+        self.record.made.push(Made { name: inner, known, constant: None, ints: None, is_unused: false });
     }
 }

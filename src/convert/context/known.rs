@@ -21,7 +21,7 @@ impl<'m> Context<'_, 'm> {
         values.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|index| values[index].1)
     }
 
-    fn made(&self, name: &str) -> Option<&Made> {
+    pub(super) fn made(&self, name: &str) -> Option<&Made> {
         self.record.made.iter().find(|made| made.name == name)
     }
 

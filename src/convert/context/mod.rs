@@ -53,6 +53,8 @@ pub(super) struct Made {
     pub constant: Option<TensorProto>,
     /// The integers of a computed scalar or list, as far as they are known.
     pub ints: Option<Ints>,
+    /// Whether it is named only because the operator requires it.
+    pub is_unused: bool,
 }
 
 /// What was done to a node in all steps.
@@ -112,6 +114,8 @@ pub(super) struct Context<'a, 'm> {
     pub after: Vec<NodeProto>,
     /// The initializer that replaces a constant whose type `Constant` does not support in this version.
     pub initializer: Option<TensorProto>,
+    /// Whether the node is not needed any more.
+    pub is_removed: bool,
 }
 
 /// Attributes.
@@ -244,7 +248,7 @@ impl Context<'_, '_> {
                 let model = self.source.model;
                 model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
             }
-            None => true,
+            None => !self.made(name).is_some_and(|made| made.is_unused),
         }
     }
 
@@ -258,6 +262,23 @@ impl Context<'_, '_> {
         inputs.resize(inputs.len().max(index + 1), String::new());
         inputs[index] = name.to_owned();
         self.trim();
+    }
+
+    /// Makes a value of the model an input.
+    pub fn set_input_to(&mut self, index: usize, value: ValueId) {
+        let (source, name) = (self.source, self.source.model.name(value).to_owned());
+        if self.value(&name).is_none() {
+            let (known, ints) = (source.known(value).clone(), source.ints(value).cloned());
+            self.record.made.push(Made { name: name.clone(), known, constant: None, ints, is_unused: false });
+        }
+        self.set_input(index, &name);
+        self.record.notes.push(format!("input {index} set to '{name}'"));
+    }
+
+    /// Removes the node, whose outputs nothing uses any more.
+    pub fn remove(&mut self) {
+        self.is_removed = true;
+        self.record.notes.push("removed".to_owned());
     }
 
     /// Removes an input. A constant that nothing else uses is removed with it.

@@ -1,12 +1,13 @@
 //! Arithmetic and selection of elements.
 
-use super::{Expansion, by_definition, exact, fill, list};
+use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{ShapeUnknown, TooLarge, TypeUnsupported};
+use crate::convert::reason::Code::{NotConstant, Overridable, ShapeUnknown, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
 use crate::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("Clip", 11, clip_of_floats).against(&[NotConstant, Overridable]),
     exact("Clip", 13, clip),
     exact("Mod", 10, modulo),
     exact("Range", 11, range),
@@ -26,6 +27,25 @@ fn clip(cx: &Context) -> Result<String, Reason> {
         None => "output = Identity (raised)",
     };
     Ok(body)
+}
+
+/// Before version 12 the type is one of floats; a bound that is absent is the largest finite value.
+fn clip_of_floats(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    let largest = match dtype {
+        DType::Float16 => f64::from(half::f16::MAX),
+        DType::Float => f64::from(f32::MAX),
+        DType::Double => f64::MAX,
+        _ => return Err(TypeUnsupported.because(format!("Clip does not support {dtype} before opset 12"))),
+    };
+    let name = type_of(cx, 0)?;
+    let bound = |index: usize, local: &str, value: f64| match cx.input(index) {
+        Some(_) => format!("{local} = Identity ({})\n", cx.schema.inputs[index].name),
+        None => format!("{local} = Constant <value = {name} {{{value:e}}}> ()\n"),
+    };
+    let body = "is_low = Less (input, low) raised = Where (is_low, low, input)
+        is_high = Less (high, raised) output = Where (is_high, high, raised)";
+    Ok(bound(1, "low", -largest) + &bound(2, "high", largest) + body)
 }
 
 /// Integers: the remainder gets the sign of the divisor, independent of how the quotient is rounded.

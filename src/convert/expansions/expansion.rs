@@ -2,7 +2,7 @@
 
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Code, Reason};
 
 /// An operator in terms of others.
 pub(in crate::convert) struct Expansion {
@@ -14,14 +14,27 @@ pub(in crate::convert) struct Expansion {
     pub class: Exactness,
     /// The nodes for a node with these attributes, types and shapes.
     pub body: fn(&Context) -> Result<String, Reason>,
+    /// If the operator has an older version: the obstacles to a conversion to it that the expansion removes. None for all.
+    pub obstacles: &'static [Code],
+}
+
+impl Expansion {
+    /// Whether the expansion is tried if the node has no equivalent in the older version of its operator for this reason.
+    pub fn helps(&self, reason: &Reason) -> bool {
+        self.obstacles.is_empty() || self.obstacles.contains(&reason.code)
+    }
+
+    pub(super) const fn against(self, obstacles: &'static [Code]) -> Expansion {
+        Expansion { obstacles, ..self }
+    }
 }
 
 pub(super) const fn exact(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::Exact, body }
+    Expansion { op, version, class: Exactness::Exact, body, obstacles: &[] }
 }
 
 pub(super) const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::ByDefinition, body }
+    Expansion { op, version, class: Exactness::ByDefinition, body, obstacles: &[] }
 }
 
 /// A body with its parameters filled in.

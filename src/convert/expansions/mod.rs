@@ -19,10 +19,12 @@ mod grid;
 mod layout;
 mod loss;
 mod normalization;
+mod pad;
 mod pooling;
 mod quantize;
 mod random;
 mod recurrence;
+mod reduce;
 mod rotary;
 mod rounding;
 mod scatter;
@@ -50,10 +52,12 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     layout::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
+    pad::EXPANSIONS,
     pooling::EXPANSIONS,
     quantize::EXPANSIONS,
     random::EXPANSIONS,
     recurrence::EXPANSIONS,
+    reduce::EXPANSIONS,
     rotary::EXPANSIONS,
     rounding::EXPANSIONS,
     scatter::EXPANSIONS,

@@ -285,3 +285,22 @@ fn inspect_lists_types_and_shapes_if_asked() {
     ]);
     assert_eq!(types(&["--types"]), expected);
 }
+
+#[test]
+fn the_refusal_of_a_contested_node_names_the_option() {
+    let folder = Folder::new();
+    let text = r#"<ir_version: 3, opset_import: ["": 6]> g (float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)
+        { y = BatchNormalization (x, s, b, m, v) }"#;
+    let (input, output) = (folder.put("m.onnx", text), folder.named("out.onnx"));
+    let refused = recast(&["convert", &input, "--opset", "9", "-o", &output]);
+    assert_eq!(refused.status.code(), Some(1));
+    let remedy = "use --contested text for the former, or --contested runtime for the latter";
+    assert!(String::from_utf8_lossy(&refused.stdout).contains(remedy), "{refused:?}");
+    let outputs = |contested: &str| {
+        let done = recast(&["convert", &input, "--opset", "9", "-o", &output, "--contested", contested]);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap().graph.clone().unwrap().node[0].output.len()
+    };
+    assert_eq!(["text", "runtime"].map(outputs), [5, 1]);
+    assert_eq!(recast(&["convert", &input, "--opset", "9", "-o", &output, "--contested", "refuse"]).status.code(), Some(1));
+}

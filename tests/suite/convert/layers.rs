@@ -1,8 +1,11 @@
 //! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
 
-use onnx_recast::internals::convert::Options;
+use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::convert::{NotConverted, Options};
+use onnx_recast::internals::text;
 
-use super::{case, convert_text, run};
+use super::{case, convert_text, run, without_name};
+use crate::support::expect_no_failures;
 
 #[test]
 fn normalization_and_dropout() {
@@ -19,7 +22,7 @@ fn normalization_and_dropout() {
             "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)",
             "y = BatchNormalization (x, s, b, m, v)",
             7,
-            "no: `is_test` = 0 (training) requires all five outputs since opset 7",
+            "no: `is_test` = 0 with one output is contested: by its attribute the node trains, by its outputs it infers",
         ),
         case(
             7,
@@ -40,7 +43,7 @@ fn normalization_and_dropout() {
             "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y, float[2] p, float[2] q)",
             "y, p, q = BatchNormalization <training_mode = 1> (x, s, b, m, v)",
             13,
-            "no: `training_mode` is not supported by BatchNormalization before opset 14",
+            "no: the outputs of training mode differ since opset 14",
         ),
         case(
             15,
@@ -57,7 +60,7 @@ fn normalization_and_dropout() {
             "y_ratio = Constant <value: tensor = float {0.30000001192092896}> ()
              y = Dropout (x, y_ratio)",
         ),
-        case(6, "(float[2] x) => (float[2] y)", "y = Dropout (x)", 7, "no: Dropout has no training mode in opsets 7 to 11"),
+        case(6, "(float[2] x) => (float[2] y)", "y = Dropout (x)", 7, "no: `is_test` = 0 is contested: by the text Dropout trains"),
         case(
             13,
             "(float[2] x) => (float[2] y) <float r = {0.25}>",
@@ -441,10 +444,31 @@ fn recurrent_networks_and_others() {
 fn batch_normalization_in_training_is_never_taken_for_inference() {
     const GRAPH: &str = "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)";
     const TRAINS: &str = "no: the outputs of training mode differ since opset 14";
+    const AMBIGUOUS: &str = "no: training mode is ambiguous: the node has some of the outputs of training mode, not all of them";
     run(&[
-        case(9, GRAPH, "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
-        case(7, GRAPH, "y, om = BatchNormalization (x, s, b, m, v)", 15, TRAINS),
-        case(9, GRAPH, "y, , , , sv = BatchNormalization (x, s, b, m, v)", 14, TRAINS),
+        case(
+            9,
+            GRAPH,
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+            14,
+            "y, y_running_mean, y_running_var = BatchNormalization <training_mode: int = 1> (x, s, b, m, v)",
+        ),
+        case(
+            9,
+            "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y, float[2] om)",
+            "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
+            14,
+            TRAINS,
+        ),
+        case(
+            14,
+            GRAPH,
+            "y, p, q = BatchNormalization <training_mode = 1> (x, s, b, m, v)",
+            9,
+            "y, y_mean, y_var, y_saved_mean, y_saved_var = BatchNormalization (x, s, b, m, v)",
+        ),
+        case(7, GRAPH, "y, om = BatchNormalization (x, s, b, m, v)", 15, AMBIGUOUS),
+        case(9, GRAPH, "y, , , , sv = BatchNormalization (x, s, b, m, v)", 14, AMBIGUOUS),
         case(
             9,
             GRAPH,
@@ -459,15 +483,66 @@ fn batch_normalization_in_training_is_never_taken_for_inference() {
             6,
             "y, om, ov, sm, sv = BatchNormalization (x, s, b, m, v)",
         ),
-        case(
-            9,
-            GRAPH,
-            "y, om = BatchNormalization (x, s, b, m, v)",
-            6,
-            "no: training mode is ambiguous: the node has some of the outputs of training mode, not all of them",
-        ),
-        case(14, GRAPH, "y, p, q = BatchNormalization (x, s, b, m, v)", 13, TRAINS),
+        case(9, GRAPH, "y, om = BatchNormalization (x, s, b, m, v)", 6, AMBIGUOUS),
+        case(14, GRAPH, "y, p, q = BatchNormalization (x, s, b, m, v)", 13, "y = BatchNormalization (x, s, b, m, v)"),
     ]);
+}
+
+/// `--contested`: nodes of opset 6 that train by the text, and infer for runtimes.
+#[test]
+fn contested_nodes_are_read_as_requested() {
+    const NORMALIZED: &str = "(float[1,2] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2] y)";
+    const ONE_OUTPUT: &str = "y = BatchNormalization (x, s, b, m, v)";
+    const FIVE_OUTPUTS: &str = "y, y_mean, y_var, y_saved_mean, y_saved_var = BatchNormalization (x, s, b, m, v)";
+    const DROPPED: &str = "(float[2] x) => (float[2] y)";
+    let contested = [None, Some(Contested::Text), Some(Contested::Runtime)];
+    let cases = [
+        (NORMALIZED, ONE_OUTPUT, 7, ["no: is contested", FIVE_OUTPUTS, ONE_OUTPUT]),
+        (NORMALIZED, ONE_OUTPUT, 9, ["no: is contested", FIVE_OUTPUTS, ONE_OUTPUT]),
+        (
+            NORMALIZED,
+            "y = BatchNormalization <spatial = 0> (x, s, b, m, v)",
+            9,
+            ["no: is contested", "no: `spatial`", "no: `spatial`"],
+        ),
+        (
+            NORMALIZED,
+            ONE_OUTPUT,
+            15,
+            [
+                "no: is contested",
+                "y, y_running_mean, y_running_var = BatchNormalization <training_mode: int = 1> (x, s, b, m, v)",
+                ONE_OUTPUT,
+            ],
+        ),
+        (NORMALIZED, "y, q = BatchNormalization (x, s, b, m, v)", 9, ["no: requires all five outputs"; 3]),
+        (DROPPED, "y = Dropout (x)", 9, ["no: is contested", "no: Dropout has no training mode", "y = Dropout (x)"]),
+        (
+            "(float[2] x) => (float[2] y, float[2] m)",
+            "y, m = Dropout (x)",
+            9,
+            ["no: Dropout has no training mode", "no: Dropout has no training mode", "no: the mask of Dropout"],
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (graph, nodes, to, expected) in cases {
+        for (contested, expected) in contested.into_iter().zip(expected) {
+            let source = format!("<ir_version: 3, opset_import: [\"\": 6]> g {graph} {{ {nodes} }}");
+            let found = match convert_text(&source, &Options { contested, ..Options::to(to) }) {
+                Ok(done) => without_name(&text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0])),
+                Err(NotConverted::Blocked { blockers, .. }) => format!("no: {}", blockers[0]),
+                Err(error) => error.to_string(),
+            };
+            let is_expected = match expected.strip_prefix("no: ") {
+                Some(reason) => found.starts_with("no: ") && found.contains(reason),
+                None => found == expected,
+            };
+            if !is_expected {
+                failures.push(format!("{nodes} to {to}, {contested:?}: {found}, not {expected}"));
+            }
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]

@@ -203,3 +203,31 @@ fn an_attribute_that_gets_another_value_keeps_the_rest() {
     assert_eq!((attribute.i, attribute.doc_string()), (Some(10), &b"why"[..]));
     assert_eq!(schema.read(".onnx.ModelProto", &written(&after)).count_with(&unknown_fields()), messages);
 }
+
+/// The body of a SequenceMap becomes that of a Loop, and keeps what it states.
+#[test]
+fn the_body_of_a_map_keeps_everything() {
+    let source = r#"<ir_version: 10, opset_import: ["": 17]> g (seq(float[3]) s, float[3] c) => (seq(float[3]) t) {
+        t = SequenceMap <body = b (float[3] e, float[3] a) => (float[3] r) <float[3] m> { m = Mul (e, a) r = Neg (m) }> (s, c) }"#;
+    let mut before = model(source);
+    let body = before.graph.as_mut().unwrap().node[0].attribute[0].g.as_mut().unwrap();
+    body.doc_string = Some("a comment".into());
+    body.metadata_props.push(StringStringEntryProto::from(raw::StringStringEntryProto {
+        key: Some("key".to_owned()),
+        value: Some("value".to_owned()),
+    }));
+    body.quantization_annotation
+        .push(TensorAnnotation::from(raw::TensorAnnotation { tensor_name: Some("m".to_owned()), ..Default::default() }));
+    body.input[0].doc_string = Some("an element".into());
+    let (doc, metadata, quantization) =
+        (body.doc_string.clone(), body.metadata_props.clone(), body.quantization_annotation.clone());
+    let model = convert::convert(Model::new(before).unwrap(), &Options::to(16)).unwrap().model.into_proto();
+    let body =
+        model.graph.as_ref().unwrap().node.iter().flat_map(|node| &node.attribute).find_map(|attribute| attribute.g.as_ref());
+    let body = body.unwrap();
+    assert_eq!((&body.doc_string, &body.metadata_props, &body.quantization_annotation), (&doc, &metadata, &quantization));
+    assert_eq!(body.name(), "b");
+    let declared: Vec<&str> = body.value_info.iter().map(|info| info.name()).collect();
+    assert_eq!(declared, ["m", "e", "a", "r"]);
+    assert!(body.value_info[1].doc_string.is_some());
+}

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Folder, document, recast, said};
 use crate::support::model;
 
-const OVERRIDABLE: &str = r#"<ir_version: 8, opset_import: ["": 13]> g (float[n,2] x, float[2] w, int64[1] a) => (float16[2] h, float[] y)
+const OVERRIDABLE: &str = r#"<ir_version: 8, opset_import: ["": 13]> g (float[] x, float[2] w, int64[1] a) => (float16[2] h, float[] y)
     <float[2] w = {1, 2}, int64[1] a = {0}> { [cast] h = Cast <to = 10> (w) [sum] y = ReduceSum (x, a) }"#;
 
 #[test]

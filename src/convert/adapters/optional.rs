@@ -1,0 +1,112 @@
+//! `Optional`, `OptionalGetElement` and `OptionalHasElement` (versions 15, 18 and 28) where it is known what the optional contains.
+//!
+//! An optional that nodes only take apart again is not needed: its element is a value of the model. The same decision is made at each of
+//! the nodes, so that either all of them are rewritten or none.
+
+use super::super::adapter::Action::Run;
+use super::super::adapter::{Adapter, adapter};
+use super::super::context::Context;
+use super::super::make;
+use super::super::reason::Reason;
+use crate::facts::{self, ValueType};
+use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
+
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(&["Optional"], 15).down(&[Run(remove_pair)]),
+    adapter(&["Optional"], 28).down(&[Run(remove_pair_of_new_type)]),
+    adapter(&["OptionalGetElement"], 15).down(&[Run(take_element)]),
+    adapter(&["OptionalGetElement"], 18).down(&[Run(element_of_what_is_not_optional)]),
+    adapter(&["OptionalGetElement"], 28).down(&[Run(take_element_of_new_type)]),
+    adapter(&["OptionalHasElement"], 15).down(&[Run(state_presence)]),
+    adapter(&["OptionalHasElement"], 18).down(&[Run(presence_of_what_is_not_optional)]),
+    adapter(&["OptionalHasElement"], 28).down(&[Run(state_presence_of_new_type)]),
+];
+
+/// Since version 18 the input may also be a tensor or a sequence, which is its own element.
+fn element_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
+    if matches!(cx.input_type(0), Some(ValueType::Tensor(_) | ValueType::Sequence(_))) {
+        cx.rename_operator("Identity");
+    }
+    Ok(())
+}
+
+/// Since version 18 the input may be missing, or a tensor or a sequence, which are present.
+fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
+    match (cx.input(0), cx.input_type(0)) {
+        (None, _) => become_constant(cx, false),
+        (_, Some(ValueType::Tensor(_) | ValueType::Sequence(_))) => become_constant(cx, true),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn become_constant(cx: &mut Context, is_present: bool) {
+    cx.take_input(0);
+    cx.node.to_mut().input.clear();
+    cx.set_attribute(make::tensor("value", make::bool_scalar(is_present)));
+    cx.rename_operator("Constant");
+}
+
+fn remove_pair(cx: &mut Context) -> Result<(), Reason> {
+    if content(cx, cx.node.output.first()).is_some() {
+        cx.remove();
+    }
+    Ok(())
+}
+
+fn take_element(cx: &mut Context) -> Result<(), Reason> {
+    let Some(Some(element)) = content(cx, cx.node.input.first()) else { return Ok(()) };
+    cx.set_input_to(0, element);
+    cx.rename_operator("Identity");
+    Ok(())
+}
+
+fn state_presence(cx: &mut Context) -> Result<(), Reason> {
+    if let Some(content) = content(cx, cx.node.input.first()) {
+        become_constant(cx, content.is_some());
+    }
+    Ok(())
+}
+
+fn remove_pair_of_new_type(cx: &mut Context) -> Result<(), Reason> {
+    if is_of_new_type(cx, cx.node.output.first()) { remove_pair(cx) } else { Ok(()) }
+}
+
+fn take_element_of_new_type(cx: &mut Context) -> Result<(), Reason> {
+    if is_of_new_type(cx, cx.node.input.first()) { take_element(cx) } else { Ok(()) }
+}
+
+fn state_presence_of_new_type(cx: &mut Context) -> Result<(), Reason> {
+    if is_of_new_type(cx, cx.node.input.first()) { state_presence(cx) } else { Ok(()) }
+}
+
+/// Whether the older opset has no optionals of this element type.
+fn is_of_new_type(cx: &Context, optional: Option<&String>) -> bool {
+    let older = facts::schema("", "Optional", cx.to).and_then(|older| older.input(0));
+    let element = content(cx, optional).flatten().and_then(|element| cx.source.known(element).value_type);
+    older.zip(element).is_some_and(|(older, element)| !older.types.contains(element))
+}
+
+/// What is in an optional that a node of the model makes, if all uses of it ask for that. The element must be visible where it is asked
+/// for, and have the same name there.
+fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
+    let model = cx.source.model;
+    let optional = cx.value(optional?)?;
+    let producer = model.producer(optional)?;
+    let element = model.input(producer, 0);
+    let has_input = model.node(producer).input.first().is_some_and(|name| !name.is_empty());
+    let is_unused_otherwise = model.output_of(optional).is_empty() && model.pin(optional).is_none();
+    if !is_operator(model, producer, "Optional") || has_input != element.is_some() || !is_unused_otherwise {
+        return None;
+    }
+    let is_visible = |user: NodeId| element.is_some_and(|element| model.lookup(user.scope, model.name(element)) == Some(element));
+    let takes_apart = |user: NodeId| {
+        is_operator(model, user, "OptionalHasElement") || is_operator(model, user, "OptionalGetElement") && is_visible(user)
+    };
+    model.uses(optional).all(|(user, _)| takes_apart(user)).then_some(element)
+}
+
+fn is_operator(model: &Model, node: NodeId, op: &str) -> bool {
+    let proto = model.node(node);
+    proto.op_type() == op && is_onnx_domain(proto.domain()) && model.callee(node).is_none()
+}
