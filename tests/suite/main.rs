@@ -33,6 +33,7 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+mod page;
 mod places;
 #[cfg(target_os = "linux")]
 mod progress;
