@@ -33,6 +33,7 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+#[cfg(unix)]
 mod page;
 mod places;
 #[cfg(target_os = "linux")]
