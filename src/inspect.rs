@@ -10,6 +10,7 @@ use crate::facts::Runtime;
 use crate::facts::infer::{Known, infer, infer_with_names};
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
 use crate::tensor::{Reference, Tensor, is_external};
+use crate::wire::schema::TensorProto;
 
 /// The summary of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -251,17 +252,26 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
 }
 
 fn initializers(model: &Model) -> Initializers {
+    let graphs = model.scopes().filter_map(|scope| match model.body(scope) {
+        Body::Graph(graph) => Some(graph),
+        Body::Function(_) => None,
+    });
+    sums(graphs.flat_map(|graph| &graph.initializer))
+}
+
+/// All tensors: initializers and those in attributes, such as the values of `Constant` nodes.
+#[must_use]
+pub(crate) fn all_tensors(model: &Model) -> Initializers {
+    sums(model.tensors().map(|(_, tensor)| tensor))
+}
+
+fn sums<'m>(tensors: impl Iterator<Item = &'m TensorProto>) -> Initializers {
     let mut all = Initializers::default();
-    for scope in model.scopes() {
-        let Body::Graph(graph) = model.body(scope) else {
-            continue;
-        };
-        for tensor in graph.initializer.iter().filter_map(|tensor| Tensor::read(tensor).ok()) {
-            let of_type = all.by_type.entry(tensor.dtype().name()).or_default();
-            let bytes = tensor.stored_bytes();
-            (of_type.count, of_type.bytes) = (of_type.count + 1, of_type.bytes + bytes);
-            (all.count, all.bytes) = (all.count + 1, all.bytes + bytes);
-        }
+    for tensor in tensors.filter_map(|tensor| Tensor::read(tensor).ok()) {
+        let of_type = all.by_type.entry(tensor.dtype().name()).or_default();
+        let bytes = tensor.stored_bytes();
+        (of_type.count, of_type.bytes) = (of_type.count + 1, of_type.bytes + bytes);
+        (all.count, all.bytes) = (all.count + 1, all.bytes + bytes);
     }
     all
 }

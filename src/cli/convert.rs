@@ -7,17 +7,18 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{ModelReport, Run};
+use super::models::{Changed, ModelReport, Run};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Format, Messages, chosen};
 use super::output::Output;
+use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Model, ScopeId, domain_name};
-use crate::report::{self, ConvertedModel, IrVersions};
+use crate::report::{self, About, ConvertedModel, IrVersions, Results};
 use crate::shown::Shown;
 use crate::wire::schema::OperatorSetIdProto;
 use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
@@ -37,6 +38,7 @@ use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
   recast convert model.onnx --opset 15 --exact-only -o model15.onnx
   recast convert model.onnx --target onnxruntime@1.17 -o model-ort117.onnx
   recast convert model.onnx --lowest --dry-run
+  recast convert model.onnx --opset 13 --dry-run --report blockers.html
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
 {EXIT_CODES}
@@ -81,12 +83,14 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
-    /// Report the changes without writing any files
+    /// Report the changes without writing any models
     #[arg(long)]
     dry_run: bool,
     /// The output format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
+    #[command(flatten)]
+    page: PageFile,
 }
 
 /// What to convert to.
@@ -107,9 +111,9 @@ struct Goal {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Convert { models, output, dry_run, format, .. } = &self;
-        let run = Run { models, output, dry_run: *dry_run, format: *format, messages };
-        run.run(|path, target| self.convert(path, target))
+        let Convert { models, output, dry_run, format, page, .. } = &self;
+        let run = Run { command: "convert", models, output, dry_run: *dry_run, format: *format, page, messages };
+        run.run(|path, target, models| self.convert(path, target, models))
     }
 
     /// The options for a model, and the opset that it is converted to.
@@ -137,9 +141,10 @@ impl Convert {
         Ok(ConvertOptions { opset, ..options })
     }
 
-    /// Converts one model: its report, and the plan to write it.
-    fn convert(&self, path: &Path, target: Option<Target>) -> Result<(ConvertedModel, Option<SavePlan>), Error> {
+    /// Converts one of some models.
+    fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
+        let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let options = self.options(&model)?;
         let mut from = opsets(&model.proto().opset_import);
@@ -174,7 +179,8 @@ impl Convert {
             Ok(done) => done,
             Err(error) if !error.blockers().is_empty() => {
                 list_blockers(&mut report, &error);
-                return Ok((report, None));
+                let sketch = before.map(|before| before.sketch(&About::converted(&report), None));
+                return Ok(Changed { report, plan: None, sketch });
             }
             Err(error) => {
                 return Err(match error.cause() {
@@ -190,11 +196,12 @@ impl Convert {
         };
         report.ir_version.to = done.ir_to;
         (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
+        let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
         report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
         report.copied_files = plan.iter().flat_map(SavePlan::copied_files).collect();
         report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
-        Ok((report, plan))
+        Ok(Changed { report, plan, sketch })
     }
 }
 
@@ -217,6 +224,10 @@ fn list_blockers(report: &mut ConvertedModel, error: &Error) {
 }
 
 impl ModelReport for ConvertedModel {
+    fn results(reports: &[ConvertedModel]) -> Results<'_> {
+        Results { convert: Some(reports), ..Results::default() }
+    }
+
     fn output(&mut self) -> &mut Option<String> {
         &mut self.output
     }

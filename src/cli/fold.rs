@@ -6,16 +6,17 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{ModelReport, Run};
+use super::models::{Changed, ModelReport, Run};
 use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
+use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::external::OldFiles;
 use crate::passes::{self, Pass, UnknownPass};
-use crate::report::{self, FoldedModel};
+use crate::report::{self, About, FoldedModel, Results};
 use crate::shown::Shown;
-use crate::{Error, FoldOptions, SavePlan, Target};
+use crate::{Error, FoldOptions, Target};
 
 /// Replace casts of constants by their results
 ///
@@ -28,6 +29,7 @@ use crate::{Error, FoldOptions, SavePlan, Target};
   recast fold model.onnx --dry-run --verbose
   recast fold model.onnx --passes exact -o smaller.onnx
   recast fold models/*.onnx --out-dir folded --format json
+  recast fold model.onnx -o folded.onnx --report folded.html
   recast fold old-export.onnx --freeze-initializers -o folded.onnx
   recast fold - -o - < model.onnx > folded.onnx
 
@@ -58,12 +60,14 @@ pub struct Fold {
     freeze: Freeze,
     #[command(flatten)]
     metadata: DropMetadata,
-    /// Report the changes without writing any files
+    /// Report the changes without writing any models
     #[arg(long)]
     dry_run: bool,
     /// The output format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
+    #[command(flatten)]
+    page: PageFile,
 }
 
 #[derive(Clone)]
@@ -71,13 +75,13 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Fold { models, output, dry_run, format, .. } = &self;
-        let run = Run { models, output, dry_run: *dry_run, format: *format, messages };
-        run.run(|path, target| self.fold(path, target))
+        let Fold { models, output, dry_run, format, page, .. } = &self;
+        let run = Run { command: "fold", models, output, dry_run: *dry_run, format: *format, page, messages };
+        run.run(|path, target, models| self.fold(path, target, models))
     }
 
-    /// Folds one model: its report, and the plan to write it.
-    fn fold(&self, path: &Path, target: Option<Target>) -> Result<(FoldedModel, Option<SavePlan>), Error> {
+    /// Folds one of some models.
+    fn fold(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<FoldedModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let options = FoldOptions {
             fold_undefined: self.undefined == Undefined::Fold,
@@ -85,36 +89,33 @@ impl Fold {
             max_growth: self.max_growth,
         };
         let bytes_in = model.bytes();
+        let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let report = model.run_passes(&self.passes.0, &options)?;
         let mut folded = FoldedModel {
-            path: path.display().to_string(),
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
-            prepared,
-            report: report.into(),
-            bytes_in,
-            bytes_out: 0,
-            data_file: None,
-            notes: Vec::new(),
-            removed_files: Vec::new(),
-            unused_files: Vec::new(),
-            copied_files: Vec::new(),
+            ..FoldedModel::dry_run(path.display().to_string(), prepared, report.into(), (bytes_in, 0))
         };
+        let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));
         let Some(target) = target else {
             folded.bytes_out = model.bytes();
-            return Ok((folded, None));
+            return Ok(Changed { report: folded, plan: None, sketch });
         };
         let plan = self.external_data.plan(model, &target)?;
         folded.bytes_out = plan.bytes();
         folded.data_file = plan.data_file().cloned();
         folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);
-        Ok((folded, Some(plan)))
+        Ok(Changed { report: folded, plan: Some(plan), sketch })
     }
 }
 
 impl ModelReport for FoldedModel {
+    fn results(reports: &[FoldedModel]) -> Results<'_> {
+        Results { fold: Some(reports), ..Results::default() }
+    }
+
     fn output(&mut self) -> &mut Option<String> {
         &mut self.output
     }

@@ -18,11 +18,13 @@ mod open_results;
 mod opset;
 mod options;
 mod output;
+mod page;
 mod passes;
 mod paths;
 mod prepare;
 mod progress;
 mod remedy;
+mod report;
 mod streams;
 mod targets;
 
@@ -45,6 +47,7 @@ use streams::{message, print, say};
   recast fold model.onnx -o folded.onnx
   recast convert model.onnx --opset 21 -o model21.onnx
   recast diff model.onnx folded.onnx
+  recast report model.onnx -o model.html
 
 {EXIT_CODES}"))]
 pub struct Cli {
@@ -68,6 +71,7 @@ enum Command {
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Diff(diff::Diff),
+    Report(report::Report),
     Cast(cast::CastFile),
     Completions(completions::Completions),
 }
@@ -83,6 +87,7 @@ impl Command {
             Command::Passes(passes) if passes.format == Format::Json => OnError::Document,
             Command::Targets(targets) if targets.format == Format::Json => OnError::Document,
             Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
+            Command::Report(report) if report.format == report::PageFormat::Json => OnError::Document,
             Command::Lint(lint) => lint.on_error(),
             _ => OnError::Text,
         }
@@ -118,6 +123,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Convert(convert) => convert.run(messages),
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),
+        Command::Report(report) => report.run(messages),
         Command::Cast(cast) => cast.run(messages),
         Command::Completions(completions) => completions.run(Cli::command()),
     };

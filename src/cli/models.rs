@@ -9,17 +9,21 @@ use serde::Serialize;
 use super::exit_code::ExitCode;
 use super::options::{Format, Messages};
 use super::output::Output;
+use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
-use crate::report;
+use crate::report::{self, Results, Sketch};
 use crate::shown::{Printed, Shown};
 use crate::wire::{self, Progress};
 use crate::{SavePlan, Target};
 
 /// What a command reports of a model.
-pub trait ModelReport: Serialize {
+pub trait ModelReport: Serialize + Sized {
+    /// The document of a run, for its page.
+    fn results(reports: &[Self]) -> Results<'_>;
+
     /// The output; none if it is not written.
     fn output(&mut self) -> &mut Option<String>;
 
@@ -35,12 +39,23 @@ pub trait ModelReport: Serialize {
     fn text(&self, verbose: bool) -> Shown;
 }
 
+/// What became of a model.
+pub struct Changed<R> {
+    pub report: R,
+    /// The plan to write it, if it is to be written.
+    pub plan: Option<SavePlan>,
+    /// What the page shows of it, if there is a page.
+    pub sketch: Option<Sketch>,
+}
+
 /// The options of a run.
 pub struct Run<'r> {
+    pub command: &'static str,
     pub models: &'r [PathBuf],
     pub output: &'r Output,
     pub dry_run: bool,
     pub format: Format,
+    pub page: &'r PageFile,
     pub messages: Messages,
 }
 
@@ -48,17 +63,20 @@ impl Run<'_> {
     /// Changes each model, and then writes all; if one has an error or is refused, none is written.
     pub fn run<R: ModelReport>(
         &self,
-        change: impl Fn(&Path, Option<Target>) -> Result<(R, Option<SavePlan>), Error>,
+        change: impl Fn(&Path, Option<Target>, usize) -> Result<Changed<R>, Error>,
     ) -> anyhow::Result<ExitCode> {
         let models = paths::expand_patterns(self.models)?;
         let targets = self.output.targets_unless(self.dry_run, &models)?;
-        let (mut reports, mut plans, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let outputs = targets.iter().flatten().filter_map(|target| if let Target::File(path) = target { Some(path) } else { None });
+        self.page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
+        let (mut reports, mut plans, mut sketches, mut errors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         progress::of_models(self.messages, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
-                match change(path, target) {
-                    Ok((report, plan)) => {
+                match change(path, target, models.len()) {
+                    Ok(Changed { report, plan, sketch }) => {
                         reports.push(report);
                         plans.extend(plan);
+                        sketches.extend(sketch);
                     }
                     Err(error) => errors.push(with_remedy(error)),
                 }
@@ -76,6 +94,7 @@ impl Run<'_> {
             errors.extend(error);
         }
         reports.iter_mut().skip(written).for_each(|report| *report.output() = None);
+        errors.extend(self.page.write(self.command, &sketches, R::results(&reports), &errors, self.messages).err());
         let code = self.print(&mut reports, &errors)?;
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }

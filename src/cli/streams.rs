@@ -70,9 +70,14 @@ const WIDEST: usize = 100;
 /// The minimum width of text: narrower terminals wrap lines themselves.
 const NARROWEST: usize = 40;
 
+/// Whether standard output is a terminal.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// The width of text output, if standard output is a terminal.
 pub fn text_width() -> Option<usize> {
-    let terminal = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
+    let terminal = if is_terminal() { terminal_size::terminal_size() } else { None };
     terminal.map(|(width, _)| usize::from(width.0).clamp(NARROWEST, WIDEST))
 }
 

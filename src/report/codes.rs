@@ -17,11 +17,16 @@ pub struct Meaning {
     pub meaning: &'static str,
 }
 
+/// The kind of the codes of `fold`.
+pub const NOT_FOLDED: &str = "a reason why a cast is not folded";
+/// The kind of the codes of `convert`.
+pub const NOT_CONVERTED: &str = "a reason why a node cannot be converted";
+
 /// The headings of the tables of codes, and the kinds of the codes.
 const TABLES: [(&str, &str); 3] = [
     ("## Error codes", "an error"),
-    ("### Reasons for casts that are not folded", "a reason why a cast is not folded"),
-    ("### Reasons for nodes that cannot be converted", "a reason why a node cannot be converted"),
+    ("### Reasons for casts that are not folded", NOT_FOLDED),
+    ("### Reasons for nodes that cannot be converted", NOT_CONVERTED),
 ];
 
 /// The meanings of all codes of errors and reasons.

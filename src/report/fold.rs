@@ -49,6 +49,27 @@ pub struct FoldedModel {
     pub unused_files: Vec<UnusedFile>,
 }
 
+impl FoldedModel {
+    /// What became of a model that is not written, with the lengths of its file before and after.
+    #[must_use]
+    pub fn dry_run(path: String, prepared: Prepared, report: FoldReport, (bytes_in, bytes_out): (u64, u64)) -> FoldedModel {
+        FoldedModel {
+            path,
+            dry_run: true,
+            output: None,
+            prepared,
+            report,
+            bytes_in,
+            bytes_out,
+            data_file: None,
+            notes: Vec::new(),
+            copied_files: Vec::new(),
+            removed_files: Vec::new(),
+            unused_files: Vec::new(),
+        }
+    }
+}
+
 /// The events of all passes, by kind.
 #[derive(Debug, Default, Serialize)]
 pub struct FoldReport {
@@ -141,6 +162,25 @@ impl From<Report> for FoldReport {
             }
         }
         lists
+    }
+}
+
+impl FoldReport {
+    /// The paths of the casts that were kept, of those that were folded, and of other removed nodes.
+    pub(super) fn nodes(&self) -> [Vec<&str>; 3] {
+        let kept = self.skipped.iter().map(|skipped| &*skipped.node).collect();
+        let folded = self.folded.iter().map(|folded| &*folded.node).collect();
+        [kept, folded, self.removed_nodes.iter().map(String::as_str).collect()]
+    }
+
+    /// The paths of the constants that were removed: of initializers, or of `Constant` nodes.
+    pub(super) fn removed_constants(&self) -> &[String] {
+        &self.removed_initializers
+    }
+
+    /// The codes of the reasons for casts that were kept.
+    pub(super) fn kept_codes(&self) -> impl Iterator<Item = &'static str> {
+        self.skipped.iter().map(|skipped| skipped.code)
     }
 }
 

@@ -6,6 +6,7 @@ mod diff;
 mod fold;
 mod inspect;
 mod lint;
+mod page;
 mod passes;
 mod prepared;
 mod targets;
@@ -17,6 +18,7 @@ pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text};
+pub use page::{About, Before, Page, Results, Sketch, page_html, page_json};
 pub use passes::{pass_text, passes_json, passes_text};
 pub use prepared::{DroppedMetadata, Prepared};
 pub use targets::{targets_json, targets_text};
@@ -33,6 +35,11 @@ const VERSION: u32 = 1;
 /// The JSON document of one run: its version, its results, and its errors. It is serialized while it is written.
 #[must_use]
 pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> Document<'r> {
+    Document::json(versioned(results, errors))
+}
+
+/// What a JSON document contains.
+fn versioned<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> impl Serialize + 'r {
     #[derive(Serialize)]
     struct Versioned<'r, T> {
         version: u32,
@@ -40,7 +47,7 @@ pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> Document<'
         results: T,
         errors: &'r [Error],
     }
-    Document::json(Versioned { version: VERSION, results, errors })
+    Versioned { version: VERSION, results, errors }
 }
 
 /// The JSON document of a run on several models.

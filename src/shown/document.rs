@@ -1,4 +1,4 @@
-//! Output for programs: JSON, XML, scripts.
+//! Output for programs: JSON, XML, scripts, HTML pages.
 
 use std::fmt;
 use std::io;
@@ -41,6 +41,17 @@ impl<'d> Document<'d> {
         let write =
             move |out: &mut dyn io::Write| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out));
         Document { text: String::new(), rest: Some(Box::new(write)) }
+    }
+
+    /// An HTML page with a value as JSON between two parts of it. The parts are those of the command itself. The JSON has no character that
+    /// HTML interprets: text of a model cannot end the element that contains it.
+    #[must_use]
+    pub fn page(before: String, value: impl Serialize + 'd, after: String) -> Document<'d> {
+        let write = move |out: &mut dyn io::Write| {
+            write_escaped(&value, Escaping { formatter: CompactFormatter, marks: in_page }, out)?;
+            out.write_all(after.as_bytes())
+        };
+        Document { text: before, rest: Some(Box::new(write)) }
     }
 
     /// An XML document, whose parts, each of whole lines, `make` passes on. Special characters in its attributes and text become
@@ -107,8 +118,17 @@ fn push_reference(document: &mut String, c: char) {
 }
 
 fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn io::Write) -> io::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Escaping(formatter)))?;
+    write_escaped(value, Escaping { formatter, marks: |fragment| escape::hash_commands(fragment).collect() }, out)
+}
+
+fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, out: &mut dyn io::Write) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, formatter))?;
     out.write_all(b"\n")
+}
+
+/// The places of characters that HTML may interpret, even in a `<script>`: `</script>`, `<!--`, `]]>`, `&lt;`.
+fn in_page(fragment: &str) -> Vec<usize> {
+    fragment.match_indices(['<', '>', '&']).map(|(place, _)| place).collect()
 }
 
 impl fmt::Display for Document<'_> {
@@ -121,11 +141,15 @@ impl fmt::Display for Document<'_> {
 
 /// A formatter that writes special characters of strings as `\uXXXX`. No line of JSON begins with `::`, but a command may be anywhere
 /// in a string.
-struct Escaping<F>(F);
+struct Escaping<F> {
+    formatter: F,
+    /// The places of characters that are escaped besides those that are not printed as they are.
+    marks: fn(&str) -> Vec<usize>,
+}
 
 impl<F: Formatter> Formatter for Escaping<F> {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        let marked: Vec<usize> = escape::hash_commands(fragment).collect();
+        let marked = (self.marks)(fragment);
         if marked.is_empty() && escape::is_plain(fragment) {
             return writer.write_all(fragment.as_bytes());
         }
@@ -143,39 +167,39 @@ impl<F: Formatter> Formatter for Escaping<F> {
     }
 
     fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
+        self.formatter.begin_array(writer)
     }
 
     fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
+        self.formatter.end_array(writer)
     }
 
     fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
+        self.formatter.begin_array_value(writer, first)
     }
 
     fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
+        self.formatter.end_array_value(writer)
     }
 
     fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
+        self.formatter.begin_object(writer)
     }
 
     fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
+        self.formatter.end_object(writer)
     }
 
     fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
+        self.formatter.begin_object_key(writer, first)
     }
 
     fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
+        self.formatter.begin_object_value(writer)
     }
 
     fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
+        self.formatter.end_object_value(writer)
     }
 }
 
@@ -200,6 +224,16 @@ mod tests {
     fn xml_has_references_or_replacements() {
         let xml = "<a b=\"\u{202e}\u{1b}\r\t##[x\u{85}\"/>\n  ::c\n";
         assert_eq!(Document::xml(|put| put(xml)).to_string(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
+    }
+
+    #[test]
+    fn a_page_has_json_that_html_does_not_interpret() {
+        let value = json!({ "</script>": "<!--<script>&amp;]]>\u{2028}\u{202e}\u{1}é" });
+        let page = Document::page("<script>".to_owned(), &value, "</script>".to_owned()).to_string();
+        let json = page.strip_prefix("<script>").unwrap().strip_suffix("\n</script>").unwrap();
+        let expected = r#"{"\u003c/script\u003e":"\u003c!--\u003cscript\u003e\u0026amp;]]\u003e\u2028\u202e\u0001é"}"#;
+        assert_eq!(json, expected);
+        assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
     }
 
     #[test]

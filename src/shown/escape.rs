@@ -38,6 +38,13 @@ pub(super) fn is_unsafe(c: char) -> bool {
     }
 }
 
+/// The characters that are escaped wherever they are, as a character class of a regular expression of JavaScript with the flag `u`.
+pub(super) fn unsafe_class() -> String {
+    let control = [('\0', '\u{1F}'), ('\u{7F}', '\u{9F}')];
+    let range = |&(first, last): &(char, char)| format!("{}-{}", first.escape_unicode(), last.escape_unicode());
+    format!("[{}]", control.iter().chain(&INVISIBLE).map(range).collect::<String>())
+}
+
 /// Whether a text consists of printable ASCII characters, as most do: then only commands are escaped in it.
 pub(super) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))

@@ -2,7 +2,7 @@
 //!
 //! The names and strings of a model are chosen by its author. Printed as they are, they could give orders to a terminal, reorder or
 //! hide what follows, begin lines that look like ours, or be commands to the CI system that reads the log. [`Shown`] is text for
-//! people, [`Document`] is JSON, XML or a script for programs; both can only be made through functions that escape, and the functions
+//! people, [`Document`] is JSON, XML, a script or a page for programs; both can only be made through functions that escape, and the functions
 //! that write to standard output and standard error take nothing else.
 
 mod document;
@@ -255,6 +255,13 @@ pub fn escaped(text: &str) -> String {
     let marked: Vec<usize> = escape::hash_commands(text).collect();
     shown.push_escaped(text, &marked);
     shown.0
+}
+
+/// The characters that are escaped in text, as a character class of a regular expression of JavaScript with the flag `u`: a page escapes
+/// what it shows of its JSON.
+#[must_use]
+pub fn escaped_characters() -> String {
+    escape::unsafe_class()
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+#[cfg(unix)]
+mod page;
 mod passes;
 mod places;
 #[cfg(target_os = "linux")]

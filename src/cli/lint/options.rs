@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
 use crate::Runtime;
 use crate::cli::files;
+use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::lint::{FilePattern, Selector, Severity};
 use crate::report::LintFormat;
@@ -24,6 +25,7 @@ use crate::report::LintFormat;
   recast lint 'exports/**/*.onnx' --format github
   recast lint model.onnx --fix
   recast lint model.onnx --diff --unsafe-fixes
+  recast lint models --report findings.html
   recast lint models --baseline known.json --write-baseline
 
 A recast.toml:
@@ -96,7 +98,7 @@ pub struct Lint {
     /// Apply safe fixes and write the models in place
     #[arg(long, conflicts_with = "diff")]
     pub(super) fix: bool,
-    /// Show the changes of --fix as a diff without writing any files
+    /// Show the changes of --fix as a diff without writing any models
     #[arg(long, conflicts_with = "format")]
     pub(super) diff: bool,
     /// Include fixes that change the structure of the graph or guess the author's intent
@@ -111,6 +113,8 @@ pub struct Lint {
     /// The output format of findings
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(super) format: LintFormat,
+    #[command(flatten)]
+    pub(super) page: PageFile,
     /// When to colour the output
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(super) color: Color,

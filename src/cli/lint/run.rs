@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::parallel;
-use crate::report::{LintFormat, LintRun, lint_summary, old_files_lines, plural};
+use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
 use crate::wire::{Layout, Piece, Target, save};
 
@@ -36,31 +36,38 @@ impl Lint {
 
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut run = LintRun::default();
-        let mut diff = Shown::default();
-        if let Err(error) = self.lint_all(&mut run, &mut diff, messages) {
+        let (mut diff, mut sketches) = (Shown::default(), Vec::new());
+        if let Err(error) = self.lint_all(&mut run, &mut diff, &mut sketches, messages) {
             run.errors.push(failures::of(error));
+        }
+        let results = Results { lint: Some(&run), ..Results::default() };
+        if !sketches.is_empty() || run.errors.is_empty() {
+            run.errors.extend(self.page.write("lint", &sketches, results, &run.errors, messages).err());
         }
         self.print(&run, diff, messages)?;
         Ok(self.exit_code(&run))
     }
 
-    fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, messages: Messages) -> anyhow::Result<()> {
+    fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
         let tasks = self.tasks(run)?;
+        let other_files = [&self.file_list, &self.config, &self.baseline].into_iter().flatten().map(PathBuf::as_path);
+        self.page.check(tasks.iter().map(|task| task.path.as_path()).chain(other_files))?;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
         let mode = self.mode(&known);
         let linted: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let linted = lint_file(task, mode, &self.folders, self.freeze);
+                let linted = lint_file(task, mode, &self.folders, self.freeze, (&self.page, tasks.len()));
                 done.count();
                 linted
             })
         });
         for (task, one) in tasks.iter().zip(linted) {
             match one {
-                Ok(Linted { path, findings, fixed, frozen, diff: change, old_files, notes }) => {
+                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, old_files, notes }) => {
+                    sketches.extend(sketch);
                     if !messages.quiet {
                         notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
                     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use crate::cli::files::{self, DataFolders};
+use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::parallel;
-use crate::report::model_diff;
+use crate::report::{About, Sketch, model_diff};
 use crate::shown::Shown;
 use crate::{Error, LintOptions, SaveOptions, Target};
 
@@ -52,6 +53,8 @@ pub(super) struct Linted {
     /// The initializers that were treated as constants; none if that was not requested.
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
+    /// What the page shows of the model, if there is a page.
+    pub sketch: Option<Sketch>,
     pub old_files: OldFiles,
     /// Side effects of writing the file that were not requested.
     pub notes: Vec<String>,
@@ -66,9 +69,11 @@ pub(super) fn lint_file(
     mode: Mode,
     folders: &DataFolders,
     freeze: Freeze,
+    (page, models): (&PageFile, usize),
 ) -> Result<Linted, Error> {
     let mut model = files::open_model(path, folders)?;
     let name = path.display().to_string();
+    let old = page.before(path, &model, models)?;
     let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
     let frozen = freeze.apply(&mut model)?;
     let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
@@ -76,14 +81,16 @@ pub(super) fn lint_file(
     match mode.action {
         Action::Report => {
             let findings = model.lint(&options)?;
+            let sketch = old.map(|old| old.sketch(&About::found(&findings), None));
             parallel::drop_later(model);
-            Ok(Linted { findings, path: name, frozen, ..Linted::default() })
+            Ok(Linted { findings, path: name, frozen, sketch, ..Linted::default() })
         }
         Action::Diff => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
             let changed = before.filter(|_| is_frozen || !fixed.is_empty());
             let diff = changed.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
-            Ok(Linted { path: name, fixed, frozen, diff, ..Linted::default() })
+            let sketch = old.map(|old| old.sketch(&About::found(&fixed), Some(&model)));
+            Ok(Linted { path: name, fixed, frozen, diff, sketch, ..Linted::default() })
         }
         Action::Fix { prune_data } => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
@@ -96,7 +103,10 @@ pub(super) fn lint_file(
                 // The remaining findings are reported with their places in the new file.
                 model = files::open_model(path, folders)?;
             }
-            Ok(Linted { findings: model.lint(&options)?, path: name, fixed, frozen, old_files, notes, ..Linted::default() })
+            let findings = model.lint(&options)?;
+            let about = || [About::found(&findings), About::found(&fixed)].concat();
+            let sketch = old.map(|old| old.sketch(&about(), Some(&model)));
+            Ok(Linted { findings, path: name, fixed, frozen, old_files, notes, sketch, ..Linted::default() })
         }
     }
 }

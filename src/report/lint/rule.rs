@@ -74,16 +74,18 @@ pub fn rules_text() -> Shown {
 /// A rule for scripts.
 #[must_use]
 pub fn rule_json(rule: &Rule) -> Document<'static> {
-    crate::report::json(json_of(rule), &[])
+    crate::report::json(rule_json_value(rule), &[])
 }
 
 /// All rules for scripts.
 #[must_use]
 pub fn rules_json_value() -> Vec<Value> {
-    RULES.iter().map(|rule| json_of(rule)).collect()
+    RULES.iter().map(|rule| rule_json_value(rule)).collect()
 }
 
-fn json_of(rule: &Rule) -> Value {
+/// A rule, as documents contain it.
+#[must_use]
+pub fn rule_json_value(rule: &Rule) -> Value {
     json!({
         "code": rule.code,
         "name": rule.name,

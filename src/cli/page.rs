@@ -1,0 +1,107 @@
+//! The HTML page about a run.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use bytes::Bytes;
+use clap::Args;
+
+use super::options::Messages;
+use super::output;
+use super::streams::{message, say};
+use crate::api::not_written;
+use crate::error::{Error, ErrorKind};
+use crate::graph::Model;
+use crate::report::{Before, Page, Results, Sketch, page_html};
+use crate::shown::Document;
+use crate::wire::{self, Layout, Piece, Target, folder_of, save};
+
+/// The option for a page.
+#[derive(Args, Clone, Default)]
+pub struct PageFile {
+    /// Also write an HTML page about the run, which opens without a network; with several models, one page about all of them. It is
+    /// written even if no model is
+    #[arg(long = "report", value_name = "FILE.html")]
+    file: Option<PathBuf>,
+}
+
+impl PageFile {
+    /// A page that is written to this file.
+    pub fn at(file: PathBuf) -> PageFile {
+        PageFile { file: Some(file) }
+    }
+
+    /// Checks before any work that the page can be written, and is not one of the other files of the run.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check<'p>(&self, files: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
+        let Some(page) = &self.file else { return Ok(()) };
+        let name = page.display();
+        let is_html = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm");
+        if !page.extension().is_some_and(is_html) {
+            bail!("{name}: the report is an HTML page; use a name that ends in .html");
+        }
+        output::check_target(page)?;
+        output::tidy([page.as_path()].into_iter())?;
+        wire::check_replaceable(page).with_context(|| name.to_string())?;
+        let identity = wire::identity(page);
+        for file in files {
+            if wire::identity(file) == identity {
+                bail!("{name}: is also an input or output of this run; use another name for the report");
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of one of some models for its sketch, if there is a page.
+    ///
+    /// # Errors
+    /// If the model stores tensors in the file of the page.
+    pub fn before(&self, path: &Path, model: &Model, models: usize) -> Result<Option<Before>, Error> {
+        let Some(page) = &self.file else { return Ok(None) };
+        let identity = wire::identity(page);
+        if model.data_ranges().keys().any(|location| wire::identity(&folder_of(path).join(location)) == identity) {
+            let message = format!("{} stores tensors in this file; use another name for the report", path.display());
+            return Err(Error::new(ErrorKind::BadOutput, message).in_file(page.display().to_string()));
+        }
+        Ok(Some(Before::of(path.display().to_string(), model, models)))
+    }
+
+    /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn write(
+        &self,
+        command: &'static str,
+        sketches: &[Sketch],
+        results: Results,
+        errors: &[Error],
+        messages: Messages,
+    ) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
+        // A model stores tensors in this file.
+        if errors.iter().any(|error| error.path() == Some(&*file.display().to_string())) {
+            return Ok(());
+        }
+        let page = Page { command, sketches: sketches.iter().collect(), results };
+        write_page(&page_html(&page, errors), file)?;
+        if !messages.quiet {
+            say(message(format_args!("report written to {}", file.display())));
+        }
+        Ok(())
+    }
+}
+
+/// Writes a page to a file.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn write_page(page: &Document, file: &Path) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    let made = page.write(&mut bytes);
+    let layout = Layout::of_pieces(vec![Piece::Bytes(Bytes::from(bytes))]);
+    let written = made.and_then(|()| save(layout, &Target::File(file.to_owned())));
+    written.map_err(|error| not_written(&file.display().to_string(), &error))
+}

@@ -1,0 +1,174 @@
+//! `recast report`
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+
+use super::exit_code::ExitCode;
+use super::files;
+use super::options::{EXIT_CODES, Messages};
+use super::page::{PageFile, write_page};
+use super::remedy::with_remedy;
+use super::streams::{is_terminal, message, print, say, say_errors};
+use crate::api::{Comparison, LintOptions};
+use crate::error::Error;
+use crate::graph::Model;
+use crate::passes;
+use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
+use crate::{FoldOptions, diff};
+
+/// Write an HTML page about a model, or about the differences between two
+///
+/// The page is one file that opens without a network. About one model it shows the opsets, operators and tensors, the runtimes that load
+/// it, the casts that `recast fold` would fold and the reasons for the others, the findings of `recast lint` with its default rules, and
+/// the graph around each of these places. About two models it shows what `recast diff` finds. No model is written.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast report model.onnx -o model.html
+  recast report model.onnx converted.onnx -o changes.html
+  recast report model.onnx --format json | jq '.models[0].before.tensors'
+  recast fold model.onnx -o folded.onnx --report folded.html
+
+{EXIT_CODES}
+Findings and differences do not set the exit code: it is 0 if the page is complete."))]
+pub struct Report {
+    /// The model; `-` reads standard input
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// A model to compare it with
+    #[arg(value_name = "OTHER")]
+    other: Option<PathBuf>,
+    /// Write to this file; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    #[command(flatten)]
+    folders: files::DataFolders,
+    /// The output format
+    #[arg(long, default_value = "html")]
+    pub(super) format: PageFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    /// One HTML page
+    Html,
+    /// The content of the page: one versioned JSON document
+    Json,
+}
+
+/// What the page is made of.
+#[derive(Default)]
+struct Made {
+    sketch: Option<Sketch>,
+    folded: Vec<FoldedModel>,
+    linted: Option<LintRun>,
+    compared: Option<ComparedModels>,
+    errors: Vec<Error>,
+}
+
+impl Report {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let is_stdout = self.output == Path::new("-");
+        if self.other.as_ref() == Some(&self.model) && files::is_stdin(&self.model) {
+            bail!("only one of the two models can be read from standard input");
+        }
+        if is_stdout && self.format == PageFormat::Html && is_terminal() {
+            bail!("an HTML page is not printed to a terminal; use -o FILE.html");
+        }
+        let page_file = PageFile::at(self.output.clone());
+        let inputs = [Some(&self.model), self.other.as_ref()].into_iter().flatten();
+        if !is_stdout {
+            page_file.check(inputs.map(PathBuf::as_path))?;
+        }
+        let made = self.make(if is_stdout { None } else { Some(&page_file) });
+        let Made { sketch, folded, linted, compared, errors } = &made;
+        let results = Results {
+            fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
+            convert: None,
+            lint: linted.as_ref(),
+            diff: compared.as_ref(),
+        };
+        let page = Page { command: "report", sketches: sketch.iter().collect(), results };
+        let document = match self.format {
+            PageFormat::Html => report::page_html(&page, errors),
+            PageFormat::Json => report::page_json(&page, errors),
+        };
+        match (is_stdout, sketch) {
+            (true, Some(_)) => print(document)?,
+            (true, None) if self.format == PageFormat::Json => print(document)?,
+            (false, Some(_)) => {
+                write_page(&document, &self.output)?;
+                if !messages.quiet {
+                    say(message(format_args!("report written to {}", self.output.display())));
+                }
+            }
+            // Without a model there is nothing to show.
+            (_, None) => {}
+        }
+        say_errors(errors);
+        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    }
+
+    fn make(&self, page: Option<&PageFile>) -> Made {
+        let open = |path: &PathBuf| {
+            let model = files::open_model(path, &self.folders)?;
+            page.map_or(Ok(None), |page| page.before(path, &model, 1))?;
+            Ok(model)
+        };
+        let opened = [Some(&self.model), self.other.as_ref()].map(|path| path.map(open).transpose());
+        match opened {
+            [Ok(Some(model)), Ok(None)] => self.about_one(&model),
+            [Ok(Some(left)), Ok(Some(right))] => self.about_two(&left, &right),
+            opened => Made { errors: opened.into_iter().filter_map(Result::err).map(with_remedy).collect(), ..Made::default() },
+        }
+    }
+
+    /// The page about a model: what it is, what folding would do, and what is wrong.
+    fn about_one(&self, model: &Model) -> Made {
+        let path = self.model.display().to_string();
+        let mut made = Made { errors: model.inspect().1, ..Made::default() };
+        let (mut about, mut folds) = (Vec::new(), Vec::new());
+        match model.lint(&LintOptions::default()) {
+            Ok(findings) => {
+                about.extend(About::found(&findings));
+                made.linted = Some(LintRun { findings, models: vec![path.clone()], ..LintRun::default() });
+            }
+            Err(error) => made.errors.push(error),
+        }
+        let mut changed = model.clone();
+        match changed.run_passes(passes::DEFAULT, &FoldOptions::default()) {
+            Ok(report) => {
+                let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
+                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report.into(), (bytes_in, bytes_out));
+                folds = About::folded(&folded);
+                made.folded.push(folded);
+            }
+            Err(error) => made.errors.push(error),
+        }
+        about = About::in_turn(vec![about, folds]);
+        let after = (!made.folded.is_empty()).then_some(&changed);
+        made.sketch = Some(Before::of(path, model, 1).sketch(&about, after));
+        let mut seen = HashSet::new();
+        made.errors.retain(|error| seen.insert(error.to_string()));
+        made
+    }
+
+    /// The page about two models: their differences.
+    fn about_two(&self, left: &Model, right: &Model) -> Made {
+        let (differences, errors) = match diff(left, right) {
+            Ok(Comparison { differences, errors }) => (differences, errors.into_iter().map(with_remedy).collect()),
+            Err(error) => (Vec::new(), vec![with_remedy(error)]),
+        };
+        let about = About::compared(&differences);
+        let [left_name, right_name] =
+            [Some(&self.model), self.other.as_ref()].map(|path| path.map_or_else(String::new, |path| path.display().to_string()));
+        Made {
+            sketch: Some(Before::of(left_name.clone(), left, 1).sketch(&about, Some(right))),
+            compared: Some(ComparedModels { left: left_name, right: right_name, differences }),
+            errors,
+            ..Made::default()
+        }
+    }
+}

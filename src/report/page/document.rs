@@ -1,0 +1,114 @@
+//! The page as HTML, and its content as JSON.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::sketch::Sketch;
+use crate::error::Error;
+use crate::lint::{Diagnostic, RULES};
+use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, meanings};
+use crate::report::lint::rule_json_value;
+use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun};
+use crate::shown::{self, Document};
+
+/// A page about a run.
+#[derive(Serialize)]
+pub struct Page<'r> {
+    /// The command: `fold`, `convert`, `lint`, `report` or `diff`.
+    pub command: &'static str,
+    /// The models of the run.
+    #[serde(rename = "models")]
+    pub sketches: Vec<&'r Sketch>,
+    /// What the run did.
+    #[serde(flatten)]
+    pub results: Results<'r>,
+}
+
+/// The documents of a run, as its `--format json` prints them.
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Results<'r> {
+    /// The folded models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold: Option<&'r [FoldedModel]>,
+    /// The converted models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convert: Option<&'r [ConvertedModel]>,
+    /// The findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lint: Option<&'r LintRun>,
+    /// The differences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<&'r ComparedModels>,
+}
+
+impl Results<'_> {
+    fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.lint.iter().flat_map(|run| run.findings.iter().chain(&run.fixed))
+    }
+
+    /// The documentation of the rules of all findings.
+    fn rules(&self) -> Vec<Value> {
+        let codes: BTreeSet<&str> = self.findings().map(Diagnostic::code).collect();
+        RULES.iter().filter(|rule| codes.contains(rule.code)).map(|rule| rule_json_value(rule)).collect()
+    }
+
+    /// The meanings of the codes of all reasons.
+    fn codes(&self) -> Vec<Meaning> {
+        let kept = self.fold.iter().copied().flatten().flat_map(|model| model.report.kept_codes());
+        let kept: BTreeSet<&str> = kept.collect();
+        let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.blockers);
+        let blockers: BTreeSet<String> =
+            blockers.filter_map(|blocker| Some(serde_json::to_value(blocker.code).ok()?.as_str()?.to_owned())).collect();
+        let occurs = |meaning: &Meaning| match meaning.of {
+            NOT_FOLDED => kept.contains(meaning.code),
+            NOT_CONVERTED => blockers.contains(meaning.code),
+            _ => false,
+        };
+        meanings().into_iter().filter(occurs).collect()
+    }
+}
+
+/// What the page shows besides the documents of the run.
+#[derive(Serialize)]
+struct Content<'p, 'r> {
+    recast: &'static str,
+    #[serde(flatten)]
+    page: &'p Page<'r>,
+    rules: Vec<Value>,
+    codes: Vec<Meaning>,
+}
+
+impl<'p, 'r> Content<'p, 'r> {
+    fn of(page: &'p Page<'r>) -> Content<'p, 'r> {
+        Content { recast: env!("CARGO_PKG_VERSION"), page, rules: page.results.rules(), codes: page.results.codes() }
+    }
+}
+
+/// The content of the page.
+#[must_use]
+pub fn page_json<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
+    crate::report::json(Content::of(page), errors)
+}
+
+/// The page: the template with its style and script, and the content as JSON.
+#[must_use]
+pub fn page_html<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
+    let (before, after) = TEMPLATE.split_once("{{content}}").unwrap_or((TEMPLATE, ""));
+    let before = before.replace("{{style}}", STYLE).replace("{{escaped}}", &shown::escaped_characters());
+    let after = after.replace("{{script}}", &SCRIPTS.join("\n"));
+    Document::page(before, crate::report::versioned(Content::of(page), errors), after)
+}
+
+const TEMPLATE: &str = include_str!("web/page.html");
+const STYLE: &str = include_str!("web/page.css");
+/// The files of the script, in order: each uses those before it.
+const SCRIPTS: [&str; 6] = [
+    include_str!("web/dom.js"),
+    include_str!("web/lines.js"),
+    include_str!("web/list.js"),
+    include_str!("web/drawing.js"),
+    include_str!("web/sections.js"),
+    include_str!("web/main.js"),
+];

@@ -1,0 +1,109 @@
+//! Finds the nodes and values that reports name by their paths.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+
+use crate::convert::Change;
+use crate::diff::Difference;
+use crate::graph::{Model, NodeId, Origin, ValueId};
+use crate::hash::{HashMap, HashSet};
+use crate::lint::Diagnostic;
+use crate::report::{ConvertedModel, FoldedModel};
+
+/// What a line of a report is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum About {
+    /// The node with this path.
+    Node(String),
+    /// The input or initializer with this path.
+    Value(String),
+}
+
+impl About {
+    /// The items of lists by turns: the first of each list, then the second of each. Only the first places of a page are drawn, and each
+    /// kind of place should be among them.
+    #[must_use]
+    pub fn in_turn(lists: Vec<Vec<About>>) -> Vec<About> {
+        let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+        let mut all = Vec::new();
+        while !lists.is_empty() {
+            lists.retain_mut(|list| list.next().map(|item| all.push(item)).is_some());
+        }
+        all
+    }
+
+    /// The nodes and constants that a fold reports.
+    #[must_use]
+    pub fn folded(model: &FoldedModel) -> Vec<About> {
+        let nodes = |nodes: Vec<&str>| nodes.into_iter().map(|node| About::Node(node.to_owned())).collect();
+        let removed = model.report.removed_constants().iter();
+        let removed = removed.flat_map(|path| [About::Value(path.clone()), About::Node(path.clone())]).collect();
+        let [kept, folded, removed_nodes] = model.report.nodes().map(nodes);
+        About::in_turn(vec![kept, folded, removed_nodes, removed])
+    }
+
+    /// The nodes that a conversion reports.
+    #[must_use]
+    pub fn converted(model: &ConvertedModel) -> Vec<About> {
+        let changed = |changes: &[Change]| changes.iter().map(|change| About::Node(change.node.to_string())).collect();
+        let blockers = model.blockers.iter().map(|blocker| About::Node(blocker.node.clone())).collect();
+        let expansions = model.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
+        About::in_turn(vec![blockers, changed(&model.warnings), expansions, changed(&model.changes)])
+    }
+
+    /// The nodes and values that findings are about.
+    #[must_use]
+    pub fn found(findings: &[Diagnostic]) -> Vec<About> {
+        let mut by_rule: BTreeMap<&str, Vec<About>> = BTreeMap::new();
+        for found in findings {
+            let about = found.node().map(About::Node).or_else(|| found.value().map(About::Value));
+            by_rule.entry(found.code()).or_default().extend(about);
+        }
+        About::in_turn(by_rule.into_values().collect())
+    }
+
+    /// The nodes and values that differences may be about: the path of a difference is theirs, or that of a field of a node.
+    #[must_use]
+    pub fn compared(differences: &[Difference]) -> Vec<About> {
+        let candidates = |path: &str| -> Vec<About> {
+            let fields = path.match_indices('.').map(|(end, _)| &path[..end]);
+            let nodes = [path].into_iter().chain(fields).filter(|path| path.contains('/')).map(|path| About::Node(path.to_owned()));
+            nodes.chain([About::Value(path.to_owned())]).collect()
+        };
+        differences.iter().flat_map(|difference| candidates(&difference.path)).collect()
+    }
+}
+
+/// A part of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A node.
+    Node(NodeId),
+    /// A value that no node produces.
+    Value(ValueId),
+}
+
+/// The parts of a model that paths name, without the paths that name several parts.
+pub fn find(model: &Model, wanted: &HashSet<&About>) -> HashMap<About, Part> {
+    let mut found: HashMap<About, Option<Part>> = HashMap::default();
+    let mut add = |about: About, part: Part| {
+        if wanted.contains(&about) {
+            match found.entry(about) {
+                Entry::Vacant(vacant) => drop(vacant.insert(Some(part))),
+                Entry::Occupied(mut occupied) => *occupied.get_mut() = None,
+            }
+        }
+    };
+    if wanted.iter().any(|about| matches!(about, About::Node(_))) {
+        for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+            add(About::Node(model.node_path(node)), Part::Node(node));
+        }
+    }
+    if wanted.iter().any(|about| matches!(about, About::Value(_))) {
+        for value in model.values().filter(|&value| !matches!(model.origin(value), Origin::Node { .. })) {
+            let path = format!("{}/{}", model.scope_path(model.scope_of(value)), model.name(value));
+            add(About::Value(path), Part::Value(value));
+        }
+    }
+    found.into_iter().filter_map(|(about, part)| Some((about, part?))).collect()
+}

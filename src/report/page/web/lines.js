@@ -1,0 +1,90 @@
+// The lines of the list, and their groups, from the documents of the run.
+
+// The kinds of lines, in the order in which groups are listed: the word, and its colour.
+const KINDS = {
+  blocker: ["Blocker", "bad", (count) => plural(count, "blocker")],
+  finding: ["Finding", "warn", (count) => plural(count, "finding")],
+  warning: ["Warning", "warn", (count) => plural(count, "warning")],
+  kept: ["Kept", "", (count) => `${number(count)} kept`],
+  difference: ["Difference", "", (count) => plural(count, "difference")],
+  folded: ["Folded", "good", (count) => `${number(count)} folded`],
+  foldable: ["Foldable", "good", (count) => `${number(count)} foldable`],
+  fixed: ["Fixed", "good", (count) => `${number(count)} fixed`],
+  expanded: ["Expanded", "good", (count) => `${number(count)} expanded`],
+  changed: ["Changed", "good", (count) => `${number(count)} changed`],
+  removed: ["Removed", "", (count) => `${number(count)} removed`],
+  removable: ["Removable", "", (count) => `${number(count)} removable`],
+};
+
+const DIFFERENCES = {
+  removed: "only in the first model",
+  added: "only in the second model",
+  changed: "in both models, with different values",
+  reordered: "the same items in a different order",
+  stored: "the same values, stored differently",
+};
+
+// The lines of a run. `group` is what the group of a line is called, `why` what is said of the group as a whole.
+function linesOf(content) {
+  const lines = [];
+  const rules = new Map(content.rules.map((rule) => [rule.code, rule]));
+  const meanings = new Map(content.codes.map((code) => [code.code, code.meaning]));
+  for (const model of content.fold ?? []) {
+    const [folds, removes] = model.output === null ? ["foldable", "removable"] : ["folded", "removed"];
+    for (const { node, input, from, to, elements } of model.folded) {
+      const what = `${input}: ${from} to ${to}, ${plural(elements, "element")}`;
+      lines.push({ kind: folds, model: model.path, place: node, what, group: `${from} to ${to}`, why: "cast of a constant" });
+    }
+    for (const { node, code, reason } of model.skipped) {
+      lines.push({ kind: "kept", model: model.path, place: node, what: reason, code, group: code, why: meanings.get(code) });
+    }
+    const removed = (what) => (place) => lines.push({ kind: removes, model: model.path, place, what, group: what, why: "" });
+    model.removed_initializers.forEach(removed("unused constant"));
+    (model.removed_nodes ?? []).forEach(removed("unused node"));
+  }
+  for (const model of content.convert ?? []) {
+    for (const { node, op, opset_step: [from, to], code, reason } of model.blockers) {
+      const step = `opset ${from} to ${to}`;
+      const group = `${op}, ${step}: ${code}`;
+      lines.push({ kind: "blocker", model: model.path, place: node, what: `${op}, ${step}: ${reason}`, op, code, group, why: meanings.get(code) });
+    }
+    for (const { node, op, class: exactness, nodes } of model.expansions) {
+      const how = exactness === "exact" ? "bit-exact" : "by ONNX's definition: a runtime's own kernel may differ in the last digits";
+      const what = `${op} became ${plural(nodes, "node")}, ${how}`;
+      lines.push({ kind: "expanded", model: model.path, place: node, what, op, group: op, why: how });
+    }
+    for (const [kind, list] of [["warning", model.warnings], ["changed", model.changes]]) {
+      for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
+    }
+  }
+  for (const [kind, list] of [["finding", content.lint?.findings], ["fixed", content.lint?.fixed]]) {
+    for (const found of list ?? []) {
+      const { path, code, name: rule, severity, message, node, value, op, text, fix } = found;
+      const group = `${code} ${rule}`;
+      const place = node ?? value ?? "model";
+      lines.push({ kind, model: path, place, what: `${code} ${message}`, op, code, group, why: `${severity}: ${rules.get(code)?.summary}`, isValue: value !== null, severity, text, fix });
+    }
+  }
+  for (const { path, kind, left, right } of content.diff?.differences ?? []) {
+    const what = left === null ? right : right === null ? left : `${left} → ${right}`;
+    const word = kind[0].toUpperCase() + kind.slice(1);
+    lines.push({ kind: "difference", word, model: content.diff.left, place: path, what, group: word, why: DIFFERENCES[kind] ?? "" });
+  }
+  const order = Object.keys(KINDS);
+  return lines.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
+
+// The groups of lines, the largest of each kind first. A line gets the number of its group.
+function groupsOf(lines) {
+  const groups = new Map();
+  for (const line of lines) {
+    const key = `${line.kind}\n${line.group}`;
+    if (!groups.has(key)) groups.set(key, { kind: line.kind, name: line.group, why: line.why, count: 0, isSame: true });
+    const group = groups.get(key);
+    group.count += 1;
+    group.isSame &&= group.why === line.why;
+    line.in = group;
+  }
+  const order = Object.keys(KINDS);
+  return [...groups.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count);
+}

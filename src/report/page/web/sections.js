@@ -1,0 +1,76 @@
+// The sections of the page about one model.
+
+function facts(pairs) {
+  const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return el("dl", {}, known.map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
+}
+
+const arrow = (before, after) => (after === undefined || after === before ? before : `${before} → ${after}`);
+const opsetsOf = (summary) => Object.entries(summary.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none stated";
+
+function headOf(model, run) {
+  const { before, after } = model;
+  const functions = before.functions.length ? plural(before.functions.length, "function") : "";
+  const files = [run?.data_file, ...(run?.copied_files ?? [])].filter(Boolean).map(({ path, bytes: length }) => `${path} (${bytes(length)})`);
+  return facts([
+    ["Produced by", before.producer],
+    ["IR version", arrow(before.ir_version, after?.ir_version)],
+    ["Opsets", arrow(opsetsOf(before), after && opsetsOf(after))],
+    ["Model file", arrow(bytes(before.file_bytes), after && bytes(after.file_bytes))],
+    ["Nodes", arrow(number(before.nodes), after && number(after.nodes))],
+    ["Casts", arrow(number(before.casts.length), after && number(after.casts.length))],
+    ["Tensors", `${number(before.tensors.count)}, of which ${plural(before.initializers.count, "initializer")}`],
+    ["Functions", functions],
+    ["Data files", before.external_data.join(", ")],
+    ["New data files", files.join(", ")],
+    ["Frozen initializers", run?.frozen_initializers && number(run.frozen_initializers.length)],
+    ["Dropped metadata", run?.dropped_metadata && `${number(run.dropped_metadata.entries)} entries`],
+    ["Unused data files", (run?.unused_files ?? []).map(({ path }) => path).join(", ")],
+    ["Removed data files", (run?.removed_files ?? []).join(", ")],
+    ["Notes", (run?.notes ?? []).map((note) => el("div", {}, note))],
+  ].filter(([, value]) => !(Array.isArray(value) && value.length === 0)));
+}
+
+// The bytes of tensors by element type, before and after.
+function bytesOf({ before, after }) {
+  const [old, now] = [before.tensors.by_type, after?.tensors.by_type];
+  const types = [...new Set([...Object.keys(old), ...Object.keys(now ?? {})])];
+  const of = (table, type) => table?.[type]?.bytes ?? 0;
+  const largest = Math.max(1, ...types.flatMap((type) => [of(old, type), of(now, type)]));
+  types.sort((a, b) => Math.max(of(old, b), of(now, b)) - Math.max(of(old, a), of(now, a)));
+  const bar = (count, style) => count === 0 ? el("div", { class: "bar none" }) : el("div", { class: `bar ${style}`, style: `width:${(100 * count) / largest}%` });
+  const rows = types.map((type) => el("tr", {},
+    el("td", {}, name(type)),
+    cell(of(old, type), `before.tensors.by_type.${type}.bytes`, bytes(of(old, type))),
+    now ? cell(of(now, type), `after.tensors.by_type.${type}.bytes`, bytes(of(now, type))) : null,
+    el("td", { class: "bars", "aria-hidden": "true" }, bar(of(old, type), now ? "before" : ""), now ? bar(of(now, type), "") : null)));
+  const foot = el("tr", {}, el("td", {}, "All tensors"),
+    cell(before.tensors.bytes, "before.tensors.bytes", bytes(before.tensors.bytes)),
+    now ? cell(after.tensors.bytes, "after.tensors.bytes", bytes(after.tensors.bytes)) : null, el("td"));
+  const heads = now ? [["Type"], ["Before", "number"], ["After", "number"], [keys()]] : [["Type"], ["Bytes", "number"], [""]];
+  return types.length ? table({ id: "bytes" }, heads, rows, [foot]) : el("p", { class: "faint" }, "The model has no tensors.");
+}
+
+const keys = () => el("span", { class: "keys" }, el("span", {}, el("span", { class: "key before" }), "before"), el("span", {}, el("span", { class: "key" }), "after"));
+
+// The runtimes that load the model by its opset and IR version.
+function runtimesOf({ before, after }) {
+  const versions = (summary) => new Map((summary?.targets ?? []).map(({ runtime, first, last }) => [runtime, first === last ? first : `${first} to ${last}`]));
+  const [old, now] = [versions(before), versions(after)];
+  const runtimes = [...new Set([...old.keys(), ...now.keys()])];
+  if (!runtimes.length) return el("p", { class: "faint" }, "No runtime in the table of `recast targets` loads this opset and IR version.");
+  const rows = runtimes.map((runtime) => el("tr", {}, el("td", {}, runtime), el("td", {}, old.get(runtime) ?? "none"),
+    after ? el("td", {}, now.get(runtime) ?? "none") : null));
+  return table({ class: "fit" }, after ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]], rows);
+}
+
+function operatorsOf({ before, after }) {
+  const ops = [...new Set([...Object.keys(before.ops), ...Object.keys(after?.ops ?? {})])];
+  const most = (op) => Math.max(before.ops[op] ?? 0, after?.ops[op] ?? 0);
+  ops.sort((a, b) => most(b) - most(a) || (a < b ? -1 : 1));
+  const rows = ops.slice(0, 200).map((op) => el("tr", {}, el("td", {}, name(op)), cell(before.ops[op] ?? 0, `before.ops.${op}`),
+    after ? cell(after.ops[op] ?? 0, `after.ops.${op}`) : null));
+  const heads = after ? [["Operator"], ["Before", "number"], ["After", "number"]] : [["Operator"], ["Nodes", "number"]];
+  const rest = ops.length > 200 ? el("p", { class: "faint" }, `${plural(ops.length - 200, "operator")} more`) : null;
+  return el("details", {}, el("summary", {}, plural(ops.length, "operator")), table({ class: "fit" }, heads, rows), rest);
+}
