@@ -65,8 +65,11 @@ mod tests {
 
     use super::*;
 
+    type Sizes = Vec<(u32, u32)>;
+    type Edges = Vec<(usize, usize)>;
+
     /// Sizes of vertices, and edges from earlier to later vertices.
-    fn graphs() -> impl Strategy<Value = (Vec<(u32, u32)>, Vec<(usize, usize)>)> {
+    fn graphs() -> impl Strategy<Value = (Sizes, Edges)> {
         let sizes = prop::collection::vec((30_u32..250, prop::sample::select(vec![28_u32, 44])), 1..24);
         sizes.prop_flat_map(|sizes| {
             let count = sizes.len();
