@@ -64,7 +64,7 @@ pub struct Options {
     pub expand: Expand,
     /// What these operators are expanded into.
     pub expand_into: ExpandInto,
-    /// How to read nodes on which the text of ONNX contradicts itself or runtimes; none to refuse them.
+    /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
     pub contested: Option<Contested>,
     /// Adapters of other crates.
     pub adapters: &'static [OperatorAdapter],

@@ -13,7 +13,7 @@ use crate::facts;
 use crate::facts::infer::Inferred;
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
-use crate::wire::schema::NodeProto;
+use crate::wire::schema::{GraphProto, NodeProto};
 
 /// What the plans of all parts are made from.
 #[derive(Clone, Copy)]
@@ -148,7 +148,7 @@ impl<'m> Planner<'_, 'm> {
         let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
-        if !record.expanded.is_empty() && initializers.is_empty() {
+        if !record.expanded.is_empty() && initializers.is_empty() && !nodes.iter().any(declares_values) {
             part.callable.push(id);
         }
         let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
@@ -175,6 +175,19 @@ impl<'m> Planner<'_, 'm> {
 
 /// How many different texts of the report are kept to be shared. More are unlikely to recur.
 const MOST_SHARED_TEXTS: usize = 1024;
+
+/// Whether a subgraph of a node has constants or statements on values of its own, which a function cannot rename.
+fn declares_values(node: &NodeProto) -> bool {
+    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
+    let declares = |graph: &GraphProto| {
+        !graph.initializer.is_empty()
+            || !graph.sparse_initializer.is_empty()
+            || !graph.value_info.is_empty()
+            || !graph.quantization_annotation.is_empty()
+            || graph.node.iter().any(declares_values)
+    };
+    graphs.into_iter().any(declares)
+}
 
 /// Whether a node, or one in its subgraphs, has an input of this name.
 pub(super) fn uses(node: &NodeProto, name: &str) -> bool {

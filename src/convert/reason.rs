@@ -48,7 +48,7 @@ pub enum Code {
     DataUnreadable,
     /// The two versions define different results.
     BehaviourDiffers,
-    /// The text of ONNX contradicts itself or runtimes on the meaning of the node.
+    /// The text of ONNX contradicts itself, or onnx's converter, on the meaning of the node.
     Contested,
     /// The node does not satisfy the schema of the opset that the model imports.
     NodeInvalid,

@@ -1,6 +1,6 @@
 //! What must not change.
 
-use onnx_recast::internals::convert::{self, IrVersion, Options};
+use onnx_recast::internals::convert::{self, ExpandInto, IrVersion, Options};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::wire::raw;
 use onnx_recast::internals::wire::schema::{
@@ -230,4 +230,17 @@ fn the_body_of_a_map_keeps_everything() {
     let declared: Vec<&str> = body.value_info.iter().map(|info| info.name()).collect();
     assert_eq!(declared, ["m", "e", "a", "r"]);
     assert!(body.value_info[1].doc_string.is_some());
+}
+
+/// A map whose body has constants is a Loop in its place even if expansions become functions.
+#[test]
+fn the_constants_of_a_map_stay_in_its_body() {
+    let source = r#"<ir_version: 8, opset_import: ["": 17]> g (seq(float[3]) s) => (seq(float[3]) t) {
+        t = SequenceMap <body = b (float[3] e) => (float[3] r) <float[3] w = {1, 2, 3}> { r = Mul (e, w) }> (s) }"#;
+    let options = Options { expand_into: ExpandInto::Function, ..Options::to(16) };
+    let model = convert_text(source, &options).unwrap().model.into_proto();
+    assert!(model.functions.is_empty(), "{:?}", model.functions);
+    let nodes = &model.graph.as_ref().unwrap().node;
+    let body = nodes.iter().flat_map(|node| &node.attribute).find_map(|attribute| attribute.g.as_ref()).unwrap();
+    assert_eq!(body.initializer[0].name(), "w");
 }
