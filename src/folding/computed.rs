@@ -79,7 +79,7 @@ impl Decisions<'_> {
     }
 
     /// The inputs of a node by index, and the type and shape of the first if no more is needed; `None` if they are not known.
-    #[allow(clippy::type_complexity, reason = "the two parts of a call")]
+    
     fn inputs(&self, node: NodeId, operator: &Operator) -> Option<(Vec<Option<Known>>, Option<(Option<DType>, Vec<i64>)>)> {
         let mut inputs: Vec<Option<Known>> = vec![None; self.model.node(node).input.len()];
         for (index, value) in self.model.inputs(node) {
