@@ -8,6 +8,9 @@ use crate::graph::{Attribute, Model, NodeId};
 use crate::tensor::{Content, element_count};
 use crate::wire::schema::{AttributeProto, NodeProto};
 
+/// The type of a value, if it is known, and its shape.
+pub type TypeAndShape = (Option<DType>, Vec<i64>);
+
 /// A node with the values of its inputs.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -20,7 +23,7 @@ pub struct Call<'a> {
     /// By index; `None` for an omitted input, or one whose values are not needed.
     pub inputs: Vec<Option<Content>>,
     /// The type and shape of the first input, for operators that need no more.
-    pub first: Option<(Option<DType>, Vec<i64>)>,
+    pub first: Option<TypeAndShape>,
     /// The number of bytes by which results may exceed the inputs.
     pub limit: u64,
 }

@@ -14,7 +14,7 @@ mod result;
 mod select;
 mod table;
 
-pub use call::Call;
+pub use call::{Call, TypeAndShape};
 pub use operator::{Needs, Operator};
 pub use result::NotComputed;
 pub use table::operator;

@@ -7,8 +7,7 @@ use super::known::{Key, Known};
 use super::reason::Reason;
 use super::storage::Chain;
 use crate::cast::Summary;
-use crate::compute::{self, Call, Needs, NotComputed, Operator};
-use crate::dtype::DType;
+use crate::compute::{self, Call, Needs, NotComputed, Operator, TypeAndShape};
 use crate::error::{Classified, Invalid};
 use crate::facts::Schema;
 use crate::graph::{NodeId, ValueId};
@@ -79,8 +78,7 @@ impl Decisions<'_> {
     }
 
     /// The inputs of a node by index, and the type and shape of the first if no more is needed; `None` if they are not known.
-    
-    fn inputs(&self, node: NodeId, operator: &Operator) -> Option<(Vec<Option<Known>>, Option<(Option<DType>, Vec<i64>)>)> {
+    fn inputs(&self, node: NodeId, operator: &Operator) -> Option<(Vec<Option<Known>>, Option<TypeAndShape>)> {
         let mut inputs: Vec<Option<Known>> = vec![None; self.model.node(node).input.len()];
         for (index, value) in self.model.inputs(node) {
             match self.known(node, value) {
@@ -102,7 +100,7 @@ impl Decisions<'_> {
         node: NodeId,
         (operator, schema): (&Operator, &'static Schema),
         inputs: Vec<Option<Known>>,
-        first: Option<(Option<DType>, Vec<i64>)>,
+        first: Option<TypeAndShape>,
     ) -> Result<Vec<(ValueId, Known)>, NotComputed> {
         let model = self.model;
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();

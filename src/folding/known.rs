@@ -1,8 +1,7 @@
 //! What is known of values.
 
 use super::storage::Chain;
-use crate::compute::NotComputed;
-use crate::dtype::DType;
+use crate::compute::{NotComputed, TypeAndShape};
 use crate::graph::{NodeId, ValueId};
 use crate::hash::{HashMap, HashSet};
 use crate::tensor::Content;
@@ -27,7 +26,7 @@ pub(super) struct Key {
     pub operator: (&'static str, i64),
     pub attributes: Vec<Vec<u8>>,
     pub inputs: Vec<Option<Derived>>,
-    pub first: Option<(Option<DType>, Vec<i64>)>,
+    pub first: Option<TypeAndShape>,
 }
 
 /// A value that is the same in every run.
