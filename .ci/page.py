@@ -18,6 +18,11 @@ import tempfile
 RECAST, BROWSER = os.environ["RECAST"], os.environ["BROWSER"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+# Passes compute a node, change one and remove others.
+EXACT = """<ir_version: 10, opset_import: ["": 21]> g (float16[2, 3] x) => (double[2, 3] y, int64[2] z) {
+    a = Cast <to = 1> (x) [b] b = Cast <to = 11> (a) y = Relu (b) s = Shape (x) [z] z = Add (s, s)
+}"""
+
 # Seconds of processor time for the page of 50,000 nodes, start of the browser included. docs/report.md has measured figures.
 MOST_SECONDS = 20
 MOST_ROWS = 60
@@ -116,6 +121,8 @@ def counts(document):
     for model in document.get("fold", []):
         folds, removes = ("foldable", "removable") if model["output"] is None else ("folded", "removed")
         groups.update((folds, f"{one['from']} to {one['to']}") for one in model["folded"])
+        groups.update((folds, one["op"]) for one in model.get("computed", []))
+        groups.update(("changed", one["op"]) for one in model.get("changes", []))
         groups.update(("kept", one["code"]) for one in model["skipped"])
         groups.update((removes, "unused constant") for _ in model["removed_initializers"])
         groups.update((removes, "unused node") for _ in model.get("removed_nodes", []))
@@ -184,8 +191,11 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "refused", "convert", "lint", "report", "diff", "equal", "hostile", "big"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "convert", "lint", "report", "diff", "equal", "hostile", "big"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--report", pages["fold"])
+        exact = folder / "exact.onnxtxt"
+        exact.write_text(EXACT)
+        recast("fold", exact, "-o", folder / "exact.onnx", "--passes", "exact", "--report", pages["exact"])
         recast("convert", "models/fp8_qdq.onnx", "models/subbyte_quant.onnx", "--opset", 9, "--dry-run", "--report", pages["refused"], codes=[1])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 15, "--dry-run", "--report", pages["convert"])
         recast("lint", "models", "--select", "ALL", "--isolated", "--exit-zero", "--report", pages["lint"])
@@ -211,6 +221,7 @@ def main():
         for name in ["fold", "lint", "report", "refused"]:
             check_narrow(pages[name], folder)
         expect("fold: drawn", found["fold"]["drawn"] > 2, True)
+        expect("exact: computed and changed", [word in found["exact"]["text"] for word in ("Add to INT64", "from FLOAT16 directly")], [True, True])
         expect("equal", "The models do not differ." in found["equal"]["text"], True)
         expect("hostile: shown", "\\u{202e}" in found["hostile"]["text"] and "</script><img" in found["hostile"]["text"], True)
         expect("hostile: hidden characters", [c for c in "\u202e\u2028\u200d" if c in found["hostile"]["text"]], [])

@@ -166,11 +166,12 @@ impl From<Report> for FoldReport {
 }
 
 impl FoldReport {
-    /// The paths of the casts that were kept, of those that were folded, and of other removed nodes.
+    /// The paths of the nodes that were kept, of those that were folded or changed, and of other removed nodes.
     pub(super) fn nodes(&self) -> [Vec<&str>; 3] {
         let kept = self.skipped.iter().map(|skipped| &*skipped.node).collect();
-        let folded = self.folded.iter().map(|folded| &*folded.node).collect();
-        [kept, folded, self.removed_nodes.iter().map(String::as_str).collect()]
+        let folded = self.folded.iter().map(|folded| &*folded.node);
+        let others = self.computed.iter().map(|computed| &*computed.node).chain(self.changes.iter().map(|change| &*change.node));
+        [kept, folded.chain(others).collect(), self.removed_nodes.iter().map(String::as_str).collect()]
     }
 
     /// The paths of the constants that were removed: of initializers, or of `Constant` nodes.

@@ -9,17 +9,16 @@
 //! become 10000, and so does -65504 in a mask, with the other sign. The weights are wrong without any message.
 //!
 //! ## Example
-//! The text of ONNX has FLOAT16 as codes: 28898 and 61666 are 10000 and -10000, 29191 is 12344, 64511 is -65504, and 14336 is 0.5.
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
-//! clipped (float16[3] x) => (float16[3] y) <float16[3] w = {28898, 61666, 14336}> {
+//! clipped (float16[3] x) => (float16[3] y) <float16[3] w = {10000, -10000, 1}> {
 //!     y = Mul (x, w)
 //! }
 //! ```
 //! Use instead a model that was converted without clipping (the option `max_finite_val` of that converter):
 //! ```onnx
 //! <ir_version: 8, opset_import: ["": 18]>
-//! whole (float16[3] x) => (float16[3] y) <float16[3] w = {29191, 64511, 14336}> {
+//! whole (float16[3] x) => (float16[3] y) <float16[3] w = {12344, -65504, 1}> {
 //!     y = Mul (x, w)
 //! }
 //! ```

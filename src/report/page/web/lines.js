@@ -35,6 +35,13 @@ function linesOf(content) {
       const what = `${input}: ${from} to ${to}, ${plural(elements, "element")}`;
       lines.push({ kind: folds, model: model.path, place: node, what, group: `${from} to ${to}`, why: "cast of a constant" });
     }
+    for (const { node, op, type, elements } of model.computed ?? []) {
+      const what = `${op} to ${type}, ${plural(elements, "element")}`;
+      lines.push({ kind: folds, model: model.path, place: node, what, op, group: op, why: "node whose inputs are constants" });
+    }
+    for (const { node, op, what } of model.changes ?? []) {
+      lines.push({ kind: "changed", model: model.path, place: node, what: `${op} ${what}`, op, group: op, why: "" });
+    }
     for (const { node, code, reason } of model.skipped) {
       lines.push({ kind: "kept", model: model.path, place: node, what: reason, code, group: code, why: meanings.get(code) });
     }
