@@ -20,8 +20,8 @@ from onnx_recast._results import (
     Difference,
     Expansion,
     FixResult,
-    FoldResult,
     Folded,
+    FoldResult,
     Inspection,
     Kept,
     Runtime,
@@ -118,8 +118,8 @@ def fold(
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
     passes : sequence of str, optional
-        Names of the passes to run, in order; ``"exact"`` stands for all passes that leave every output the same, bit for bit.
-        By default, casts are folded. ``recast passes`` lists the passes.
+        Names of the passes to run, in order; ``"exact"`` stands for all passes after which every output is the same,
+        bit for bit. By default, casts are folded. ``recast passes`` lists the passes.
     undefined : {"skip", "fold"}
         Whether to fold casts whose results ONNX leaves undefined.
     contested : {"skip", "text", "runtime"}

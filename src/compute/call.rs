@@ -3,6 +3,7 @@
 use super::numbers;
 use super::result::{NotComputed, undefined};
 use crate::dtype::DType;
+use crate::facts::infer::MOST_DIMENSIONS;
 use crate::facts::{Default, Schema};
 use crate::graph::{Attribute, Model, NodeId};
 use crate::tensor::{Content, element_count};
@@ -85,6 +86,15 @@ impl<'a> Call<'a> {
             return Ok(self.attribute(name)?.map(|attribute| attribute.ints.clone()));
         }
         self.optional(index).map(|content| self.list(content)).transpose()
+    }
+
+    /// A list of integers with at most one for each axis.
+    pub(super) fn axes(&self, name: &str, index: usize) -> Result<Option<Vec<i64>>, NotComputed> {
+        let list = self.ints(name, index)?;
+        match list.as_ref().map_or(0, Vec::len) {
+            0..=MOST_DIMENSIONS => Ok(list),
+            length => Err(NotComputed::LeftToRuntimes(format!("{length} axes are left to the runtime"))),
+        }
     }
 
     /// The integers of a list or a scalar.

@@ -47,7 +47,7 @@ fn reshape(call: &Call) -> Computed {
 fn squeeze(call: &Call) -> Computed {
     let input = call.input(0)?;
     let dims = input.dims();
-    let axes = match call.ints("axes", 1)? {
+    let axes = match call.axes("axes", 1)? {
         Some(axes) => axes.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
         None => (0..dims.len()).filter(|&axis| dims[axis] == 1).collect(),
     };
@@ -60,7 +60,7 @@ fn squeeze(call: &Call) -> Computed {
 
 fn unsqueeze(call: &Call) -> Computed {
     let input = call.input(0)?;
-    let axes = call.ints("axes", 1)?.ok_or_else(|| undefined("the axes are missing"))?;
+    let axes = call.axes("axes", 1)?.ok_or_else(|| undefined("the axes are missing"))?;
     let rank = input.dims().len() + axes.len();
     let axes = axes.into_iter().map(|axis| call.axis(axis, rank)).collect::<Result<Vec<usize>, _>>()?;
     let mut old = input.dims().iter().copied();
@@ -87,6 +87,7 @@ fn transpose(call: &Call) -> Computed {
     let input = call.input(0)?;
     let dims = input.dims();
     let order = match call.attribute("perm")? {
+        Some(order) if order.ints.len() != dims.len() => return Err(undefined("`perm` has another length than the shape")),
         Some(order) => order.ints.iter().map(|&axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
         None => (0..dims.len()).rev().collect(),
     };
@@ -98,13 +99,13 @@ fn transpose(call: &Call) -> Computed {
 }
 
 fn slice(call: &Call) -> Computed {
-    let list = |name, index| call.ints(name, index);
+    let list = |name, index| call.axes(name, index);
     let (starts, ends) = match (list("starts", 1)?, list("ends", 2)?) {
         (Some(starts), Some(ends)) if starts.len() == ends.len() => (starts, ends),
         _ => return Err(undefined("starts and ends differ in length")),
     };
     let axes = list("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
-    let steps = call.optional(4).map(|steps| call.list(steps)).transpose()?.unwrap_or_else(|| vec![1; starts.len()]);
+    let steps = list("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if axes.len() != starts.len() || steps.len() != starts.len() {
         return Err(undefined("axes or steps have another length than starts"));
     }
@@ -142,11 +143,14 @@ fn split(call: &Call) -> Computed {
     let lengths = match call.ints("split", 1)? {
         Some(lengths) => lengths,
         None => {
-            let parts = call.int("num_outputs")?.unwrap_or(outputs as i64);
+            let parts = outputs as i64;
             let each = if parts > 0 { (dim + parts - 1) / parts } else { 0 };
             let is_even = each * parts == dim;
             // Since opset 18, the last part may be shorter.
-            if parts <= 0 || !is_even && (call.schema.since_version < 18 || each * (parts - 1) > dim) {
+            if call.int("num_outputs")?.is_some_and(|stated| stated != parts)
+                || parts == 0
+                || !is_even && (call.schema.since_version < 18 || each * (parts - 1) > dim)
+            {
                 return Err(undefined(format!("{dim} indices are not split into {parts} equal parts")));
             }
             (0..parts).map(|part| each.min(dim - part * each)).collect()

@@ -1,8 +1,9 @@
 //! An operator that is exact by nature.
 
 use super::call::Call;
-use super::result::{Computed, undefined};
+use super::result::{Computed, NotComputed, undefined};
 use crate::facts::ValueType;
+use crate::facts::infer::MOST_DIMENSIONS;
 
 /// What an operator's results depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,10 @@ impl Operator {
     /// If they are not defined, or left to runtimes.
     pub fn compute(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
+            let rank = content.dims().len();
+            if rank > MOST_DIMENSIONS {
+                return Err(NotComputed::LeftToRuntimes(format!("tensors of {rank} dimensions are left to the runtime")));
+            }
             let formal = call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
             if !formal.types.contains(ValueType::Tensor(content.dtype())) {
                 return Err(undefined(format!("{} does not support {}", call.schema, content.dtype())));

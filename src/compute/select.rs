@@ -95,7 +95,8 @@ fn concat(call: &Call) -> Computed {
         return Err(undefined("the inputs differ in another axis"));
     }
     let mut dims = first.dims().to_vec();
-    dims[axis] = parts.iter().map(|part| part.dims()[axis]).sum();
+    let sum = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.dims()[axis]));
+    dims[axis] = sum.ok_or_else(|| undefined("the result is too long"))?;
     let mut all = joined(&parts)?;
     let outer: usize = dims[..axis].iter().map(|&dim| length(dim)).product();
     if outer != 1 {

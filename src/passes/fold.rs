@@ -31,8 +31,10 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
         }
     });
     let reason = |reason: &folding::Reason| Reason::Folding(reason.clone());
-    let kept = decisions.kept().iter().map(|(node, why)| Event::Kept(Kept { node: model.node_path(*node), reason: reason(why) }));
-    let removed_nodes = decisions.removed_nodes().into_iter().map(|node| Event::RemovedNode { node: model.node_path(node) });
+    let gone = decisions.removed_nodes();
+    let kept = decisions.kept().iter().filter(|(node, _)| gone.binary_search(node).is_err());
+    let kept = kept.map(|(node, why)| Event::Kept(Kept { node: model.node_path(*node), reason: reason(why) }));
+    let removed_nodes = gone.iter().map(|&node| Event::RemovedNode { node: model.node_path(node) });
     let removed = decisions.removed_constants().into_iter().map(|value| {
         Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
     });

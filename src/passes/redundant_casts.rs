@@ -53,8 +53,11 @@ fn plan(model: &Model) -> Plan {
         }
         sources.insert(cast.node, Some(source));
         let mut changed = cast.proto.clone();
-        if let Some(input) = changed.input.first_mut() {
-            model.name(source).clone_into(input);
+        for (index, value) in model.inputs(cast.node) {
+            let value = if index == 0 { source } else { bypasses.current(value) };
+            if let Some(input) = changed.input.get_mut(index as usize) {
+                model.name(value).clone_into(input);
+            }
         }
         let change = format!("casts '{}' from {from} directly", model.name(source));
         let operator = cast.proto.op_type().to_owned();
@@ -62,12 +65,17 @@ fn plan(model: &Model) -> Plan {
         bypasses.plan.edits.push(Edit::replace_node(cast.node, changed));
     }
     // Casts whose results lost all uses.
-    let loses = |user: NodeId, value: ValueId| sources.get(&user).is_some_and(|&source| source != Some(value));
+    let loses = |(user, index): (NodeId, u32), value: ValueId| match sources.get(&user) {
+        Some(None) => true,
+        // The second input of CastLike stays.
+        Some(Some(source)) => index == 0 && *source != value,
+        None => false,
+    };
     let order: Vec<&ResolvedCast> = in_order().collect();
     for cast in order.into_iter().rev().filter(|cast| !sources.contains_key(&cast.node)) {
         let Some(output) = cast.output else { continue };
         let mut users = model.uses(output).peekable();
-        if users.peek().is_some() && is_free(model, output) && users.all(|(user, _)| loses(user, output)) {
+        if users.peek().is_some() && is_free(model, output) && users.all(|user| loses(user, output)) {
             bypasses.remove(cast.node);
         }
     }

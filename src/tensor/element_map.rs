@@ -71,7 +71,8 @@ impl ElementMap {
         match &self.axes[axis] {
             Axis::Steps { step: old, .. } if length > 0 => {
                 let mut axes = self.axes.clone();
-                axes[axis] = Axis::Steps { length, step: old * step };
+                // The step of a single index may be of any size.
+                axes[axis] = Axis::Steps { length, step: if length > 1 { old * step } else { 0 } };
                 ElementMap { first: self.first + start as isize * old, axes }
             }
             _ => {

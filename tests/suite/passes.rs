@@ -100,6 +100,13 @@ fn nodes_that_are_exact_by_nature_are_computed() {
                 after: "g (int8[1] x) => (int8[1] y) <int8[1] w = {100}> { s = Add (w, w) y = Add (x, s) }",
             },
             Case {
+                name: "attributes out of all bounds stay",
+                before: "g () => (float[m] y, float[0] z, float[n] u) <float[2] w = {1, 2}, float[0] e = {}, int64[1] s = {0}, int64[1] t = {9223372036854775807}>
+                    { y = Slice (w, s, t, s, t) z, z2 = Split <num_outputs = 9223372036854775807> (e) u = Expand (w, t) }",
+                after: "g () => (float[m] y, float[0] z, float[n] u) <float[2] w = {1, 2}, float[0] e = {}, int64[1] t = {9223372036854775807}, float[1] y = {1}>
+                    { z, z2 = Split <num_outputs = 9223372036854775807> (e) u = Expand (w, t) }",
+            },
+            Case {
                 name: "a division by zero stays",
                 before: "g () => (int8[1] y) <int8[1] w = {100}, int8[1] z = {0}> { y = Div (w, z) }",
                 after: "g () => (int8[1] y) <int8[1] w = {100}, int8[1] z = {0}> { y = Div (w, z) }",
@@ -177,6 +184,16 @@ fn casts_that_change_nothing_are_removed() {
                 name: "a chain of three becomes one cast; the first one is still used",
                 before: "g (float16[n] x) => (double[n] y, float[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (a) c = Cast <to = 11> (b) y = Relu (c) z = Relu (a) }",
                 after: "g (float16[n] x) => (double[n] y, float[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (x) y = Relu (b) z = Relu (a) }",
+            },
+            Case {
+                name: "CastLike keeps its second input, which may be a redundant cast itself",
+                before: "g (float16[n] x, float[n] z) => (float[n] y) { a = Cast <to = 11> (x) like = Cast <to = 1> (z) b = CastLike (a, like) y = Relu (b) }",
+                after: "g (float16[n] x, float[n] z) => (float[n] y) { b = CastLike (x, z) y = Relu (b) }",
+            },
+            Case {
+                name: "a cast that is only the second input of CastLike stays",
+                before: "g (float16[n] x) => (double[n] y) { a = Cast <to = 1> (x) like = Cast <to = 11> (x) b = CastLike (a, like) y = Relu (b) }",
+                after: "g (float16[n] x) => (double[n] y) { like = Cast <to = 11> (x) b = CastLike (x, like) y = Relu (b) }",
             },
             Case {
                 name: "back to a type that is an output",
