@@ -1,11 +1,14 @@
-"""A fold changes nothing but the casts that it folds, their constants, their results, and who reads one of two equal results.
+"""A fold changes nothing but the casts that it folds, what led to them, their constants, their results, and who reads one of two
+equal results.
 
-From the model before, the folded casts and the constants that went with them are taken away; from the model after, the results.
+From the model before, the folded casts are taken away, the nodes that computed nothing but their inputs, and the constants that went
+with them; from the model after, the results.
 What is left of both has to be the same message: names, order, types, doc strings, metadata, annotations, functions, at every level.
 """
 
 import onnx
 
+from constants import OPERATORS
 from corpus import changed, folded_corpus
 
 CASTS = ("Cast", "CastLike")
@@ -22,10 +25,12 @@ def problem(before, after):
     """What else than a fold tells the two models apart; None if nothing does. Takes both models apart."""
     suspects = []
     inputs_list_constants = before.ir_version < 4
-    shared = Shared(before.graph, after.graph)
+    leading = remove_leading(before.graph, after.graph, suspects)
+    shared = Shared(before.graph, after.graph, leading)
     reduce_graph(before.graph, after.graph, inputs_list_constants, suspects, shared)
     for left, right in zip(before.functions, after.functions):
-        reduce_graph(left, right, inputs_list_constants, suspects, Shared(left, right))
+        leading = remove_leading(left, right, suspects)
+        reduce_graph(left, right, inputs_list_constants, suspects, Shared(left, right, leading))
     suspects += [f"{name} is new, and no cast's result" for name, cast in shared.new.items() if cast is None]
     if suspects:
         return "; ".join(suspects)
@@ -35,10 +40,37 @@ def problem(before, after):
     return None
 
 
+def remove_leading(before, after, suspects):
+    """Takes away the nodes of a graph, and of its subgraphs, that only computed the inputs of casts. Equal ones are taken for one, and
+    an Identity for its input. Returns what they read."""
+    defined = {name for graph in graphs(after) for node in graph.node for name in node.output}
+    defined |= {name for graph in graphs(after) for name in initializer_names(graph)}
+    gone = lambda node: node.op_type not in (*CASTS, "Constant") and not defined.intersection(node.output)
+    removed = [node for graph in graphs(before) for node in graph.node if gone(node)]
+    outputs = {name for node in removed for name in node.output}
+    read, equal, renamed = set(), {}, {}
+    for node in removed:
+        if node.op_type not in OPERATORS and node.op_type != "Identity":
+            suspects.append(f"{node.op_type} {list(node.output)} is gone")
+        inputs = [renamed.get(name, name) for name in node.input]
+        attributes = b"".join(sorted(attribute.SerializeToString() for attribute in node.attribute))
+        for index, name in enumerate(node.output):
+            renamed[name] = inputs[0] if node.op_type == "Identity" else equal.setdefault((node.op_type, *inputs, attributes, index), name)
+        read.update(inputs)
+    for graph in graphs(before):
+        users = [node for node in graph.node if outputs.intersection(node.input) and node.op_type not in CASTS and not gone(node)]
+        suspects += [f"{list(node.output)} reads what is gone" for node in users]
+        remove(graph.node, gone)
+        remove(graph.value_info, lambda value: value.name in outputs)
+    rename_inputs(before, renamed)
+    return read
+
+
 class Shared:
     """Results that nodes of several graphs read in place of equal ones of their own: of a cast around them, or of a new name."""
 
-    def __init__(self, before, after):
+    def __init__(self, before, after, leading):
+        self.leading = leading
         self.casts = {node.output[0]: cast_of(node) for graph in graphs(before) for node in graph.node if node.op_type in CASTS}
         known = {name for graph in graphs(before) for node in graph.node for name in node.output}
         known |= {name for graph in graphs(before) for name in initializer_names(graph)}
@@ -65,7 +97,7 @@ def reduce_graph(before, after, inputs_list_constants, suspects, shared):
     defined_after = {node.output[0] for node in after.node if node.output} | initializer_names(after)
     gone = {name for name in constants(before) if name not in defined_after}
     # A constant may go with a cast in a subgraph that alone used it; but it must have been some cast's.
-    suspects += [f"{before.name}: {name} is gone" for name in gone - sources - nested_sources(before)]
+    suspects += [f"{before.name}: {name} is gone" for name in gone - sources - nested_sources(before) - shared.leading]
     for graph, names in ((before, gone), (after, results | shared.new.keys())):
         remove(graph.node, lambda node: node.op_type == "Constant" and node.output[0] in names)
         if hasattr(graph, "initializer"):
