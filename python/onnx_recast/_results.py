@@ -59,7 +59,7 @@ class Folded(_Value):
 
 @dataclass(frozen=True, slots=True)
 class Computed(_Value):
-    """An output of a node that is no cast, which was replaced by a constant."""
+    """An output of a node other than a cast, and the constant that replaced it."""
 
     node: str
     """Path of the node."""

@@ -8,7 +8,8 @@ use crate::passes::run::run;
 use crate::passes::{self, Options, Pass, Report};
 
 impl Model {
-    /// Replaces casts of constants by their results: the passes of [`passes::DEFAULT`]. The report lists the casts that were folded, and the others with the reason.
+    /// Replaces casts of constants by their results: runs [`passes::DEFAULT`]. The report lists the casts that were folded, and the others
+    /// with the reason.
     ///
     /// ```
     /// use onnx_recast::{FoldOptions, Model};

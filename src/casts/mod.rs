@@ -36,6 +36,13 @@ impl<'m> Casts<'m> {
         self.casts.iter()
     }
 
+    /// The casts, each after the producers of its inputs.
+    #[must_use]
+    pub fn in_topological_order(&self) -> Vec<&ResolvedCast<'m>> {
+        let by_node: HashMap<NodeId, &ResolvedCast> = self.iter().map(|cast| (cast.node, cast)).collect();
+        self.model.topological_order().iter().filter_map(|node| by_node.get(node).copied()).collect()
+    }
+
     /// The cast that produces a value.
     #[must_use]
     pub fn producing(&self, value: ValueId) -> Option<&ResolvedCast<'m>> {

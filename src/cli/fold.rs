@@ -21,8 +21,7 @@ use crate::{Error, FoldOptions, Target};
 /// Replace casts of constants by their results
 ///
 /// A cast is folded if its input is a constant that a caller cannot override, or is computed from such constants, and ONNX defines every
-/// resulting value. Other passes are run by name. Casts that are not folded are
-/// listed with the reason. The rest of the file is preserved byte for byte.
+/// resulting value. Casts that are not folded are listed with the reason. Other passes are run by name. The rest of the file is preserved byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx

@@ -57,15 +57,24 @@ impl PageFile {
     /// A copy of one of some models for its sketch, if there is a page.
     ///
     /// # Errors
-    /// If the model stores tensors in the file of the page.
+    /// Those of [`PageFile::check_data`].
     pub fn before(&self, path: &Path, model: &Model, models: usize) -> Result<Option<Before>, Error> {
-        let Some(page) = &self.file else { return Ok(None) };
+        self.check_data(path, model)?;
+        Ok(self.file.as_ref().map(|_| Before::of(path.display().to_string(), model, models)))
+    }
+
+    /// Checks that a model does not use the file of the page.
+    ///
+    /// # Errors
+    /// If the model stores tensors in it.
+    pub fn check_data(&self, path: &Path, model: &Model) -> Result<(), Error> {
+        let Some(page) = &self.file else { return Ok(()) };
         let identity = wire::identity(page);
         if model.data_ranges().keys().any(|location| wire::identity(&folder_of(path).join(location)) == identity) {
             let message = format!("{} stores tensors in this file; use another name for the report", path.display());
             return Err(Error::new(ErrorKind::BadOutput, message).in_file(page.display().to_string()));
         }
-        Ok(Some(Before::of(path.display().to_string(), model, models)))
+        Ok(())
     }
 
     /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
@@ -86,22 +95,22 @@ impl PageFile {
             return Ok(());
         }
         let page = Page { command, sketches: sketches.iter().collect(), results };
-        write_page(&page_html(&page, errors), file)?;
-        if !messages.quiet {
-            say(message(format_args!("report written to {}", file.display())));
-        }
-        Ok(())
+        write_page(&page_html(&page, errors), file, messages)
     }
 }
 
-/// Writes a page to a file.
+/// Writes a page to a file, and says so.
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn write_page(page: &Document, file: &Path) -> Result<(), Error> {
+pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
     let mut bytes = Vec::new();
     let made = page.write(&mut bytes);
     let layout = Layout::of_pieces(vec![Piece::Bytes(Bytes::from(bytes))]);
     let written = made.and_then(|()| save(layout, &Target::File(file.to_owned())));
-    written.map_err(|error| not_written(&file.display().to_string(), &error))
+    written.map_err(|error| not_written(&file.display().to_string(), &error))?;
+    if !messages.quiet {
+        say(message(format_args!("report written to {}", file.display())));
+    }
+    Ok(())
 }

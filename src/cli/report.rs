@@ -11,11 +11,10 @@ use super::files;
 use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
-use super::streams::{is_terminal, message, print, say, say_errors};
+use super::streams::{is_terminal, print, say_errors};
 use crate::api::{Comparison, LintOptions};
 use crate::error::Error;
 use crate::graph::Model;
-use crate::passes;
 use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
 use crate::{FoldOptions, diff};
 
@@ -98,12 +97,7 @@ impl Report {
         match (is_stdout, sketch) {
             (true, Some(_)) => print(document)?,
             (true, None) if self.format == PageFormat::Json => print(document)?,
-            (false, Some(_)) => {
-                write_page(&document, &self.output)?;
-                if !messages.quiet {
-                    say(message(format_args!("report written to {}", self.output.display())));
-                }
-            }
+            (false, Some(_)) => write_page(&document, &self.output, messages)?,
             // Without a model there is nothing to show.
             (_, None) => {}
         }
@@ -114,7 +108,7 @@ impl Report {
     fn make(&self, page: Option<&PageFile>) -> Made {
         let open = |path: &PathBuf| {
             let model = files::open_model(path, &self.folders)?;
-            page.map_or(Ok(None), |page| page.before(path, &model, 1))?;
+            page.map_or(Ok(()), |page| page.check_data(path, &model))?;
             Ok(model)
         };
         let opened = [Some(&self.model), self.other.as_ref()].map(|path| path.map(open).transpose());
@@ -138,7 +132,7 @@ impl Report {
             Err(error) => made.errors.push(error),
         }
         let mut changed = model.clone();
-        match changed.run_passes(passes::DEFAULT, &FoldOptions::default()) {
+        match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
                 let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
                 let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report.into(), (bytes_in, bytes_out));

@@ -23,7 +23,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 const MOST_ELEMENTS: usize = 1 << 24;
 
 /// The elements of tensors of one type, one tensor after the other.
-fn joined(parts: &[&Content]) -> Computed {
+fn joined(parts: &[&Content]) -> Result<Content, NotComputed> {
     let (first, elements) = (parts[0], parts.iter().map(|part| part.elements()).sum::<usize>());
     let dtype = first.dtype();
     if parts.iter().any(|part| part.dtype() != dtype) {
@@ -36,10 +36,10 @@ fn joined(parts: &[&Content]) -> Computed {
         0 => Data::Numbers(computed.flat_map(|part| bytes(&part)).collect(), Vec::new()),
         _ => {
             let all = parts.iter().map(|part| codes(part)).collect::<Result<Vec<_>, _>>()?.concat();
-            return Ok(vec![of_codes(dtype, &dims, all.into_iter())]);
+            return Ok(of_codes(dtype, &dims, all.into_iter()));
         }
     };
-    Ok(vec![Content::new(dtype, &dims, data)])
+    Ok(Content::new(dtype, &dims, data))
 }
 
 fn strings(content: &Content) -> Vec<bytes::Bytes> {
@@ -97,7 +97,7 @@ fn concat(call: &Call) -> Computed {
     let mut dims = first.dims().to_vec();
     let sum = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.dims()[axis]));
     dims[axis] = sum.ok_or_else(|| undefined("the result is too long"))?;
-    let mut all = joined(&parts)?;
+    let all = joined(&parts)?;
     let outer: usize = dims[..axis].iter().map(|&dim| length(dim)).product();
     if outer != 1 {
         elements(call, &dims, first.dtype())?;
@@ -109,9 +109,9 @@ fn concat(call: &Call) -> Computed {
         });
         let row = |row: usize| starts.iter().zip(&runs).flat_map(move |(start, run)| start + row * run..start + (row + 1) * run);
         let indices: Vec<usize> = (0..outer).flat_map(row).collect();
-        return Ok(vec![picked(&all[0], &dims, &indices)]);
+        return Ok(vec![picked(&all, &dims, &indices)]);
     }
-    Ok(vec![all.remove(0).reshaped(&dims)])
+    Ok(vec![all.reshaped(&dims)])
 }
 
 fn gather_elements(call: &Call) -> Computed {
@@ -202,7 +202,7 @@ fn pad(call: &Call) -> Computed {
         let index = (0..dims.len()).try_fold(0, |sum, axis| Some(sum + length(old(axis)?) * steps[axis]));
         found.push(index.unwrap_or(outside));
     });
-    Ok(vec![picked(&joined(&[input, &value])?[0], &padded, &found)])
+    Ok(vec![picked(&joined(&[input, &value])?, &padded, &found)])
 }
 
 /// A list of one zero, or of one empty string.
@@ -234,7 +234,7 @@ fn trilu(call: &Call) -> Computed {
         found.push(if is_kept { index } else { outside });
         index += 1;
     });
-    Ok(vec![picked(&joined(&[input, &zero(input.dtype())?])?[0], dims, &found)])
+    Ok(vec![picked(&joined(&[input, &zero(input.dtype())?])?, dims, &found)])
 }
 
 /// An index outside of the depth selects nothing.
@@ -274,7 +274,7 @@ fn select(call: &Call) -> Computed {
     let both = joined(&[&stretched(yes, &dims), &stretched(no, &dims)])?;
     let found: Vec<usize> =
         truth.iter().enumerate().map(|(index, &truth)| if truth != 0 { index } else { index + elements }).collect();
-    Ok(vec![picked(&both[0], &dims, &found)])
+    Ok(vec![picked(&both, &dims, &found)])
 }
 
 /// The indices of the elements that are not zero: a row per axis.

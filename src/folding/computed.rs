@@ -14,7 +14,7 @@ use crate::graph::{NodeId, ValueId};
 use crate::tensor::{BadTensor, Content, Tensor};
 use crate::wire::BadLocation;
 
-/// The number of bytes by which a model may grow for each node that is no cast: to save a node is not worth more.
+/// The number of bytes by which a model may grow to save one node other than a cast.
 const WORTH_A_NODE: u64 = 1024;
 
 /// The number of bytes by which a result may exceed the tensors it is computed from, unless the options say otherwise.
@@ -49,7 +49,8 @@ impl Decisions<'_> {
         Ok(Known { content: content.with_cancel(&self.model.control().cancel), derived: Err(value), constant: value })
     }
 
-    /// Computes a node that is no cast, if it is exact by nature and its inputs are known; folds it if the extent says so.
+    /// Computes the results of a node other than a cast from its known inputs, and folds the node if the extent includes it. Nodes that are
+    /// not exact by nature are skipped.
     pub(super) fn visit_other(&mut self, node: NodeId, extent: Extent) {
         let Some((operator, schema)) = compute::operator(self.model, node) else { return };
         let links = self.model.inputs(node).chain(self.model.outputs(node));
@@ -173,7 +174,7 @@ impl Decisions<'_> {
         Ok(())
     }
 
-    /// Whether a value is computed by a node that is no cast and does not fold.
+    /// The node that computes a value, if it is not a cast and does not fold.
     pub(super) fn computing_node(&self, value: ValueId) -> Option<NodeId> {
         let is_computed = |node: &NodeId| self.computed.nodes.contains(node) && !self.by_output.contains_key(&value);
         self.model.producer(value).filter(is_computed)

@@ -110,7 +110,7 @@ pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cas
 pub struct Fold {
     /// The node.
     pub node: NodeId,
-    /// The type that is cast; `None` if the node is no cast.
+    /// The type that is cast; `None` for nodes other than casts.
     pub from: Option<DType>,
     /// The result.
     pub content: Content,

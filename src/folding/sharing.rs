@@ -34,7 +34,7 @@ impl Decisions<'_> {
         while let Some(input) = released.pop() {
             let uses = entry(&mut after.uses_left, input, || self.uses_left(input));
             *uses -= 1;
-            if *uses > 0 || !self.is_free(input) {
+            if *uses > 0 || !self.model.is_removable(input) {
                 continue;
             }
             match (self.by_output.get(&input), self.computing_node(input)) {
@@ -62,7 +62,7 @@ impl Decisions<'_> {
             let changed = after.uses_left.iter().find(|&&(other, _)| other == value);
             changed.map_or_else(|| self.uses_left(value), |&(_, uses)| uses)
         };
-        self.model.outputs(node).all(|(_, value)| uses_left(value) == 0 && self.is_free(value))
+        self.model.outputs(node).all(|(_, value)| uses_left(value) == 0 && self.model.is_removable(value))
     }
 
     pub(super) fn commit(&mut self, change: Change) {
@@ -93,7 +93,7 @@ impl Decisions<'_> {
     fn role(&self, fold: &Fold, value: ValueId) -> Role {
         let (_, shared_in) = fold.place;
         match self.model.name(value).chars().nth(LONGEST_SHARED_NAME) {
-            None if self.is_free(value) => Role::Free,
+            None if self.model.is_removable(value) => Role::Free,
             None if self.is_node_of_subgraph(value, fold.content.dtype()) => Role::Apart,
             None if fold.node.scope == shared_in && !self.becomes_node(shared_in) => Role::Fixed,
             _ => Role::Apart,
@@ -108,7 +108,7 @@ impl Decisions<'_> {
 
     /// Whether anything other than folded and removed nodes uses the value.
     pub(super) fn is_needed(&self, value: ValueId) -> bool {
-        self.uses_left(value) > 0 || !self.is_free(value)
+        self.uses_left(value) > 0 || !self.model.is_removable(value)
     }
 
     /// Values that were used by folded or removed nodes and are no longer used.
@@ -120,12 +120,6 @@ impl Decisions<'_> {
 
     fn uses_left(&self, value: ValueId) -> usize {
         self.storage.uses_left.get(&value).copied().unwrap_or_else(|| self.model.uses(value).count())
-    }
-
-    /// Whether a value may be removed when no node uses it. If it shadows another value, removing it would change what its name
-    /// refers to.
-    fn is_free(&self, value: ValueId) -> bool {
-        self.model.output_of(value).is_empty() && self.model.pin(value).is_none() && !self.model.shadows(value)
     }
 
     fn constant_bytes(&self, value: ValueId) -> i64 {

@@ -28,6 +28,13 @@ impl Model {
         callee(&self.index, self.node(node))
     }
 
+    /// Whether a node applies this operator of ONNX's own domain, and not a model-local function of that name.
+    #[must_use]
+    pub fn applies(&self, node: NodeId, operator: &str) -> bool {
+        let proto = self.node(node);
+        proto.op_type() == operator && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
+    }
+
     /// The nodes that call a function, in any scope.
     #[must_use]
     pub fn callers(&self, function: ScopeId) -> &[NodeId] {

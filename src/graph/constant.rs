@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
-use super::query::is_onnx_domain;
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
 use crate::dtype::DType;
 use crate::hash::HashSet;
@@ -95,8 +94,7 @@ impl Model {
     /// Whether a node is ONNX's `Constant`, with one value and nothing else.
     fn is_constant_node(&self, node: NodeId) -> bool {
         let proto = self.node(node);
-        let is_plain = proto.output.len() == 1 && !holds_graph(proto);
-        is_plain && proto.op_type() == "Constant" && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
+        self.applies(node, "Constant") && proto.output.len() == 1 && !holds_graph(proto)
     }
 }
 

@@ -28,6 +28,7 @@ mod model;
 mod names;
 mod new_nodes;
 mod query;
+mod removal;
 mod scope;
 mod tensors;
 

@@ -8,7 +8,7 @@ use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
 use crate::dtype::DType;
 use crate::facts::Runtime;
 use crate::facts::infer::Contradiction;
-use crate::graph::{Attribute, Model, NodeId, ValueId, is_onnx_domain, read_saturate, read_type};
+use crate::graph::{Attribute, Model, NodeId, ValueId, read_saturate, read_type};
 use crate::tensor::Allowance;
 use crate::wire::schema::StringStringEntryProto;
 
@@ -125,8 +125,7 @@ impl<'m> Subject<'m> {
 /// The type of the result is that of the zero point, or `output_dtype`, or UINT8.
 fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     let model = subject.model;
-    let proto = model.node(node);
-    if proto.op_type() != "QuantizeLinear" || !is_onnx_domain(proto.domain()) || model.callee(node).is_some() {
+    if !model.applies(node, "QuantizeLinear") {
         return None;
     }
     let stated = match model.attribute(node, "output_dtype") {

@@ -5,9 +5,6 @@ use super::pass::Plan;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 use crate::hash::HashMap;
 
-/// The maximum length of a name that is copied to other nodes: the model would grow by its length for every consumer.
-const LONGEST_NAME: usize = 4096;
-
 /// The nodes that are removed so far, in topological order, and the values that are used in place of their results.
 pub(super) struct Bypasses<'m> {
     model: &'m Model,
@@ -33,9 +30,7 @@ impl<'m> Bypasses<'m> {
             self.remove(node);
             return true;
         };
-        let is_short = self.model.name(other).len() <= self.model.name(output).len().max(LONGEST_NAME);
-        let is_visible = || self.model.uses(output).all(|(user, _)| self.model.is_visible(other, user.scope));
-        if !is_short || !is_free(self.model, output) || !is_visible() {
+        if !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
             return false;
         }
         self.replaced.insert(output, other);
@@ -48,9 +43,4 @@ impl<'m> Bypasses<'m> {
         self.plan.edits.push(Edit::remove_node(node));
         self.plan.events.push(Event::RemovedNode { node: self.model.node_path(node) });
     }
-}
-
-/// Whether a value may be removed when no node uses it.
-pub(super) fn is_free(model: &Model, value: ValueId) -> bool {
-    model.output_of(value).is_empty() && model.pin(value).is_none() && !model.shadows(value)
 }

@@ -2,7 +2,6 @@
 //!
 //! 1. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
 
-use super::bypass::is_free;
 use super::event::{Event, Removed};
 use super::pass::{Pass, Plan};
 use crate::graph::{Edit, Origin};
@@ -14,7 +13,7 @@ pub(super) const DEAD_INITIALIZERS: Pass = Pass {
     plan: |model, _| {
         let mut plan = Plan::default();
         for value in model.values().filter(|&value| matches!(model.origin(value), Origin::Initializer { .. })) {
-            if model.uses(value).next().is_none() && is_free(model, value) && model.constant(value).is_ok() {
+            if model.uses(value).next().is_none() && model.is_removable(value) && model.constant(value).is_ok() {
                 let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
                 plan.events.push(Event::RemovedConstant(Removed { scope, name }));
                 plan.edits.push(Edit::RemoveInitializer(value));

@@ -27,7 +27,7 @@ pub struct Entry {
 pub enum Event {
     /// A cast was replaced by a constant. A model may have more of the other events, which are smaller.
     Folded(Box<Folded>),
-    /// A node that is no cast was replaced by constants: the event of one of its outputs.
+    /// An output of a node other than a cast was replaced by a constant.
     Computed(Box<ComputedNode>),
     /// A node was changed.
     ChangedNode {
@@ -68,7 +68,7 @@ pub struct Folded {
     pub elements: u64,
 }
 
-/// An output of a node that is no cast, which was replaced by a constant.
+/// An output of a node other than a cast, and the constant that replaced it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputedNode {
     /// The node's path.

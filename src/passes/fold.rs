@@ -31,15 +31,15 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
         }
     });
     let reason = |reason: &folding::Reason| Reason::Folding(reason.clone());
-    let gone = decisions.removed_nodes();
-    let kept = decisions.kept().iter().filter(|(node, _)| gone.binary_search(node).is_err());
+    let gone = decisions.removed();
+    let kept = decisions.kept().iter().filter(|(node, _)| gone.nodes.binary_search(node).is_err());
     let kept = kept.map(|(node, why)| Event::Kept(Kept { node: model.node_path(*node), reason: reason(why) }));
-    let removed_nodes = gone.iter().map(|&node| Event::RemovedNode { node: model.node_path(node) });
-    let removed = decisions.removed_constants().into_iter().map(|value| {
+    let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode { node: model.node_path(node) });
+    let removed = gone.constants.iter().map(|&value| {
         Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
     });
     let events = folded.chain(kept).chain(removed_nodes).chain(removed).collect();
-    Ok(Plan { edits: decisions.into_edits(), events })
+    Ok(Plan { edits: decisions.into_edits(&gone), events })
 }
 
 /// A folded value is constant if its name still exists, and a removed constant is not defined.

@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use super::bypass::Bypasses;
 use super::pass::{Pass, Plan};
 use crate::facts::infer::{Inferred, infer, tensor_ints};
-use crate::graph::{Attribute, Model, NodeId, is_onnx_domain};
+use crate::graph::{Attribute, Model, NodeId};
 
 pub(super) const IDENTITY: Pass = Pass {
     name: "identity",
@@ -29,17 +29,11 @@ fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);
     let inferred = OnceCell::new();
     for &node in model.topological_order() {
-        let proto = model.node(node);
-        if !is_onnx_domain(proto.domain()) || proto.output.len() != 1 || model.callee(node).is_some() {
-            continue;
-        }
-        let returns_input = match proto.op_type() {
-            "Identity" => true,
-            "Transpose" => keeps_order(model, node),
-            "Reshape" => keeps_shape(model, node, &inferred),
-            _ => false,
-        };
-        if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
+        let returns_input = model.applies(node, "Identity")
+            || model.applies(node, "Transpose") && keeps_order(model, node)
+            || model.applies(node, "Reshape") && keeps_shape(model, node, &inferred);
+        let input = model.input(node, 0).filter(|_| returns_input && model.node(node).output.len() == 1);
+        if let Some(input) = input {
             bypasses.bypass(node, model.output(node, 0), input);
         }
     }

@@ -17,10 +17,9 @@ pub(super) const MERGE_CASTS: Pass = Pass {
     requires: |_| Ok(()),
     plan: |model, _| {
         let casts = Casts::of(model);
-        let by_node: HashMap<_, _> = casts.iter().map(|cast| (cast.node, cast)).collect();
         let mut bypasses = Bypasses::new(model);
         let mut first = HashMap::default();
-        for cast in model.topological_order().iter().filter_map(|node| by_node.get(node)).filter(|cast| !cast.is_generic()) {
+        for cast in casts.in_topological_order().into_iter().filter(|cast| !cast.is_generic()) {
             let (scope, input, to, saturate, round_mode) = cast.effect();
             let effect = (scope, bypasses.current(input), to, saturate, round_mode);
             match first.get(&effect) {

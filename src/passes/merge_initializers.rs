@@ -7,7 +7,6 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use bytes::Bytes;
 
-use super::bypass::is_free;
 use super::event::{Event, Removed};
 use super::pass::{Pass, Plan};
 use crate::dtype::DType;
@@ -52,7 +51,7 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         parts(&content).iter().for_each(|part| part.hash(&mut hash));
         let same = kept.entry(hash.finish()).or_default();
         let first = same.iter().find(|(_, other)| parts(other) == parts(&content)).map(|&(first, _)| first);
-        match first.filter(|&first| is_replaceable(model, value, first)) {
+        match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
             Some(first) => {
                 let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
                 plan.events.push(Event::RemovedConstant(Removed { scope, name }));
@@ -61,10 +60,6 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
             None => same.push((value, content)),
         }
     }
-}
-
-fn is_replaceable(model: &Model, value: ValueId, first: ValueId) -> bool {
-    is_free(model, value) && model.uses(value).all(|(user, _)| model.is_visible(first, user.scope))
 }
 
 fn content(model: &Model, value: ValueId) -> Option<Content> {

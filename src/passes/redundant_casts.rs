@@ -13,7 +13,7 @@
 //!
 //! 3. A cast whose result is no longer used is removed.
 
-use super::bypass::{Bypasses, is_free};
+use super::bypass::Bypasses;
 use super::event::Event;
 use super::pass::{Pass, Plan};
 use crate::cast::{collapses, copies};
@@ -32,12 +32,11 @@ pub(super) const REDUNDANT_CASTS: Pass = Pass {
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
-    let by_node: HashMap<NodeId, &ResolvedCast> = casts.iter().map(|cast| (cast.node, cast)).collect();
-    let in_order = || model.topological_order().iter().filter_map(|node| by_node.get(node).copied());
+    let in_order = casts.in_topological_order();
     let mut bypasses = Bypasses::new(model);
     // The value that each cast uses from now on; `None` for casts that are removed.
     let mut sources: HashMap<NodeId, Option<ValueId>> = HashMap::default();
-    for cast in in_order().filter(|cast| !cast.is_generic()) {
+    for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
         let Some((source, from)) = source(&casts, cast) else { continue };
         if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source) {
             sources.insert(cast.node, None);
@@ -71,11 +70,10 @@ fn plan(model: &Model) -> Plan {
         Some(Some(source)) => index == 0 && *source != value,
         None => false,
     };
-    let order: Vec<&ResolvedCast> = in_order().collect();
-    for cast in order.into_iter().rev().filter(|cast| !sources.contains_key(&cast.node)) {
+    for cast in in_order.iter().rev().filter(|cast| !sources.contains_key(&cast.node)) {
         let Some(output) = cast.output else { continue };
         let mut users = model.uses(output).peekable();
-        if users.peek().is_some() && is_free(model, output) && users.all(|user| loses(user, output)) {
+        if users.peek().is_some() && model.is_removable(output) && users.all(|user| loses(user, output)) {
             bypasses.remove(cast.node);
         }
     }

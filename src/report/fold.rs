@@ -84,7 +84,7 @@ pub struct FoldReport {
     changes: Vec<Change>,
 }
 
-/// A node that is no cast and was replaced by a constant.
+/// An output of another node, which was replaced by a constant.
 #[derive(Debug, Serialize)]
 struct ComputedNode {
     node: String,

@@ -48,8 +48,12 @@ _RETRIES: Any = {
     "retry_timeout": timedelta(minutes=5),
 }
 _ANSWERS = (
-    *(AlreadyExistsError, PreconditionError, PermissionDeniedError, UnauthenticatedError),
-    *(InvalidPathError, NotSupportedError),
+    AlreadyExistsError,
+    PreconditionError,
+    PermissionDeniedError,
+    UnauthenticatedError,
+    InvalidPathError,
+    NotSupportedError,
 )
 """Errors that would be the same if the request were repeated."""
 

@@ -9,7 +9,7 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
 use crate::facts::{self, ValueType};
-use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
+use crate::graph::{NodeId, ValueId};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Optional"], 15).down(&[Run(remove_pair)]),
@@ -95,18 +95,11 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let producer = model.producer(optional)?;
     let element = model.input(producer, 0);
     let has_input = model.node(producer).input.first().is_some_and(|name| !name.is_empty());
-    let is_unused_otherwise = model.output_of(optional).is_empty() && model.pin(optional).is_none();
-    if !is_operator(model, producer, "Optional") || has_input != element.is_some() || !is_unused_otherwise {
+    if !model.applies(producer, "Optional") || has_input != element.is_some() || !model.is_used_by_nodes_only(optional) {
         return None;
     }
-    let is_visible = |user: NodeId| element.is_some_and(|element| model.lookup(user.scope, model.name(element)) == Some(element));
-    let takes_apart = |user: NodeId| {
-        is_operator(model, user, "OptionalHasElement") || is_operator(model, user, "OptionalGetElement") && is_visible(user)
-    };
+    let is_visible = |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
+    let takes_apart =
+        |user: NodeId| model.applies(user, "OptionalHasElement") || model.applies(user, "OptionalGetElement") && is_visible(user);
     model.uses(optional).all(|(user, _)| takes_apart(user)).then_some(element)
-}
-
-fn is_operator(model: &Model, node: NodeId, op: &str) -> bool {
-    let proto = model.node(node);
-    proto.op_type() == op && is_onnx_domain(proto.domain()) && model.callee(node).is_none()
 }
