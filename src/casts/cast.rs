@@ -74,6 +74,13 @@ impl ResolvedCast<'_> {
         schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
     }
 
+    /// Whether casts of equal values by this cast and by another have equal results.
+    #[must_use]
+    pub fn has_effect_of(&self, other: &ResolvedCast) -> bool {
+        let ((_, _, to, saturate, round_mode), other) = (self.effect(), other.effect());
+        (to, saturate, round_mode) == (other.2, other.3, other.4)
+    }
+
     /// The properties that determine the result; casts of one scope that are equal in them have the same result.
     #[must_use]
     pub fn effect(&self) -> (ScopeId, ValueId, DType, bool, RoundMode) {

@@ -1,6 +1,7 @@
 //! The casts of a model, with their types. Lint rules report them, and passes rewrite them.
 
 mod cast;
+mod moves;
 
 use std::cell::OnceCell;
 
@@ -10,6 +11,7 @@ use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::hash::HashMap;
 
 pub use cast::{Chain, ResolvedCast};
+pub use moves::{admits, moves};
 
 /// The valid casts of a model whose types are known.
 #[derive(Debug)]

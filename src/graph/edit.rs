@@ -84,6 +84,11 @@ pub enum Edit {
 }
 
 impl Edit {
+    /// Changes the type that is declared for a value, if one is declared.
+    pub(crate) fn declare(model: &Model, value: ValueId, dtype: DType) -> Option<Edit> {
+        model.declared_type(value).map(|_| Edit::Declare { value, dtype })
+    }
+
     /// Replaces a node by another, or by others.
     #[must_use]
     pub fn replace_node(node: NodeId, with: impl Into<NewNodes>) -> Edit {

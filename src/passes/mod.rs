@@ -48,6 +48,7 @@ mod event;
 mod fold;
 mod fold_casts;
 mod fold_constants;
+mod hoist_casts;
 mod identity;
 mod lossy_casts;
 mod merge_casts;
@@ -56,6 +57,7 @@ mod pass;
 mod redundant_casts;
 pub(crate) mod run;
 mod select;
+mod sink_casts;
 
 pub use crate::folding::Options;
 pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removed, Report};
@@ -70,6 +72,8 @@ pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 pub const EXACT: &[Pass] = &[
     identity::IDENTITY,
     fold_constants::FOLD_CONSTANTS,
+    hoist_casts::HOIST_CASTS,
+    sink_casts::SINK_CASTS,
     redundant_casts::REDUNDANT_CASTS,
     merge_casts::MERGE_CASTS,
     dead_nodes::DEAD_NODES,

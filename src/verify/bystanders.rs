@@ -14,13 +14,13 @@ use crate::wire::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::wire::schema::NodeProto;
 use crate::wire::{Kept, Known};
 
-/// What passes may change. Nodes are compared one by one, and their inputs by what is known of the values.
+/// What passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
-        ("GraphProto" | "FunctionProto", "node") | ("NodeProto", "input") => true,
+        ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input") => true,
         // Before IR 4, initializers are listed as inputs; other inputs are compared elsewhere.
         ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed | Reordered)),
-        ("GraphProto", "sparse_initializer") | ("GraphProto" | "FunctionProto", "value_info") => kind == Some(Removed),
+        ("GraphProto", "sparse_initializer") => kind == Some(Removed),
         _ => false,
     }
 }

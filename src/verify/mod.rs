@@ -9,6 +9,7 @@
 mod bystanders;
 mod contents;
 mod conversion;
+mod declared;
 mod fault;
 mod pairs;
 mod rewrite;

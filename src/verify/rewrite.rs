@@ -2,6 +2,7 @@
 
 use super::bystanders::{compare_models, compare_nodes, of_passes};
 use super::contents::Contents;
+use super::declared;
 use super::fault::Fault;
 use super::pairs::{Pairs, defined};
 use super::terms::{Side, Term, TermId, Terms};
@@ -26,6 +27,7 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
             verified.nodes += 1;
             faults.extend(equality.node(node));
         }
+        faults.extend(declared::compare(&terms, scope, counterpart));
         faults.extend(inputs(&terms.pairs, scope, counterpart));
         faults.extend(missing_effects(&terms.pairs, scope, counterpart));
         faults.extend(equality.outputs(scope, counterpart));

@@ -9,7 +9,7 @@
 
 use super::pairs::Pairs;
 use crate::cast::{RoundMode, collapses, copies};
-use crate::casts::{Casts, ResolvedCast};
+use crate::casts::{Casts, ResolvedCast, moves};
 use crate::dtype::{Class, DType};
 use crate::graph::{Attribute, Model, NodeId, Origin, ValueId};
 use crate::hash::HashMap;
@@ -49,25 +49,6 @@ pub(super) struct Effect {
     pub round_mode: RoundMode,
 }
 
-/// Operators whose result has elements of some of their inputs: their names, and whether those are all inputs, or the first.
-const MOVES: &[(&str, bool)] = &[
-    ("Concat", true),
-    ("DepthToSpace", false),
-    ("Expand", false),
-    ("Flatten", false),
-    ("Gather", false),
-    ("GatherElements", false),
-    ("GatherND", false),
-    ("Reshape", false),
-    ("Slice", false),
-    ("SpaceToDepth", false),
-    ("Split", false),
-    ("Squeeze", false),
-    ("Tile", false),
-    ("Transpose", false),
-    ("Unsqueeze", false),
-];
-
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
     pub pairs: Pairs<'m>,
@@ -101,6 +82,11 @@ impl<'m> Terms<'m> {
 
     pub fn term(&self, id: TermId) -> &Term {
         &self.terms[id]
+    }
+
+    /// The element type of a term, if it is known.
+    pub fn dtype(&self, id: TermId) -> Option<DType> {
+        self.types[id]
     }
 
     /// A node that computes a term.
@@ -203,8 +189,8 @@ impl<'m> Terms<'m> {
     /// The term of an output of a node that moves elements.
     fn moved(&mut self, side: Side, node: NodeId, output: u32) -> Option<TermId> {
         let model = self.model(side);
-        let (proto, origin) = (model.node(node), model);
-        let &(operator, is_of_all) = MOVES.iter().find(|(name, _)| origin.applies(node, name))?;
+        let (operator, data) = moves(model, node)?;
+        let proto = model.node(node);
         if proto.attribute.iter().any(|attribute| !matches!(model.attribute(node, attribute.name()), Attribute::Is(_))) {
             return None;
         }
@@ -214,7 +200,6 @@ impl<'m> Terms<'m> {
         for (index, value) in model.inputs(node) {
             *inputs.get_mut(index as usize)? = Some(self.of(side, value)?);
         }
-        let data = if is_of_all { inputs.len() } else { 1 };
         let casts: Option<Vec<(TermId, Effect)>> = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect();
         let (effect, moved) = match casts {
             Some(casts) if is_uniform(&casts, |(of, effect)| (self.types[*of], *effect)) => {

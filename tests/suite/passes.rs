@@ -1,6 +1,8 @@
 //! Passes, as models before and after.
 
+use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, Options, Pass};
+use onnx_recast::verify::Verification;
 
 use crate::support::{difference, expect_no_failures, model, rewrite};
 
@@ -10,7 +12,7 @@ struct Case {
     after: &'static str,
 }
 
-/// The passes give `after`; running them again changes nothing.
+/// The passes give `after`, which is verified; running them again changes nothing.
 fn run(names: &str, cases: &[Case]) {
     let passes: Vec<Pass> = passes::selected(names.split(',')).unwrap();
     let header = r#"<ir_version: 10, opset_import: ["": 21]> "#;
@@ -18,8 +20,11 @@ fn run(names: &str, cases: &[Case]) {
     for Case { name, before, after } in cases {
         let [before, after] =
             [before, after].map(|text| model(&if text.starts_with('<') { (*text).to_owned() } else { format!("{header}{text}") }));
-        let (changed, _) = rewrite(before, &passes, &Options::default());
+        let (changed, _) = rewrite(before.clone(), &passes, &Options::default());
         failures.extend(difference(name, &after, &changed));
+        let [before, result] = [before, changed.clone()].map(|model| Model::new(model).unwrap());
+        let verified = Verification::of_passes(&before, &passes, &Options::default()).check(&result);
+        failures.extend(verified.err().map(|error| format!("== {name}\n{error}")));
         let (again, _) = rewrite(changed.clone(), &passes, &Options::default());
         failures.extend(difference(&format!("{name}, again"), &changed, &again));
     }
@@ -199,6 +204,102 @@ fn casts_that_change_nothing_are_removed() {
                 name: "back to a type that is an output",
                 before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) y = Cast <to = 10> (a) }",
                 after: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) y = Cast <to = 10> (a) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn casts_move_behind_moves_of_elements_where_that_saves_one() {
+    run(
+        "sink-casts,redundant-casts",
+        &[
+            Case {
+                name: "through a Reshape and a Transpose, back to the first type",
+                before: "g (float16[6] x) => (float16[3, 2] y) <int64[2] s = {2, 3}>
+                    { a = Cast <to = 1> (x) r = Reshape (a, s) t = Transpose <perm = [1, 0]> (r) b = Cast <to = 10> (t) y = Relu (b) }",
+                after: "g (float16[6] x) => (float16[3, 2] y) <int64[2] s = {2, 3}> { r = Reshape (x, s) t = Transpose <perm = [1, 0]> (r) y = Relu (t) }",
+            },
+            Case {
+                name: "to a third type",
+                before: "g (float16[6] x) => (double[6] y) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 11> (r) y = Relu (b) }",
+                after: "g (float16[6] x) => (double[6] y) <int64[1] s = {6}> { r = Expand (x, s) b = Cast <to = 11> (r) y = Relu (b) }",
+            },
+            Case {
+                name: "a cast that loses digits stays",
+                before: "g (float[6] x) => (float[6] y) <int64[1] s = {6}> { a = Cast <to = 10> (x) r = Expand (a, s) b = Cast <to = 1> (r) y = Relu (b) }",
+                after: "g (float[6] x) => (float[6] y) <int64[1] s = {6}> { a = Cast <to = 10> (x) r = Expand (a, s) b = Cast <to = 1> (r) y = Relu (b) }",
+            },
+            Case {
+                name: "a result that is used without a cast stays",
+                before: "g (float16[6] x) => (float[6] y, float[6] z) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 10> (r) y = Relu (r) c = Cast <to = 1> (b) z = Neg (c) }",
+                after: "g (float16[6] x) => (float[6] y, float[6] z) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 10> (r) y = Relu (r) c = Cast <to = 1> (b) z = Neg (c) }",
+            },
+            Case {
+                name: "the first cast is still used",
+                before: "g (float16[6] x) => (float16[6] y, float[6] z) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 10> (r) y = Relu (b) z = Neg (a) }",
+                after: "g (float16[6] x) => (float16[6] y, float[6] z) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (x, s) y = Relu (r) z = Neg (a) }",
+            },
+            Case {
+                name: "a Concat of equal casts is cast once",
+                before: "g (float16[2] x, float16[3] z) => (float[5] y) { a = Cast <to = 1> (x) b = Cast <to = 1> (z) y = Concat <axis = 0> (a, b) }",
+                after: "g (float16[2] x, float16[3] z) => (float[5] y) { y_before_cast = Concat <axis = 0> (x, z) y = Cast <to = 1> (y_before_cast) }",
+            },
+            Case {
+                name: "a Concat of casts of different types stays",
+                before: "g (float16[2] x, double[3] z) => (float[5] y) { a = Cast <to = 1> (x) b = Cast <to = 1> (z) y = Concat <axis = 0> (a, b) }",
+                after: "g (float16[2] x, double[3] z) => (float[5] y) { a = Cast <to = 1> (x) b = Cast <to = 1> (z) y = Concat <axis = 0> (a, b) }",
+            },
+            Case {
+                name: "a Concat that is cast back takes what was cast, also a cast of its own",
+                before: "g (float16[2] x, float16[3] z) => (float16[5] y) { a = Cast <to = 1> (x) b = Cast <to = 1> (z) c = Concat <axis = 0> (a, b) d = Cast <to = 10> (c) y = Relu (d) }",
+                after: "g (float16[2] x, float16[3] z) => (float16[5] y) { c = Concat <axis = 0> (x, z) y = Relu (c) }",
+            },
+            Case {
+                name: "an operator that does not support the first type keeps the cast",
+                before: r#"<ir_version: 10, opset_import: ["": 12]> g (bfloat16[6] x) => (bfloat16[6] y) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 10> (r) y = Cast <to = 16> (b) }"#,
+                after: r#"<ir_version: 10, opset_import: ["": 12]> g (bfloat16[6] x) => (bfloat16[6] y) <int64[1] s = {6}> { a = Cast <to = 1> (x) r = Expand (a, s) b = Cast <to = 10> (r) y = Cast <to = 16> (b) }"#,
+            },
+            Case {
+                name: "the declared types follow",
+                before: "g (float16[6] x) => (float16[2, 3] y) <int64[2] s = {2, 3}, float[2, 3] r> { a = Cast <to = 1> (x) r = Reshape (a, s) b = Cast <to = 10> (r) y = Relu (b) }",
+                after: "g (float16[6] x) => (float16[2, 3] y) <int64[2] s = {2, 3}, float16[2, 3] r> { r = Reshape (x, s) y = Relu (r) }",
+            },
+        ],
+    );
+}
+
+#[test]
+fn equal_casts_of_all_parts_move_before_the_split() {
+    run(
+        "hoist-casts",
+        &[
+            Case {
+                name: "two parts",
+                before: "g (float16[4] x) => (float[2] y) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Add (c, d) }",
+                after: "g (float16[4] x) => (float[2] y) { x_cast = Cast <to = 1> (x) a, b = Split <num_outputs = 2> (x_cast) y = Add (a, b) }",
+            },
+            Case {
+                name: "a part that is used without its cast",
+                before: "g (float16[4] x) => (float[2] y, float16[2] z) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Add (c, d) z = Neg (a) }",
+                after: "g (float16[4] x) => (float[2] y, float16[2] z) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Add (c, d) z = Neg (a) }",
+            },
+            Case {
+                name: "a cast that is an output",
+                before: "g (float16[4] x) => (float[2] y, float[2] d) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Add (c, d) }",
+                after: "g (float16[4] x) => (float[2] y, float[2] d) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b) y = Add (c, d) }",
+            },
+            Case {
+                name: "casts to different types",
+                before: "g (float16[4] x) => (float[2] y, double[2] z) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 11> (b) y = Relu (c) z = Relu (d) }",
+                after: "g (float16[4] x) => (float[2] y, double[2] z) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 11> (b) y = Relu (c) z = Relu (d) }",
+            },
+            Case {
+                name: "a Split of a part",
+                before: "g (float16[8] x) => (float[2] y) { a, b = Split <num_outputs = 2> (x) c = Cast <to = 1> (a) d = Cast <to = 1> (b)
+                    e, f = Split <num_outputs = 2> (c) g, h = Split <num_outputs = 2> (d) i = Add (e, f) j = Add (g, h) y = Add (i, j) }",
+                after: "g (float16[8] x) => (float[2] y) { x_cast = Cast <to = 1> (x) a, b = Split <num_outputs = 2> (x_cast)
+                    e, f = Split <num_outputs = 2> (a) g, h = Split <num_outputs = 2> (b) i = Add (e, f) j = Add (g, h) y = Add (i, j) }",
             },
         ],
     );

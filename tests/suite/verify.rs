@@ -245,6 +245,17 @@ const FAULTS: &[Fault] = &[
         what: "has 0 nodes without results; the original has 1",
     },
     Fault {
+        name: "a type is declared that a value does not have",
+        plant: |model| {
+            let graph = model.graph.as_mut().unwrap();
+            let mut declared = graph.input[0].clone();
+            declared.name = Some("k".to_owned());
+            graph.value_info.push(declared);
+        },
+        path: "graph/k",
+        what: "the declared type was added",
+    },
+    Fault {
         name: "a node has lost its name",
         plant: |model| node(model, "d").name = None,
         path: "graph/#1:Sub.name",
