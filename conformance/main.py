@@ -30,6 +30,7 @@ CHECKS = [
     "inference",
     "targets",
     "convert",
+    "verified",
     "chains",
     "refusals",
     "convert_speed",
