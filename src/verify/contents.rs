@@ -2,7 +2,7 @@
 
 use super::terms::{Side, Term, TermId, Terms};
 use crate::cast::Contested;
-use crate::compute::{self, Call, Needs};
+use crate::compute::{self, Call, Needs, TypeAndShape};
 use crate::facts::infer::{Inferred, infer};
 use crate::folding;
 use crate::graph::{NodeId, ValueId};
@@ -45,6 +45,16 @@ impl<'m> Contents<'m> {
     /// What is inferred about a model.
     pub fn inferred(&mut self, side: Side) -> &Inferred {
         self.inferred[side as usize].get_or_insert_with(|| infer(self.terms.model(side)))
+    }
+
+    /// The type and the shape of a value. Constants that were computed may show the shape in the written model first; they are compared
+    /// where they are used.
+    fn shape(&mut self, side: Side, value: ValueId) -> Option<TypeAndShape> {
+        let of = |inferred: &Inferred, value| Some((inferred.of(value).dtype(), inferred.of(value).static_shape()?));
+        of(self.inferred(side), value).or_else(|| {
+            let same = self.terms.pairs.in_written(value).filter(|_| side == Side::Original)?;
+            of(self.inferred(Side::Written), same)
+        })
     }
 
     /// The terms whose values determine those of a term.
@@ -134,8 +144,7 @@ impl<'m> Contents<'m> {
             }
             Needs::Shape => {
                 let value = model.input(node, 0).ok_or("its input is missing")?;
-                let inferred = self.inferred(side).of(value);
-                (Vec::new(), Some((inferred.dtype(), inferred.static_shape().ok_or("the shape of its input is not known")?)))
+                (Vec::new(), Some(self.shape(side, value).ok_or("the shape of its input is not known")?))
             }
         };
         let call = Call { model, node, schema, inputs: contents, first, limit: u64::MAX };

@@ -69,6 +69,15 @@ impl<'m> Pairs<'m> {
     }
 }
 
+impl Pairs<'_> {
+    /// The value of the written model that has the name of a value of the original, in the counterpart of its scope.
+    pub fn in_written(&self, value: ValueId) -> Option<ValueId> {
+        let scope = self.original.scope_of(value);
+        let (written, _) = self.scopes().find(|(_, counterpart)| *counterpart == Some(scope))?;
+        defined(self.written, written, self.original.name(value))
+    }
+}
+
 /// The value that a scope itself defines under a name.
 pub(super) fn defined(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
     model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
