@@ -1,13 +1,18 @@
 //! A finding as it is reported: all that can be printed of it, without the model.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::{Fix, Place, Rule, Severity};
 use crate::error::shortened;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
+use crate::parallel;
 use crate::text;
 use crate::wire::Kept;
 
@@ -89,11 +94,13 @@ impl<'m> SharedTexts<'m> {
     }
 
     /// A message; equal ones are one allocation.
-    pub fn message(&mut self, message: Box<str>) -> Arc<str> {
+    pub fn message(&mut self, message: Arc<str>) -> Arc<str> {
+        if Arc::strong_count(&message) > 1 {
+            return message;
+        }
         if let Some(known) = self.messages.get(&*message) {
             return Arc::clone(known);
         }
-        let message: Arc<str> = message.into();
         if self.messages.len() < MOST_MESSAGES {
             self.messages.insert(Arc::clone(&message));
         }
@@ -283,17 +290,27 @@ impl Serialize for Diagnostic {
 
 /// A node in a line, however large it is.
 pub(super) fn node_text(model: &Model, node: NodeId) -> String {
-    shown(&text::print_node(model.node(node)))
+    let text = text::print_node(model.node(node));
+    if text.len() <= LONGEST_TEXT && !text.contains('\n') { text } else { shown(&text) }
 }
 
 /// Findings of one rule about one thing are told apart by their number.
 pub(super) fn count_equals(found: &mut [Diagnostic]) {
     // By hash, which is smaller than the hashed text.
-    let mut seen: HashMap<u64, u32> = HashMap::with_capacity_and_hasher(found.len(), Default::default());
-    for one in found {
-        let count = seen.entry(hash(&[one.code(), &one.identity()])).or_default();
-        *count += 1;
-        one.number = *count;
+    let hashes = parallel::map(found, |one| hash(&[one.code(), &one.identity()]));
+    let hasher = RandomState::default();
+    let mut newest: HashTable<usize> = HashTable::with_capacity(found.len());
+    for (index, hash) in hashes.iter().enumerate() {
+        let slot = newest.entry(hasher.hash_one(hash), |&other| hashes[other] == *hash, |&other| hasher.hash_one(hashes[other]));
+        match slot {
+            Entry::Occupied(mut before) => {
+                found[index].number = found[*before.get()].number + 1;
+                *before.get_mut() = index;
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(index);
+            }
+        }
     }
 }
 

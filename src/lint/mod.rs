@@ -33,6 +33,7 @@ use std::sync::Arc;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::control::Unit;
 use crate::graph::Model;
+use crate::parallel;
 use diagnostic::SharedTexts;
 
 /// How a model is linted.
@@ -65,20 +66,34 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let mut shared = SharedTexts::new(job.path);
     let found = find(model, job, &mut shared);
     let mut diagnostics = Vec::with_capacity(found.len());
-    let mut last = (Place::Model, String::new());
-    for Found { at, message, fix, rule, severity } in found {
-        // The text of a node takes as long as the node is large: one text serves all findings about it.
-        if last.0 != at {
-            let text = match at {
-                Place::Node(node) => diagnostic::node_text(model, node),
-                Place::Model | Place::Value(..) => String::new(),
-            };
-            last = (at, text);
+    let mut found = found.into_iter();
+    while found.len() > 0 {
+        let wave: Vec<Found> = found.by_ref().take(WAVE).collect();
+        let parts: Vec<&[Found]> = wave.chunks(PART).collect();
+        let texts = parallel::map(&parts, |part| node_texts(model, part));
+        let mut last = String::new();
+        for (Found { at, message, fix, rule, severity }, text) in wave.into_iter().zip(texts.into_iter().flatten()) {
+            last = text.unwrap_or(last);
+            diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), at, (message, fix), &last));
         }
-        diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), at, (message, fix), &last.1));
     }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
+}
+
+/// The findings whose texts are made by one thread, and the findings whose texts exist at the same time.
+const PART: usize = 512;
+const WAVE: usize = 32 * PART;
+
+/// The text of the node of each finding, empty if it is not about a node; none if it is about the same node as the one before, since the text
+/// of a node takes as long as the node is large.
+fn node_texts(model: &Model, found: &[Found]) -> Vec<Option<String>> {
+    let before = std::iter::once(None).chain(found.iter().map(|one| Some(one.at)));
+    let text = |at: Place| match at {
+        Place::Node(node) => diagnostic::node_text(model, node),
+        Place::Model | Place::Value(..) => String::new(),
+    };
+    found.iter().zip(before).map(|(one, before)| (before != Some(one.at)).then(|| text(one.at))).collect()
 }
 
 /// A finding with the rule that reports it.
