@@ -24,6 +24,11 @@ mod threads {
         items.into_par_iter().with_min_len(FEW).map(&result).collect()
     }
 
+    /// The results of two functions.
+    pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(left, right)
+    }
+
     /// The results of the numbers below `count`, joined in order; `join` is associative.
     pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
         (0..count).into_par_iter().map(&result).reduce(R::default, &join)
@@ -70,6 +75,10 @@ mod serial {
         items.into_iter().map(result).collect()
     }
 
+    pub fn join<A, B>(left: impl FnOnce() -> A, right: impl FnOnce() -> B) -> (A, B) {
+        (left(), right())
+    }
+
     pub fn map_and_join<R: Default>(count: usize, result: impl Fn(usize) -> R, join: impl Fn(R, R) -> R) -> R {
         (0..count).map(result).fold(R::default(), join)
     }
@@ -106,6 +115,7 @@ mod tests {
         let triple = |item: usize| item * 3;
         assert_eq!(threads::map_each(items.clone(), triple), serial::map_each(items.clone(), triple));
 
+        assert_eq!(threads::join(|| 1, || 2), serial::join(|| 1, || 2));
         let join = |left: String, right: String| left + &right;
         let text = |number: usize| number.to_string();
         assert_eq!(threads::map_and_join(1000, text, join), serial::map_and_join(1000, text, join));
