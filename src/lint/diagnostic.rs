@@ -75,36 +75,41 @@ pub struct Region {
     pub length: u64,
 }
 
-/// Texts that many findings of a model have in common.
+/// What many findings of a model have in common beside their descriptions.
 #[derive(Debug)]
-pub(super) struct SharedTexts<'m> {
+pub(super) struct Places<'m> {
     path: Arc<str>,
     scopes: HashMap<ScopeId, Arc<str>>,
     places: HashMap<(Option<ScopeId>, Option<&'m str>), Arc<Shared>>,
-    messages: HashSet<Arc<str>>,
 }
+
+/// The descriptions of findings.
+#[derive(Debug, Default)]
+pub(super) struct Messages(HashSet<Arc<str>>);
 
 /// How many different messages are kept to be shared. More are unlikely to recur.
 const MOST_MESSAGES: usize = 1024;
 
-impl<'m> SharedTexts<'m> {
-    /// Those of the model in this file.
-    pub fn new(path: &str) -> SharedTexts<'m> {
-        SharedTexts { path: path.into(), scopes: HashMap::default(), places: HashMap::default(), messages: HashSet::default() }
-    }
-
+impl Messages {
     /// A message; equal ones are one allocation.
-    pub fn message(&mut self, message: Arc<str>) -> Arc<str> {
+    pub fn shared(&mut self, message: Arc<str>) -> Arc<str> {
         if Arc::strong_count(&message) > 1 {
             return message;
         }
-        if let Some(known) = self.messages.get(&*message) {
+        if let Some(known) = self.0.get(&*message) {
             return Arc::clone(known);
         }
-        if self.messages.len() < MOST_MESSAGES {
-            self.messages.insert(Arc::clone(&message));
+        if self.0.len() < MOST_MESSAGES {
+            self.0.insert(Arc::clone(&message));
         }
         message
+    }
+}
+
+impl<'m> Places<'m> {
+    /// Those of the model in this file.
+    pub fn new(path: &str) -> Places<'m> {
+        Places { path: path.into(), scopes: HashMap::default(), places: HashMap::default() }
     }
 
     fn scope(&mut self, model: &Model, scope: ScopeId) -> Arc<str> {
@@ -131,7 +136,7 @@ impl Diagnostic {
     /// `text` is that of the node that the finding is about, by [`node_text`]; empty if it is not about a node.
     pub(super) fn new<'m>(
         model: &'m Model,
-        shared: &mut SharedTexts<'m>,
+        places: &mut Places<'m>,
         (rule, severity): (&'static Rule, Severity),
         at: Place,
         (message, fix): (Arc<str>, Option<Box<Fix>>),
@@ -158,7 +163,7 @@ impl Diagnostic {
             message,
             fix,
             subject,
-            shared: shared.place(model, at),
+            shared: places.place(model, at),
             texts: [&*name, text].concat().into(),
             // A message has at most 2 GiB.
             name_end: name.len() as u32,

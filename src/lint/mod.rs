@@ -34,7 +34,7 @@ pub use crate::casts::{Chain, ResolvedCast};
 use crate::control::Unit;
 use crate::graph::Model;
 use crate::parallel;
-use diagnostic::SharedTexts;
+use diagnostic::{Messages, Places};
 
 /// How a model is linted.
 #[derive(Clone, Copy, Debug)]
@@ -63,37 +63,39 @@ pub enum Overlapping {
 /// Lints a model. The diagnostics are in the order of the model; those of the model as a whole and of its values come first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
-    let mut shared = SharedTexts::new(job.path);
-    let found = find(model, job, &mut shared);
+    let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
     let mut found = found.into_iter();
     while found.len() > 0 {
-        let wave: Vec<Found> = found.by_ref().take(WAVE).collect();
-        let parts: Vec<&[Found]> = wave.chunks(PART).collect();
-        let texts = parallel::map(&parts, |part| node_texts(model, part));
-        let mut last = String::new();
-        for (Found { at, message, fix, rule, severity }, text) in wave.into_iter().zip(texts.into_iter().flatten()) {
-            last = text.unwrap_or(last);
-            diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), at, (message, fix), &last));
-        }
+        let parts = std::iter::repeat_with(|| found.by_ref().take(PART).collect::<Vec<Found>>());
+        let wave: Vec<Vec<Found>> = parts.take(WAVE).take_while(|part| !part.is_empty()).collect();
+        diagnostics.extend(parallel::map_owned(wave, |part| describe(model, job.path, part)).into_iter().flatten());
     }
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }
 
-/// The findings whose texts are made by one thread, and the findings whose texts exist at the same time.
+/// The findings that are described by one thread.
 const PART: usize = 512;
-const WAVE: usize = 32 * PART;
 
-/// The text of the node of each finding, empty if it is not about a node; none if it is about the same node as the one before, since the text
-/// of a node takes as long as the node is large.
-fn node_texts(model: &Model, found: &[Found]) -> Vec<Option<String>> {
-    let before = std::iter::once(None).chain(found.iter().map(|one| Some(one.at)));
-    let text = |at: Place| match at {
-        Place::Node(node) => diagnostic::node_text(model, node),
-        Place::Model | Place::Value(..) => String::new(),
+/// The parts that are described before their results are joined, which frees memory.
+const WAVE: usize = 32;
+
+fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
+    let mut places = Places::new(path);
+    let mut last = (Place::Model, String::new());
+    let describe = |Found { at, message, fix, rule, severity }| {
+        // The text of a node takes as long as the node is large: one text serves all findings about it.
+        if last.0 != at {
+            let text = match at {
+                Place::Node(node) => diagnostic::node_text(model, node),
+                Place::Model | Place::Value(..) => String::new(),
+            };
+            last = (at, text);
+        }
+        Diagnostic::new(model, &mut places, (rule, severity), at, (message, fix), &last.1)
     };
-    found.iter().zip(before).map(|(one, before)| (before != Some(one.at)).then(|| text(one.at))).collect()
+    found.into_iter().map(describe).collect()
 }
 
 /// A finding with the rule that reports it.
@@ -106,9 +108,9 @@ struct Found {
 }
 
 /// The findings to report, in the order of the document.
-fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
+fn find(model: &Model, job: &Job) -> Vec<Found> {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
-    let mut found = Vec::new();
+    let (mut found, mut messages) = (Vec::new(), Messages::default());
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
     for &(rule, severity) in rules {
@@ -120,7 +122,7 @@ fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
         found.reserve_exact(findings.len());
         for Finding { at, message, fix } in findings {
             if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, at, rule) {
-                found.push(Found { at, message: shared.message(message), fix, rule, severity });
+                found.push(Found { at, message: messages.shared(message), fix, rule, severity });
             }
         }
         counter.add(1);

@@ -11,15 +11,22 @@ const WAVE: usize = 16 * PART;
 
 /// Passes on what `write` adds for each item, in order.
 pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &T) + Sync) -> io::Result<()> {
-    items.chunks(WAVE).try_for_each(|wave| {
+    let texts = |wave: &[T]| {
         let parts: Vec<&[T]> = wave.chunks(PART).collect();
-        let texts = parallel::map(&parts, |part| {
+        parallel::map(&parts, |part| {
             let mut text = Shown::default();
             part.iter().for_each(|item| write(&mut text, item));
             text
-        });
-        texts.iter().try_for_each(&mut *put)
-    })
+        })
+    };
+    // The texts of a wave are written while those of the next one are made.
+    let mut ready = Vec::new();
+    for wave in items.chunks(WAVE) {
+        let (written, next) = parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
+        written?;
+        ready = next;
+    }
+    ready.iter().try_for_each(put)
 }
 
 #[cfg(test)]
