@@ -74,6 +74,7 @@ mod report;
 mod shown;
 mod tensor;
 mod text;
+pub mod verify;
 mod wire;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};

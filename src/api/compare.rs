@@ -73,5 +73,5 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
 }
 
 fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> Side<'a> {
-    Side { model: bytes, data: model.data(), cancel: &model.control().cancel }
+    Side { message: bytes, data: model.data(), cancel: &model.control().cancel }
 }

@@ -11,6 +11,7 @@ mod memory;
 mod not_a_model;
 mod open;
 mod save;
+mod verify;
 
 pub use array::{Array, CannotCast, CastOptions, Packing};
 pub use compare::{Comparison, diff};

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::control::Unit;
 use crate::error::{Classified, Error, ErrorKind};
-use crate::external::{DataFile, OldFiles, Options, Plan, Unplaceable, UnusedFile};
+use crate::external::{DataFile, Judge, OldFiles, Options, Plan, Unplaceable, UnusedFile};
 use crate::graph::Model;
 use crate::wire::{LARGEST_MESSAGE, Layout, Target};
 
@@ -60,7 +60,16 @@ impl Model {
     /// cannot be written. The files that existed are then unchanged. A model that was saved over its own file must be opened again
     /// before it is saved once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
-        let plan = self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?;
+        self.save_by(path.as_ref(), options, Plan::carry_out)
+    }
+
+    pub(super) fn save_by(
+        &self,
+        path: &Path,
+        options: &Options,
+        carry_out: impl FnOnce(Plan) -> Result<OldFiles, Error>,
+    ) -> Result<Saved, Error> {
+        let plan = self.clone().into_plan(&Target::File(path.to_owned()), options)?;
         let saved = Saved {
             bytes: plan.bytes(),
             data_file: plan.data_file().cloned(),
@@ -68,7 +77,7 @@ impl Model {
             notes: plan.notes.clone(),
             ..Saved::default()
         };
-        let OldFiles { removed, unused } = plan.carry_out()?;
+        let OldFiles { removed, unused } = carry_out(plan)?;
         Ok(Saved { removed_files: removed, unused_files: unused, ..saved })
     }
 
@@ -128,8 +137,12 @@ impl Plan {
     /// # Errors
     /// Those of the operating system, with the file. The files that existed are then unchanged.
     pub fn carry_out(self) -> Result<OldFiles, Error> {
+        self.carry_out_if(None)
+    }
+
+    pub(super) fn carry_out_if(self, judge: Option<Judge>) -> Result<OldFiles, Error> {
         let (target, control) = (self.target().name(), self.control().clone());
-        self.write().map_err(|error| match control.check() {
+        self.write_if(judge).map_err(|error| match control.check() {
             Ok(()) => not_written(&target, &error),
             Err(cancelled) => Error::of(&cancelled).in_file(target),
         })

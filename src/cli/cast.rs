@@ -153,7 +153,7 @@ impl CastFile {
 fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
     match target {
         Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || data.expect_unchanged()).map(drop)
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || data.expect_unchanged()).map(drop)
         }
         _ => {
             save(layout, target)?;

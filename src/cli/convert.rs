@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run};
+use super::models::{Changed, ModelReport, Run, Written};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Format, Messages, chosen};
@@ -15,11 +15,11 @@ use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
-use crate::external::OldFiles;
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Model, ScopeId, domain_name};
 use crate::report::{self, About, ConvertedModel, IrVersions, Results};
 use crate::shown::Shown;
+use crate::verify::Verification;
 use crate::wire::schema::OperatorSetIdProto;
 use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
 
@@ -83,6 +83,11 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
+    /// Open each output again before it gets its name and verify it against the input; the input is converted again, and types
+    /// and everything that may not change are compared;
+    /// nothing is replaced if anything differs
+    #[arg(long, conflicts_with = "dry_run")]
+    verify: bool,
     /// Report the changes without writing any models
     #[arg(long)]
     dry_run: bool,
@@ -174,7 +179,9 @@ impl Convert {
             removed_files: Vec::new(),
             unused_files: Vec::new(),
             copied_files: Vec::new(),
+            verified: None,
         };
+        let verification = self.verify.then(|| Verification::of_conversion(&model, &options));
         let done = match model.convert(&options) {
             Ok(done) => done,
             Err(error) if !error.blockers().is_empty() => {
@@ -201,7 +208,7 @@ impl Convert {
         report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
         report.copied_files = plan.iter().flat_map(SavePlan::copied_files).collect();
         report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
-        Ok(Changed { report, plan, sketch })
+        Ok(Changed { report, plan: plan.map(|plan| (plan, verification)), sketch })
     }
 }
 
@@ -232,8 +239,8 @@ impl ModelReport for ConvertedModel {
         &mut self.output
     }
 
-    fn settle(&mut self, old: OldFiles) {
-        (self.removed_files, self.unused_files) = (old.removed, old.unused);
+    fn settle(&mut self, Written { old, verified }: Written) {
+        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
     }
 
     fn is_refused(&self) -> bool {

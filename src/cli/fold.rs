@@ -6,16 +6,16 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run};
+use super::models::{Changed, ModelReport, Run, Written};
 use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use crate::external::OldFiles;
 use crate::passes::{self, Pass, UnknownPass};
 use crate::report::{self, About, FoldedModel, Results};
 use crate::shown::Shown;
+use crate::verify::Verification;
 use crate::{Error, FoldOptions, Target};
 
 /// Replace casts of constants by their results
@@ -59,6 +59,11 @@ pub struct Fold {
     freeze: Freeze,
     #[command(flatten)]
     metadata: DropMetadata,
+    /// Open each output again before it gets its name and verify it against the input; every constant is computed again
+    /// by another path, and every output shown to be equal;
+    /// nothing is replaced if anything differs
+    #[arg(long, conflicts_with = "dry_run")]
+    verify: bool,
     /// Report the changes without writing any models
     #[arg(long)]
     dry_run: bool,
@@ -90,6 +95,7 @@ impl Fold {
         let bytes_in = model.bytes();
         let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
         let mut folded = FoldedModel {
             dry_run: self.dry_run,
@@ -106,7 +112,7 @@ impl Fold {
         folded.data_file = plan.data_file().cloned();
         folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);
-        Ok(Changed { report: folded, plan: Some(plan), sketch })
+        Ok(Changed { report: folded, plan: Some((plan, verification)), sketch })
     }
 }
 
@@ -119,8 +125,8 @@ impl ModelReport for FoldedModel {
         &mut self.output
     }
 
-    fn settle(&mut self, old: OldFiles) {
-        (self.removed_files, self.unused_files) = (old.removed, old.unused);
+    fn settle(&mut self, Written { old, verified }: Written) {
+        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
     }
 
     fn text(&self, verbose: bool) -> Shown {

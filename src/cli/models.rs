@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::external::OldFiles;
 use crate::report::{self, Results, Sketch};
 use crate::shown::{Printed, Shown};
+use crate::verify::{Verification, Verified};
 use crate::wire::{self, Progress};
 use crate::{SavePlan, Target};
 
@@ -27,8 +28,8 @@ pub trait ModelReport: Serialize + Sized {
     /// The output; none if it is not written.
     fn output(&mut self) -> &mut Option<String>;
 
-    /// Adds what became of the data files that the model no longer uses.
-    fn settle(&mut self, old: OldFiles);
+    /// Adds what became of the data files that the model no longer uses, and of its verification.
+    fn settle(&mut self, written: Written);
 
     /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
     fn is_refused(&self) -> bool {
@@ -42,10 +43,18 @@ pub trait ModelReport: Serialize + Sized {
 /// What became of a model.
 pub struct Changed<R> {
     pub report: R,
-    /// The plan to write it, if it is to be written.
-    pub plan: Option<SavePlan>,
+    /// The plan to write it, if it is to be written, and what it is verified against.
+    pub plan: Option<(SavePlan, Option<Verification>)>,
     /// What the page shows of it, if there is a page.
     pub sketch: Option<Sketch>,
+}
+
+/// A model that was written.
+pub struct Written {
+    /// The data files that it no longer uses.
+    pub old: OldFiles,
+    /// The extent of its verification.
+    pub verified: Option<Verified>,
 }
 
 /// The options of a run.
@@ -86,10 +95,10 @@ impl Run<'_> {
         let is_refused = reports.iter().any(ModelReport::is_refused);
         let mut written = 0;
         if errors.is_empty() && !is_refused {
-            let (old, error) = write_all(plans, self.dry_run, self.messages);
-            written = old.len();
-            for (report, old) in reports.iter_mut().zip(old) {
-                report.settle(old);
+            let (done, error) = write_all(plans, self.dry_run, self.messages);
+            written = done.len();
+            for (report, written) in reports.iter_mut().zip(done) {
+                report.settle(written);
             }
             errors.extend(error);
         }
@@ -133,31 +142,38 @@ impl Run<'_> {
 
 /// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
 /// of the data files that it no longer uses, and the error of the first that was not written.
-fn write_all(plans: Vec<SavePlan>, dry_run: bool, messages: Messages) -> (Vec<OldFiles>, Option<Error>) {
+fn write_all(plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
     let mut seen = HashSet::new();
-    for path in plans.iter().flat_map(SavePlan::files) {
+    for path in plans.iter().flat_map(|(plan, _)| plan.files()) {
         if !seen.insert(wire::identity(path)) {
             let message = "two models would write this file; give them different data files";
             return (Vec::new(), Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())));
         }
     }
-    for (index, plan) in plans.iter().enumerate() {
+    for (index, (plan, _)) in plans.iter().enumerate() {
         let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
-        if let Some((_, other)) = others.find(|(_, other)| plan.is_over_data_of(other)) {
+        if let Some((_, (other, _))) = others.find(|(_, (other, _))| plan.is_over_data_of(other)) {
             let other = other.target().name();
             let message = format!("the model that is written to {other} stores tensors in this file; use another output");
             return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(plan.target().name())));
         }
     }
     if dry_run {
-        return (plans.into_iter().map(SavePlan::preview).collect(), None);
+        return (plans.into_iter().map(|(plan, _)| Written { old: plan.preview(), verified: None }).collect(), None);
     }
-    let files: Vec<Progress> = plans.iter().flat_map(SavePlan::progress).collect();
+    let files: Vec<Progress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
     progress::of_files(messages, &files, || {
         let mut written = Vec::new();
-        for plan in plans {
-            match plan.carry_out() {
-                Ok(old) => written.push(old),
+        for (plan, verification) in plans {
+            let done = match verification {
+                None => plan.carry_out().map(|old| Written { old, verified: None }),
+                Some(verification) => {
+                    let done = plan.carry_out_verified(&verification);
+                    done.map(|(old, verified)| Written { old, verified: Some(verified) })
+                }
+            };
+            match done {
+                Ok(done) => written.push(done),
                 Err(error) => return (written, Some(error)),
             }
         }

@@ -39,11 +39,27 @@ impl Possible {
 /// # Errors
 /// See [`plan`].
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
-    let model = match options.from_opset {
-        Some(opset) => read_as(model, opset)?,
-        None => model,
-    };
+    let model = read(model, options)?;
     Ok(plan(&model, options)?.apply(model)?)
+}
+
+/// A model as the options read it: in the opset that it imports, or in the one that they state.
+///
+/// # Errors
+/// If there is no such opset.
+pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
+    match options.from_opset {
+        Some(opset) => read_as(model, opset),
+        None => Ok(model),
+    }
+}
+
+/// Checks what every valid model has: its nodes are in an opset that is known, with all required inputs, which are defined.
+///
+/// # Errors
+/// With the first that is not.
+pub(crate) fn expect_valid(model: &Model) -> Result<(), NotConverted> {
+    valid::check(model, &OnceLock::new())
 }
 
 /// Plans the conversion of a model from the opset that it imports.

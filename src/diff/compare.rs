@@ -12,11 +12,11 @@ use crate::wire::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TY
 use crate::wire::schema::{AttributeProto, TypeProto};
 use crate::wire::{DataFolder, Field, map_in_parallel};
 
-/// One of the two models.
+/// One of two messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The bytes of the model file.
-    pub model: &'a Bytes,
+    /// Its bytes: those of a model file, or a part of them.
+    pub message: &'a Bytes,
     /// The folder of its data files.
     pub data: &'a DataFolder,
     /// Ends the comparison; the outcome is then incomplete.
@@ -26,11 +26,22 @@ pub struct Side<'a> {
 /// All differences between the bytes of two models, in the order of the left one, and the tensors whose values cannot be read.
 #[must_use]
 pub fn compare(left: Side, right: Side) -> Compared {
-    let mut walk =
-        Walk { data: [left.data, right.data], cancel: [left.cancel, right.cancel], found: Vec::new(), faults: Vec::new() };
-    walk.message("", &MODEL_PROTO, [left.model, right.model]);
+    compare_messages("", &MODEL_PROTO, [left, right], |_, _, _| false)
+}
+
+/// All differences between the bytes of two messages at a path, except expected ones.
+#[must_use]
+pub fn compare_messages(path: &str, message: &'static Message, sides: [Side; 2], is_expected: IsExpected) -> Compared {
+    let [left, right] = sides;
+    let (data, cancel) = ([left.data, right.data], [left.cancel, right.cancel]);
+    let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
+    walk.message(path, message, [left.message, right.message]);
     Compared { differences: walk.found, faults: walk.faults }
 }
+
+/// Whether a difference is expected: by the names of the message and of its field, and the kind of the difference; `None` if both models
+/// have the field and its contents are still to be compared.
+pub type IsExpected = fn(&str, &str, Option<DifferenceKind>) -> bool;
 
 /// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +55,7 @@ pub struct Compared {
 pub(super) struct Walk<'a> {
     pub(super) data: [&'a DataFolder; 2],
     cancel: [&'a Cancel; 2],
+    is_expected: IsExpected,
     pub(super) found: Vec<Difference>,
     pub(super) faults: Vec<(usize, Invalid)>,
 }
@@ -77,7 +89,7 @@ impl Walk<'_> {
             let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
             match message.field(number) {
                 _ if left == right => {}
-                Some(field) if !wanted(field.name) => {}
+                Some(field) if !wanted(field.name) || (self.is_expected)(message.name, field.name, None) => {}
                 Some(field @ outline::Field { kind: Kind::Message(inner), .. }) => {
                     self.items(path, message, field, inner, [left, right]);
                 }
@@ -105,7 +117,11 @@ impl Walk<'_> {
         let sides = sides.map(|values| values.iter().filter_map(|field| field.value.as_bytes()).collect::<Vec<&Bytes>>());
         let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
+        let is_expected = |kind| (self.is_expected)(message.name, field.name, Some(kind));
+        let expected = [DifferenceKind::Removed, DifferenceKind::Added, DifferenceKind::Reordered].map(is_expected);
         let compare = |walk: &mut Self, pair: &Pair| match *pair {
+            Pair::Left(_) if expected[0] => {}
+            Pair::Right(_) if expected[1] => {}
             Pair::Both(left, right) => {
                 let items = [sides[0][left], sides[1][right]];
                 if items[0] != items[1] {
@@ -122,7 +138,7 @@ impl Walk<'_> {
             }
         };
         self.in_parts(&pairs, compare);
-        if let Some((left, right)) = pair::first_out_of_order(&pairs) {
+        if let Some((left, right)) = pair::first_out_of_order(&pairs).filter(|_| !expected[2]) {
             let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, sides[side][index])));
             let path = path::field(path, field.name);
             self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
@@ -134,11 +150,11 @@ impl Walk<'_> {
         if pairs.len() < 2 * PART {
             return pairs.iter().for_each(|pair| compare(self, pair));
         }
-        let (data, cancel) = (self.data, self.cancel);
+        let (data, cancel, is_expected) = (self.data, self.cancel, self.is_expected);
         let parts: Vec<&[Pair]> = pairs.chunks(PART).collect();
         for wave in parts.chunks(WAVE) {
             let walks = map_in_parallel(wave, |pairs| {
-                let mut walk = Walk { data, cancel, found: Vec::new(), faults: Vec::new() };
+                let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
                 pairs.iter().for_each(|pair| compare(&mut walk, pair));
                 walk
             });

@@ -46,7 +46,7 @@ impl Walk<'_> {
             return;
         }
         let places = [0, 1].map(|side| place(&protos[side], sides[side]));
-        let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].path() == self.data[1].path();
+        let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].is_same(self.data[1]);
         let (difference, same_bytes) = match same_file {
             true => (None, true),
             false => {

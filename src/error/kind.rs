@@ -32,6 +32,8 @@ pub enum ErrorKind {
     BadConfiguration,
     /// Nodes of the model cannot be converted to the requested opset.
     NotConvertible,
+    /// The written model could not be verified.
+    NotVerified,
     /// The values of a tensor cannot be cast.
     CannotCast,
     /// The operation was cancelled.
@@ -58,6 +60,7 @@ impl ErrorKind {
         ErrorKind::BadOutput,
         ErrorKind::BadConfiguration,
         ErrorKind::NotConvertible,
+        ErrorKind::NotVerified,
         ErrorKind::CannotCast,
         ErrorKind::Cancelled,
         ErrorKind::Usage,
@@ -81,6 +84,7 @@ impl ErrorKind {
             ErrorKind::BadOutput => "bad-output",
             ErrorKind::BadConfiguration => "bad-configuration",
             ErrorKind::NotConvertible => "not-convertible",
+            ErrorKind::NotVerified => "not-verified",
             ErrorKind::CannotCast => "cannot-cast",
             ErrorKind::Cancelled => "cancelled",
             ErrorKind::Usage => "usage",

@@ -31,6 +31,7 @@ pub use options::{Options, Placement};
 pub use plan::{DataFile, Plan};
 pub use unplaceable::Unplaceable;
 pub use unused::{OldFiles, UnusedFile};
+pub(crate) use write::Judge;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::interim;
 use super::neighbours::Neighbours;
 use super::place;
@@ -11,7 +13,14 @@ use super::plan::Plan;
 use super::unused::OldFiles;
 use crate::control::Unit;
 use crate::files::{self, Folder};
-use crate::wire::{Before, NewFile, Target, at, is_stream, is_temporary, save, save_together};
+use crate::graph::Model;
+use crate::wire::schema::ModelProto;
+use crate::wire::{
+    Before, DataFolder, Inspect, Layout, NewFile, Piece, Target, at, is_stream, is_temporary, open_with_data, save, save_together,
+};
+
+/// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
+pub(crate) type Judge<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
 
 impl Plan {
     /// Reports the progress of writing to the callback of the model.
@@ -31,11 +40,25 @@ impl Plan {
     ///
     /// # Errors
     /// Those of the operating system, with the path; also if an input changed while it was read. An existing model is then unchanged.
-    pub fn write(mut self) -> io::Result<OldFiles> {
+    pub fn write(self) -> io::Result<OldFiles> {
+        self.write_if(None)
+    }
+
+    /// Like [`Plan::write`], if a judge accepts the model.
+    ///
+    /// # Errors
+    /// Those of [`Plan::write`] and of the judge.
+    pub(crate) fn write_if(mut self, judge: Option<Judge>) -> io::Result<OldFiles> {
         let _locks;
         self.count();
         match self.target {
-            _ if self.exists_already => return Ok(OldFiles::default()),
+            Target::File(path) if self.exists_already => {
+                if let Some(judge) = judge {
+                    let (input, data) = open_with_data(&path)?;
+                    judge(&open_again(&path, input.bytes, data)?)?;
+                }
+                return Ok(OldFiles::default());
+            }
             Target::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.data)?;
                 if let Some(replaced) = &self.replaced {
@@ -50,16 +73,42 @@ impl Plan {
                     let replaced = self.replaced.as_deref();
                     replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
                 };
+                let inspect = judge.map(|judge| inspection(Arc::clone(&self.sources), judge));
                 // Other runs must not begin to use an old data file while it is removed.
-                _locks = save_together(files, self.interim, check)?;
+                _locks = save_together(files, self.interim, inspect, check)?;
             }
             target => {
-                save(self.model, &target)?;
+                let mut model = self.model;
+                if let Some(judge) = judge {
+                    let mut bytes = Vec::new();
+                    model.write_to(&mut bytes)?;
+                    let bytes = Bytes::from(bytes);
+                    let path = self.folder.join("model.onnx");
+                    judge(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
+                    model = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
+                }
+                save(model, &target)?;
                 self.sources.expect_unchanged()?;
             }
         }
         Ok(self.unused.settle(self.prunes, |file| file.remove().map_err(|error| format!("cannot be removed: {error}"))))
     }
+}
+
+/// Opens the model among new files, for a judge.
+fn inspection<'j>(sources: Arc<DataFolder>, judge: Judge<'j>) -> Inspect<'j> {
+    Box::new(move |mut files| {
+        let Some((path, bytes)) = files.pop() else { return Ok(()) };
+        let data = sources.with_new_files(&path, files);
+        judge(&open_again(&path, bytes, data)?)
+    })
+}
+
+fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> {
+    let damaged = |error: String| at(path, io::Error::other(format!("the written bytes are not the model: {error}")));
+    let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
+    let model = Model::for_reading(proto).map_err(|error| damaged(error.to_string()))?;
+    Ok(model.with_data(data).with_path(path.to_owned()))
 }
 
 /// Checks that only the output uses a data file that is about to be replaced: another run may have written a model.

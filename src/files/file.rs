@@ -94,6 +94,15 @@ impl NewFile {
         }
     }
 
+    /// The bytes of a file in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<Bytes> {
+        match &self.0 {
+            Content::System(_) => None,
+            Content::Memory(inode) => Some(inode.bytes()),
+        }
+    }
+
     /// Its current metadata.
     ///
     /// # Errors

@@ -29,15 +29,20 @@ fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);
     let inferred = OnceCell::new();
     for &node in model.topological_order() {
-        let returns_input = model.applies(node, "Identity")
-            || model.applies(node, "Transpose") && keeps_order(model, node)
-            || model.applies(node, "Reshape") && keeps_shape(model, node, &inferred);
-        let input = model.input(node, 0).filter(|_| returns_input && model.node(node).output.len() == 1);
-        if let Some(input) = input {
+        let returns_input = returns_input(model, node, || inferred.get_or_init(|| infer(model)));
+        if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
             bypasses.bypass(node, model.output(node, 0), input);
         }
     }
     bypasses.plan
+}
+
+/// Whether the only result of a node is its first input.
+pub(crate) fn returns_input<'i>(model: &Model, node: NodeId, inferred: impl Fn() -> &'i Inferred) -> bool {
+    model.node(node).output.len() == 1
+        && (model.applies(node, "Identity")
+            || model.applies(node, "Transpose") && keeps_order(model, node)
+            || model.applies(node, "Reshape") && keeps_shape(model, node, inferred))
 }
 
 fn keeps_order(model: &Model, node: NodeId) -> bool {
@@ -47,13 +52,18 @@ fn keeps_order(model: &Model, node: NodeId) -> bool {
     }
 }
 
-fn keeps_shape(model: &Model, node: NodeId, inferred: &OnceCell<Inferred>) -> bool {
+fn keeps_shape<'i>(model: &Model, node: NodeId, inferred: impl Fn() -> &'i Inferred) -> bool {
     let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else { return false };
     let Ok(constant) = model.constant(shape) else { return false };
     let (Some(wanted), Attribute::Absent) = (tensor_ints(&constant.tensor), model.attribute(node, "allowzero")) else {
         return false;
     };
-    let Some(dims) = &inferred.get_or_init(|| infer(model)).of(input).shape else { return false };
+    let Some(dims) = &inferred().of(input).shape else { return false };
+    is_shape_of(&wanted, dims)
+}
+
+/// Whether a shape of `Reshape` is the one that its input has.
+pub(crate) fn is_shape_of(wanted: &[i64], dims: &[Option<i64>]) -> bool {
     let is_kept = |(&wanted, &dim): (&i64, &Option<i64>)| wanted == 0 || wanted > 0 && dim == Some(wanted);
     let others = wanted.iter().zip(dims.iter()).filter(|(wanted, _)| **wanted != -1);
     // With an axis of length 0, the remaining dimension is not determined.

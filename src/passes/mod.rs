@@ -59,6 +59,7 @@ mod select;
 
 pub use crate::folding::Options;
 pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removed, Report};
+pub(crate) use identity::{is_shape_of, returns_input};
 pub use pass::{Pass, Plan};
 pub use select::{Tier, UnknownPass, all, named, selected};
 

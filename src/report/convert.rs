@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::fold::{unwritten, write_data_file, write_old_files};
+use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::convert::{Blocker, Change, Exactness, Expanded};
 use crate::external::{DataFile, UnusedFile};
 use crate::hash::HashMap;
 use crate::shown::Shown;
+use crate::verify::Verified;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -60,6 +61,9 @@ pub struct ConvertedModel {
     /// Unused data files that were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_files: Vec<UnusedFile>,
+    /// The extent of the verification of the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
 }
 
 /// The IR version before and after.
@@ -115,6 +119,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     }
     write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
     write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
+    write_verified(&mut text, model.verified);
     text
 }
 

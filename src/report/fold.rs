@@ -11,6 +11,7 @@ use super::words::{bytes, plural};
 use crate::external::{DataFile, UnusedFile};
 use crate::passes::{Event, Report};
 use crate::shown::Shown;
+use crate::verify::Verified;
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -47,6 +48,9 @@ pub struct FoldedModel {
     /// Unused data files that were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_files: Vec<UnusedFile>,
+    /// The extent of the verification of the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
 }
 
 impl FoldedModel {
@@ -66,6 +70,7 @@ impl FoldedModel {
             copied_files: Vec::new(),
             removed_files: Vec::new(),
             unused_files: Vec::new(),
+            verified: None,
         }
     }
 }
@@ -245,7 +250,21 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     text.push_line(format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
     write_data_file(&mut text, data_file.as_ref(), &model.copied_files);
     write_old_files(&mut text, *dry_run, &model.removed_files, &model.unused_files);
+    write_verified(&mut text, model.verified);
     text
+}
+
+/// The extent of the verification of the output.
+pub(super) fn write_verified(text: &mut Shown, verified: Option<Verified>) {
+    let Some(Verified { nodes, constants, elements }) = verified else { return };
+    let nodes = plural(nodes, "node");
+    match constants {
+        0 => text.push_line(format_args!("  verified {nodes}")),
+        _ => {
+            let (constants, elements) = (plural(constants, "new constant"), plural(elements as usize, "element"));
+            text.push_line(format_args!("  verified {nodes} and {constants} of {elements}"));
+        }
+    }
 }
 
 /// The text in place of the output of a model that was not written.

@@ -219,6 +219,16 @@ impl Content {
         &self.data
     }
 
+    /// The storage of the numbers.
+    pub(super) fn spread_of_storage(&self) -> Spread {
+        self.spread
+    }
+
+    /// The element of the stored numbers that each element is, before the casts; `None` if each is the one at its own index.
+    pub(super) fn map(&self) -> Option<&ElementMap> {
+        self.map.as_deref()
+    }
+
     /// The numbers in their stored form; `None` for strings.
     #[must_use]
     pub fn piece(&self, target: Spread) -> Option<Piece> {

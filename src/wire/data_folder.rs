@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::mapped::mapped;
-use super::paths::{at, folder_of};
+use super::paths::{at, folder_of, identity};
 use crate::error::{Classified, ErrorKind, shortened};
 use crate::files::{self, Folder, Kind, OpenFile, Stat, id_of};
 
@@ -30,6 +30,8 @@ pub struct DataFolder {
     allowed: Vec<Folder>,
     /// The model itself, if it is a regular file.
     model: Option<Located>,
+    /// Files that do not have their names yet, by their resolved paths.
+    unnamed: BTreeMap<PathBuf, Bytes>,
     files: Mutex<Files>,
 }
 
@@ -171,6 +173,19 @@ impl DataFolder {
         self.folder.as_deref()
     }
 
+    /// The folder of a model that is written from data of this one, with new files that do not have their names yet.
+    #[must_use]
+    pub fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Bytes)>) -> DataFolder {
+        let unnamed = files.into_iter().map(|(path, bytes)| (identity(&path), bytes)).collect();
+        DataFolder { allowed: self.allowed.clone(), unnamed, ..DataFolder::of_model(model) }
+    }
+
+    /// Whether a location refers to the same file in both folders.
+    #[must_use]
+    pub fn is_same(&self, other: &DataFolder) -> bool {
+        self.folder == other.folder && self.unnamed.is_empty() && other.unnamed.is_empty()
+    }
+
     /// Maps the file at a location.
     ///
     /// # Errors
@@ -179,6 +194,10 @@ impl DataFolder {
         let mut files = self.lock();
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
+        }
+        let unnamed = || self.unnamed.get_key_value(&identity(&self.folder.as_ref()?.join(location)));
+        if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
+            return Ok(DataFile { path: path.clone(), bytes: bytes.clone() });
         }
         let opened = self.locate(location).and_then(|located| {
             let path = located.path();

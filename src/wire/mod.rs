@@ -58,7 +58,7 @@ pub use save::{Target, save};
 pub use spans::Spans;
 pub use system::{exit, install_signal_handlers, is_standard_output};
 pub use temporary::{is_temporary, tidy};
-pub use together::{Interim, save_together};
+pub use together::{Inspect, Interim, save_together};
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

@@ -3,11 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use bytes::Bytes;
+
 use super::chunks::write_in_order;
 use super::layout::Layout;
 use super::paths::at;
 use super::replaceable::Place;
-use super::system::write_anywhere;
+use super::system::{map, write_anywhere};
 use super::temporary::Temporary;
 use crate::files::Folder;
 
@@ -82,6 +84,20 @@ impl Written {
             Ok(Written { file, place, is_new })
         };
         write().map_err(|error| at(&path, error))
+    }
+
+    /// Its bytes, read again.
+    ///
+    /// # Errors
+    /// Those of the operating system, with the path.
+    pub(super) fn bytes(&self) -> io::Result<Bytes> {
+        let path = self.place.path();
+        let bytes = match self.file.file().system() {
+            None => Ok(self.file.file().in_memory().unwrap_or_default()),
+            Some(_) if self.file.file().stat()?.bytes == 0 => Ok(Bytes::new()),
+            Some(file) => map(file, &path),
+        };
+        bytes.map_err(|error| at(&path, error))
     }
 
     /// Atomically gives the file its name. A file of this name is replaced.

@@ -31,7 +31,7 @@ pub enum Target {
 pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     match target {
         Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile::replacing(path.clone(), layout)], None, || Ok(())).map(drop)
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || Ok(())).map(drop)
         }
         Target::File(path) => {
             let write = || write_in_order(&layout, &mut File::options().write(true).open(path)?);

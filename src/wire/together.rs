@@ -13,6 +13,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use bytes::Bytes;
+
 use super::layout::Layout;
 use super::new_file::{NewFile, Written};
 use super::paths::at;
@@ -30,8 +32,11 @@ pub struct Interim {
     pub model: Layout,
 }
 
-/// Writes files that belong together, the last of which refers to the others. `check` is called after all bytes are written and before
-/// names change, while no other run changes names in these folders; an error of `check` ends the save. Signals are deferred while names
+/// Reads the new files again, given with their paths: the model is the last one. An error ends the save.
+pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Bytes)>) -> io::Result<()> + 'i>;
+
+/// Writes files that belong together, the last of which refers to the others. `inspect` and `check` are called after all bytes are written and before
+/// names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while names
 /// change.
 ///
 /// Returns the locks of the folders: as long as they exist, no other run changes names there.
@@ -42,6 +47,7 @@ pub struct Interim {
 pub fn save_together(
     files: Vec<NewFile>,
     interim: Option<Interim>,
+    inspect: Option<Inspect>,
     check: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Vec<Lock>> {
     // A layout is dropped as soon as it is written: some systems do not replace mapped files.
@@ -56,6 +62,10 @@ pub fn save_together(
             Some((Place::of(&second, None, u64::MAX)?, Written::new(model)?))
         }
     };
+    if let Some(inspect) = inspect {
+        let read = |file: &Written| Ok((file.place.path(), file.bytes()?));
+        inspect(written.iter().chain([&last]).map(read).collect::<io::Result<_>>()?)?;
+    }
     let locks = lock(written.iter().chain([&last]))?;
     check()?;
     let _held = system::hold();

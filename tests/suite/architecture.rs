@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::expect_no_failures;
 
 /// The modules of each layer, the lowest first.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 16] = [
     &["choice", "documentation", "dtype", "error", "hash", "ir_version", "parallel", "shown"],
     &["control", "files", "minifloat", "packed"],
     &["wire"],
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 15] = [
     &["folding"],
     &["casts"],
     &["cast_file", "convert", "diff", "inspect", "lint", "passes"],
+    &["verify"],
     &["api"],
     &["report"],
     &["cli"],

@@ -30,7 +30,7 @@ main (float[N, 3] x, bool c) => (float16[N, 3] y)
 fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
     let (left, right, data) = (Bytes::copy_from_slice(left), Bytes::copy_from_slice(right), DataFolder::default());
     let cancel = Cancel::new();
-    let [left, right] = [&left, &right].map(|model| Side { model, data: &data, cancel: &cancel });
+    let [left, right] = [&left, &right].map(|model| Side { message: model, data: &data, cancel: &cancel });
     let compared = compare(left, right);
     assert_eq!(compared.faults, []);
     compared.differences

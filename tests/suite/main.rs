@@ -49,5 +49,6 @@ mod symbols;
 #[cfg(target_os = "linux")]
 mod traced;
 mod valid;
+mod verify;
 mod wire_tree;
 mod words;

@@ -147,7 +147,7 @@ impl<L: Agree> Known<L> {
     }
 
     /// Whether both cannot be true of the same value.
-    pub(super) fn contradicts(&self, other: &Known<L>) -> bool {
+    pub(crate) fn contradicts(&self, other: &Known<L>) -> bool {
         let types = self.value_type.zip(other.value_type).is_some_and(|(left, right)| left != right);
         let shapes = self.shape.as_ref().zip(other.shape.as_ref()).is_some_and(|(left, right)| both(left.clone(), right).is_none());
         types || shapes

@@ -1,0 +1,78 @@
+//! Saving models that are verified before they replace files.
+
+use std::io;
+use std::path::Path;
+
+use super::save::Saved;
+use crate::error::Error;
+use crate::external::{OldFiles, Options, Plan};
+use crate::graph::Model;
+use crate::verify::{Fault, NotVerified, Verification, Verified};
+
+impl Model {
+    /// Like [`Model::save_with`]; the files are opened again and verified before they get their names.
+    ///
+    /// ```
+    /// use onnx_recast::verify::Verification;
+    /// use onnx_recast::{FoldOptions, Model, SaveOptions, passes};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let output = folder.path().join("folded.onnx");
+    /// let (mut model, options) = (Model::open("models/fp8_qdq.onnx")?, FoldOptions::default());
+    /// let verification = Verification::of_passes(&model, passes::EXACT, &options);
+    /// model.run_passes(passes::EXACT, &options)?;
+    /// let (_, verified) = model.save_verified(&output, &SaveOptions::default(), &verification)?;
+    /// assert_eq!(verified.constants, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Plan::carry_out_verified`].
+    pub fn save_verified(
+        &self,
+        path: impl AsRef<Path>,
+        options: &Options,
+        verification: &Verification,
+    ) -> Result<(Saved, Verified), Error> {
+        let mut verified = Verified::default();
+        let carry_out = |plan: Plan| {
+            let (old, found) = plan.carry_out_verified(verification)?;
+            verified = found;
+            Ok(old)
+        };
+        let saved = self.save_by(path.as_ref(), options, carry_out)?;
+        Ok((saved, verified))
+    }
+}
+
+impl Plan {
+    /// Like [`Plan::carry_out`]; before the files get their names, they are opened again and verified.
+    ///
+    /// # Errors
+    /// Also if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
+    pub fn carry_out_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
+        let (target, mut outcome) = (self.target().name(), None);
+        let judge = |model: &Model| {
+            let verdict = verification.check(model);
+            let refused = verdict.as_ref().err().map(|faults| io::Error::other(faults.to_string()));
+            outcome = Some(verdict);
+            refused.map_or(Ok(()), Err)
+        };
+        let written = self.carry_out_if(Some(Box::new(judge)));
+        match (outcome, written) {
+            (Some(Err(faults)), _) => Err(Error::caused_by(faults).in_file(target)),
+            (_, Err(error)) => Err(error),
+            (verified, Ok(old)) => Ok((old, verified.and_then(Result::ok).unwrap_or_default())),
+        }
+    }
+}
+
+impl Error {
+    /// What could not be verified, if [`Model::save_verified`] failed because of that.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        self.cause().map_or(&[], |NotVerified { faults }| faults)
+    }
+}

@@ -1,0 +1,84 @@
+//! Everything around the nodes that change: other fields, other nodes, metadata.
+
+use bytes::Bytes;
+use prost::Message as _;
+
+use super::fault::Fault;
+use super::pairs::Pairs;
+use crate::diff::DifferenceKind::{Added, Removed, Reordered};
+use crate::diff::compare::{IsExpected, Side, compare_messages};
+use crate::diff::{Difference, DifferenceKind};
+use crate::error::ModelPlace;
+use crate::graph::Model;
+use crate::wire::outline::{MODEL_PROTO, Message, NODE_PROTO};
+use crate::wire::schema::NodeProto;
+use crate::wire::{Kept, Known};
+
+/// What passes may change. Nodes are compared one by one, and their inputs by what is known of the values.
+pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
+    match (message, field) {
+        ("GraphProto" | "FunctionProto", "node") | ("NodeProto", "input") => true,
+        // Before IR 4, initializers are listed as inputs; other inputs are compared elsewhere.
+        ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed | Reordered)),
+        ("GraphProto", "sparse_initializer") | ("GraphProto" | "FunctionProto", "value_info") => kind == Some(Removed),
+        _ => false,
+    }
+}
+
+/// What a conversion may change, except in the nodes that it reports.
+pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
+    match (message, field) {
+        ("GraphProto" | "FunctionProto", "node") | ("ModelProto", "ir_version") => true,
+        ("ModelProto" | "FunctionProto", "opset_import") => true,
+        ("GraphProto", "initializer") => matches!(kind, Some(Added | Removed | Reordered)),
+        ("GraphProto" | "FunctionProto", "value_info") => matches!(kind, Some(Added | Removed | Reordered)),
+        ("ModelProto", "functions") => kind == Some(Added),
+        _ => false,
+    }
+}
+
+/// The differences of the models except expected ones. Tensors are compared by value, wherever they are stored.
+pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsExpected) -> Vec<Fault> {
+    compare_parts(&Part::new("", &MODEL_PROTO, original.proto(), written.proto()), [original, written], is_expected)
+}
+
+/// The differences of a node and its counterpart, except expected ones.
+pub(super) fn compare_nodes(pairs: &Pairs, path: &str, nodes: [&NodeProto; 2], is_expected: IsExpected) -> Vec<Fault> {
+    compare_parts(&Part::new(path, &NODE_PROTO, nodes[0], nodes[1]), [pairs.original, pairs.written], is_expected)
+}
+
+/// Two messages at the same path of the models.
+struct Part<'p> {
+    path: &'p str,
+    message: &'static Message,
+    bytes: [Bytes; 2],
+}
+
+impl<'p> Part<'p> {
+    fn new<M: Known + Clone>(path: &'p str, message: &'static Message, original: &Kept<M>, written: &Kept<M>) -> Part<'p> {
+        let bytes = |kept: &Kept<M>| kept.source().unwrap_or_else(|| kept.encode_to_vec().into());
+        Part { path, message, bytes: [bytes(original), bytes(written)] }
+    }
+}
+
+fn compare_parts(part: &Part, models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault> {
+    let [left, right] = [0, 1].map(|side| {
+        let model = models[side];
+        Side { message: &part.bytes[side], data: model.data(), cancel: &model.control().cancel }
+    });
+    let compared = compare_messages(part.path, part.message, [left, right], is_expected);
+    let is_fault = |difference: &&Difference| difference.kind != DifferenceKind::Stored;
+    let differences = compared.differences.iter().filter(is_fault).cloned().map(|difference| {
+        let what = match (difference.kind, difference.left, difference.right) {
+            (Removed, Some(left), _) => format!("was removed; it was {left}"),
+            (Added, _, Some(right)) => format!("was added: {right}"),
+            (Reordered, ..) => "was put in another order".to_owned(),
+            (_, left, right) => format!("is {}; must be {}", right.unwrap_or_default(), left.unwrap_or_default()),
+        };
+        Fault::at(difference.path, what)
+    });
+    // A tensor that cannot be read in the original either is not one of them.
+    let is_old = |place: &ModelPlace| compared.faults.iter().any(|(side, fault)| *side == 0 && fault.place == *place);
+    let unread = compared.faults.iter().filter(|(side, fault)| *side == 1 && !is_old(&fault.place));
+    differences.chain(unread.map(|(_, fault)| Fault::at(&fault.place, fault.what.clone()))).collect()
+}

@@ -1,0 +1,46 @@
+//! What cannot be verified.
+
+use std::fmt;
+
+use crate::error::{Classified, ErrorKind};
+
+/// What cannot be verified, at a place of the written model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The path of the node, value or field.
+    pub path: String,
+    /// What is wrong there.
+    pub what: String,
+}
+
+/// A written model could not be verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotVerified {
+    /// Everything that was found; never empty.
+    pub faults: Vec<Fault>,
+}
+
+impl Fault {
+    pub(super) fn at(path: impl ToString, what: impl Into<String>) -> Fault {
+        Fault { path: path.to_string(), what: what.into() }
+    }
+}
+
+impl fmt::Display for NotVerified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((Fault { path, what }, others)) = self.faults.split_first() else { return Ok(()) };
+        write!(f, "the result was not verified, and nothing was written: {path}: {what}")?;
+        match others.len() {
+            0 => Ok(()),
+            others => write!(f, " (and {others} more)"),
+        }
+    }
+}
+
+impl std::error::Error for NotVerified {}
+
+impl Classified for NotVerified {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::NotVerified
+    }
+}

@@ -1,0 +1,85 @@
+//! Which scopes, nodes and values of the two models correspond to each other: by the names of values.
+
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
+use crate::hash::HashMap;
+
+/// The counterparts of the written model in the original.
+pub(super) struct Pairs<'m> {
+    pub original: &'m Model,
+    pub written: &'m Model,
+    scopes: HashMap<ScopeId, ScopeId>,
+    nodes: HashMap<NodeId, NodeId>,
+}
+
+impl<'m> Pairs<'m> {
+    pub fn new(original: &'m Model, written: &'m Model) -> Pairs<'m> {
+        let mut pairs = Pairs { original, written, scopes: HashMap::default(), nodes: HashMap::default() };
+        let subgraphs: HashMap<_, ScopeId> =
+            original.scopes().filter_map(|scope| Some((subgraph_key(original, scope)?, scope))).collect();
+        let roots: Vec<(ScopeKind, ScopeId)> = original.scopes().map(|scope| (original.scope_kind(scope), scope)).collect();
+        let roots = |kind: ScopeKind| roots.iter().find(|(other, _)| *other == kind).map(|&(_, scope)| scope);
+        // An inner scope comes after the enclosing one.
+        for scope in written.scopes() {
+            let counterpart = match subgraph_key(written, scope) {
+                Some((owner, attribute, index)) => {
+                    pairs.node(owner).and_then(|owner| subgraphs.get(&(owner, attribute, index)).copied())
+                }
+                None => roots(written.scope_kind(scope)),
+            };
+            if let Some(counterpart) = counterpart {
+                pairs.scopes.insert(scope, counterpart);
+                pairs.pair_nodes(scope, counterpart);
+            }
+        }
+        pairs
+    }
+
+    fn pair_nodes(&mut self, scope: ScopeId, counterpart: ScopeId) {
+        let (original, written) = (self.original, self.written);
+        let named =
+            |model: &'m Model, node: NodeId| model.node(node).output.iter().map(String::as_str).filter(|name| !name.is_empty());
+        let by_output: HashMap<&str, NodeId> =
+            original.nodes(counterpart).flat_map(|node| named(original, node).map(move |name| (name, node))).collect();
+        for node in written.nodes(scope) {
+            if let Some(&counterpart) = named(written, node).next().and_then(|name| by_output.get(name)) {
+                self.nodes.insert(node, counterpart);
+            }
+        }
+        // Nodes without results have effects: all are kept, in order.
+        let without_results =
+            |model: &'m Model, scope| model.nodes(scope).filter(|&node| named(model, node).next().is_none()).collect();
+        let [left, right]: [Vec<NodeId>; 2] = [without_results(written, scope), without_results(original, counterpart)];
+        self.nodes.extend(left.into_iter().zip(right));
+    }
+
+    /// The scopes of the written model with those of the original; `None` for one that the original does not have.
+    pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, Option<ScopeId>)> + '_ {
+        self.written.scopes().map(|scope| (scope, self.scopes.get(&scope).copied()))
+    }
+
+    /// The counterpart of a node.
+    pub fn node(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(&node).copied()
+    }
+
+    /// The value of the same name in the counterpart of the scope.
+    pub fn value(&self, value: ValueId) -> Option<ValueId> {
+        let scope = *self.scopes.get(&self.written.scope_of(value))?;
+        defined(self.original, scope, self.written.name(value))
+    }
+}
+
+/// The value that a scope itself defines under a name.
+pub(super) fn defined(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
+    model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
+}
+
+/// What identifies a subgraph within its model.
+fn subgraph_key(model: &Model, scope: ScopeId) -> Option<(NodeId, &str, Option<u32>)> {
+    match model.scope_kind(scope) {
+        ScopeKind::Subgraph { owner, attribute, list_index } => {
+            Some((owner, model.node(owner).attribute[attribute as usize].name(), list_index))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,212 @@
+//! Verification of what passes made of a model.
+
+use super::bystanders::{compare_models, compare_nodes, of_passes};
+use super::contents::Contents;
+use super::fault::Fault;
+use super::pairs::{Pairs, defined};
+use super::terms::{Side, Term, TermId, Terms};
+use super::verified::Verified;
+use crate::facts::infer::tensor_ints;
+use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
+use crate::hash::HashMap;
+use crate::passes::{Options, is_shape_of};
+use crate::tensor::first_difference;
+
+pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
+    let terms = Terms::new(Pairs::new(original, written), is_lossy);
+    let mut equality = Equality { contents: Contents::new(&terms, *options), terms: &terms, compared: HashMap::default() };
+    let mut faults = compare_models(original, written, of_passes);
+    let mut verified = Verified::default();
+    for (scope, counterpart) in terms.pairs.scopes() {
+        let Some(counterpart) = counterpart else {
+            faults.push(Fault::at(written.scope_path(scope), "the original has no such scope"));
+            continue;
+        };
+        for node in written.nodes(scope) {
+            verified.nodes += 1;
+            faults.extend(equality.node(node));
+        }
+        faults.extend(inputs(&terms.pairs, scope, counterpart));
+        faults.extend(missing_effects(&terms.pairs, scope, counterpart));
+        faults.extend(equality.outputs(scope, counterpart));
+    }
+    let computed = equality.compared.iter().filter(|(_, result)| result.is_ok());
+    for (_, result) in computed {
+        verified.constants += 1;
+        verified.elements += result.as_ref().map_or(0, |elements| *elements);
+    }
+    (verified, faults)
+}
+
+/// Whether the inputs are the same, apart from initializers that are listed as inputs before IR 4.
+fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
+    let inputs = |model: &'_ Model, scope| {
+        let is_input = |name: &&str| {
+            let value = defined(model, scope, name);
+            value.is_none_or(|value| matches!(model.origin(value), Origin::Input(_)) || model.is_overridable(value))
+        };
+        model.body(scope).input_names().filter(is_input).map(str::to_owned).collect::<Vec<String>>()
+    };
+    let (found, expected) = (inputs(pairs.written, scope), inputs(pairs.original, counterpart));
+    (found != expected).then(|| {
+        let path = pairs.written.scope_path(scope);
+        Fault::at(path, format!("the inputs are '{}'; must be '{}'", found.join("', '"), expected.join("', '")))
+    })
+}
+
+/// Nodes without results that are missing: they may have effects.
+fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
+    let count = |model: &Model, scope| {
+        let has_no_result = |&node: &NodeId| model.outputs(node).next().is_none();
+        model.nodes(scope).filter(has_no_result).count()
+    };
+    let (found, expected) = (count(pairs.written, scope), count(pairs.original, counterpart));
+    (found != expected).then(|| {
+        let what = format!("has {found} nodes without results; the original has {expected}");
+        Fault::at(pairs.written.scope_path(scope), what)
+    })
+}
+
+/// Decides which values of the two models are equal.
+struct Equality<'m> {
+    terms: &'m Terms<'m>,
+    contents: Contents<'m>,
+    /// Terms whose values were compared: the number of elements, or what differs.
+    compared: HashMap<(TermId, TermId), Result<u64, String>>,
+}
+
+impl Equality<'_> {
+    /// Compares a node with its counterpart.
+    fn node(&mut self, node: NodeId) -> Vec<Fault> {
+        let pairs = &self.terms.pairs;
+        let (original, written) = (pairs.original, pairs.written);
+        let path = written.node_path(node);
+        // Casts, moves and constants are known by what they compute.
+        let is_known = |(_, value): (u32, ValueId)| {
+            let term = self.terms.of(Side::Written, value).map(|id| self.terms.term(id));
+            !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
+        };
+        let is_known = written.outputs(node).next().is_some() && written.outputs(node).all(is_known);
+        let Some(counterpart) = pairs.node(node) else {
+            return if is_known { Vec::new() } else { vec![Fault::at(path, "the original has no such node")] };
+        };
+        let protos = [original.node(counterpart), written.node(node)];
+        if is_known && protos[0].op_type != protos[1].op_type {
+            return Vec::new();
+        }
+        let mut faults = compare_nodes(pairs, &path, protos, of_passes);
+        if is_known {
+            return faults;
+        }
+        for index in 0..protos[0].input.len().max(protos[1].input.len()) as u32 {
+            let values = (original.input(counterpart, index), written.input(node, index));
+            if let Err(what) = self.values(values) {
+                faults.push(Fault::at(&path, format!("input {index}: {what}")));
+            }
+        }
+        faults
+    }
+
+    /// Compares the outputs of a scope, which have the same names: other fields are compared elsewhere.
+    fn outputs(&mut self, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+        let (original, written) = (self.terms.pairs.original, self.terms.pairs.written);
+        let mut faults = Vec::new();
+        for name in original.body(counterpart).output_names() {
+            let values = (defined_or_visible(original, counterpart, name), defined_or_visible(written, scope, name));
+            if let Err(what) = self.values(values) {
+                faults.push(Fault::at(written.scope_path(scope), format!("output: {what}")));
+            }
+        }
+        faults
+    }
+
+    /// Compares two values that must be equal.
+    fn values(&mut self, (original, written): (Option<ValueId>, Option<ValueId>)) -> Result<(), String> {
+        let (left, right) = match (original, written) {
+            (None, None) => return Ok(()),
+            (Some(original), Some(written)) => (original, written),
+            (Some(value), None) => return Err(format!("'{}' is missing", self.terms.pairs.original.name(value))),
+            (None, Some(value)) => return Err(format!("'{}' was added", self.terms.pairs.written.name(value))),
+        };
+        let names = || (self.terms.pairs.written.name(right), self.terms.pairs.original.name(left));
+        let differ = |what: &str| match names() {
+            (found, expected) if found == expected => format!("'{found}' {what}"),
+            (found, expected) => format!("'{found}', which stands for '{expected}' of the original, {what}"),
+        };
+        let terms = (self.terms.of(Side::Original, left), self.terms.of(Side::Written, right));
+        let (Some(left), Some(right)) = terms else { return Err(differ("is not defined")) };
+        self.equal(left, right).map_err(|what| differ(&what))
+    }
+
+    /// Shows that two terms are equal.
+    fn equal(&mut self, original: TermId, written: TermId) -> Result<(), String> {
+        let mut pairs = vec![(original, written)];
+        while let Some((left, right)) = pairs.pop() {
+            if left == right {
+                continue;
+            }
+            match (self.terms.term(left), self.terms.term(right)) {
+                (_, Term::Constant(..)) => {
+                    if !self.compared.contains_key(&(left, right)) {
+                        let result = self.compare(left, right);
+                        self.compared.insert((left, right), result);
+                    }
+                    if let Err(what) = &self.compared[&(left, right)] {
+                        return Err(what.clone());
+                    }
+                }
+                (Term::Cast { of: left, effect }, Term::Cast { of: right, effect: other }) if effect == other => {
+                    pairs.push((*left, *right));
+                }
+                (
+                    Term::Move { operator, attributes, inputs, outputs, output },
+                    Term::Move { operator: op, attributes: same, inputs: others, outputs: all, output: index },
+                ) if (operator, attributes, inputs.len(), outputs, output) == (op, same, others.len(), all, index) => {
+                    for inputs in inputs.iter().zip(others) {
+                        match inputs {
+                            (Some(left), Some(right)) => pairs.push((*left, *right)),
+                            (None, None) => {}
+                            _ => return Err("is computed from other inputs".to_owned()),
+                        }
+                    }
+                }
+                (Term::Move { operator: "Reshape", inputs, .. }, _) if self.keeps_shape(left) => {
+                    pairs.extend(inputs.first().copied().flatten().map(|input| (input, right)));
+                }
+                _ => return Err("is not shown to be equal".to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a `Reshape` whose shape is computed from constants is to the shape that its input has.
+    fn keeps_shape(&mut self, id: TermId) -> bool {
+        let (Term::Move { inputs, .. }, Some((side, node))) = (self.terms.term(id), self.terms.node(id)) else { return false };
+        let [Some(_), Some(shape)] = inputs[..] else { return false };
+        let Some(wanted) = self.contents.of(shape).ok().and_then(|shape| tensor_ints(&shape.into_tensor(""))) else { return false };
+        let model = self.terms.model(side);
+        let dims = model.input(node, 0).and_then(|input| self.contents.inferred(side).of(input).shape.clone());
+        model.node(node).attribute.is_empty() && dims.is_some_and(|dims| is_shape_of(&wanted, &dims))
+    }
+
+    /// Computes the values of a term again, and compares them with a constant.
+    fn compare(&mut self, original: TermId, written: TermId) -> Result<u64, String> {
+        let found = self.contents.of(written)?;
+        let expected =
+            self.contents.of(original).map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
+        if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
+            let shown = |dtype: crate::dtype::DType, dims: &[i64]| format!("{dtype}{dims:?}");
+            let (found, expected) = (shown(found.dtype(), found.dims()), shown(expected.dtype(), expected.dims()));
+            return Err(format!("is {found}; must be {expected}"));
+        }
+        match first_difference(&expected, &found) {
+            Some(index) => Err(format!("has another value at element {index}")),
+            None => Ok(found.elements() as u64),
+        }
+    }
+}
+
+/// The value that a name denotes at the end of a scope: its own, or one of an enclosing scope.
+fn defined_or_visible(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
+    defined(model, scope, name).or_else(|| model.lookup(scope, name))
+}

@@ -1,0 +1,298 @@
+//! What is known of the values of both models: terms, equal ones of which have equal values.
+//!
+//! A value is a constant, a cast, a move of elements, or known by its name in the original only. The laws:
+//!
+//! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input.
+//! 2. A cast to the type of its input that copies is its input; a cast of a lossless cast is one cast ([`copies`], [`collapses`]).
+//! 3. Casts and moves of elements commute: a move of casts is a cast of the move.
+//! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
+
+use super::pairs::Pairs;
+use crate::cast::{RoundMode, collapses, copies};
+use crate::casts::{Casts, ResolvedCast};
+use crate::dtype::{Class, DType};
+use crate::graph::{Attribute, Model, NodeId, Origin, ValueId};
+use crate::hash::HashMap;
+use crate::passes::returns_input;
+use prost::Message as _;
+
+/// A term, by its index.
+pub(super) type TermId = usize;
+
+/// One of the two models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    Original,
+    Written,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Term {
+    /// A value of the original; in the written model, the value of the same name that is made in the same way.
+    Original(ValueId),
+    /// A value of the written model to which nothing in the original corresponds.
+    New(ValueId),
+    /// A constant.
+    Constant(Side, ValueId),
+    /// A cast.
+    Cast { of: TermId, effect: Effect },
+    /// An output of a node that moves elements of its first inputs.
+    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, outputs: usize, output: u32 },
+}
+
+/// What determines the result of a cast, besides its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Effect {
+    pub to: DType,
+    pub saturate: bool,
+    pub round_mode: RoundMode,
+}
+
+/// Operators whose result has elements of some of their inputs: their names, and whether those are all inputs, or the first.
+const MOVES: &[(&str, bool)] = &[
+    ("Concat", true),
+    ("DepthToSpace", false),
+    ("Expand", false),
+    ("Flatten", false),
+    ("Gather", false),
+    ("GatherElements", false),
+    ("GatherND", false),
+    ("Reshape", false),
+    ("Slice", false),
+    ("SpaceToDepth", false),
+    ("Split", false),
+    ("Squeeze", false),
+    ("Tile", false),
+    ("Transpose", false),
+    ("Unsqueeze", false),
+];
+
+/// The terms of the values of both models.
+pub(super) struct Terms<'m> {
+    pub pairs: Pairs<'m>,
+    is_lossy: bool,
+    terms: Vec<Term>,
+    /// By term: the element type, if it is known.
+    types: Vec<Option<DType>>,
+    /// By term: a node that computes it.
+    nodes: Vec<Option<(Side, NodeId)>>,
+    ids: HashMap<Term, TermId>,
+    /// By value, for each side.
+    of: [Vec<Option<TermId>>; 2],
+}
+
+impl<'m> Terms<'m> {
+    pub fn new(pairs: Pairs<'m>, is_lossy: bool) -> Terms<'m> {
+        let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
+        let (terms, types, nodes, ids) = (Vec::new(), Vec::new(), Vec::new(), HashMap::default());
+        let mut terms = Terms { pairs, is_lossy, terms, types, nodes, ids, of };
+        terms.read(Side::Original);
+        terms.read(Side::Written);
+        terms
+    }
+
+    pub fn model(&self, side: Side) -> &'m Model {
+        match side {
+            Side::Original => self.pairs.original,
+            Side::Written => self.pairs.written,
+        }
+    }
+
+    pub fn term(&self, id: TermId) -> &Term {
+        &self.terms[id]
+    }
+
+    /// A node that computes a term.
+    pub fn node(&self, id: TermId) -> Option<(Side, NodeId)> {
+        self.nodes[id]
+    }
+
+    /// The term of a value.
+    pub fn of(&self, side: Side, value: ValueId) -> Option<TermId> {
+        self.of[side as usize][value.index()]
+    }
+
+    fn read(&mut self, side: Side) {
+        let model = self.model(side);
+        let casts = Casts::of(model);
+        for value in model.values().filter(|&value| model.producer(value).is_none()) {
+            let term = self.leaf(side, value);
+            self.set(side, value, term, casts.dtype(value));
+        }
+        for &node in model.topological_order() {
+            self.read_node(side, &casts, node);
+        }
+    }
+
+    fn read_node(&mut self, side: Side, casts: &Casts<'m>, node: NodeId) {
+        let model = self.model(side);
+        let input = |terms: &Terms, index| model.input(node, index).and_then(|value| terms.of(side, value));
+        let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
+        let cast = outputs.first().and_then(|&(_, output)| casts.producing(output));
+        if let (Some(cast), Some(of)) = (cast, input(self, 0)) {
+            let id = self.cast(of, effect(cast));
+            outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(id));
+            self.nodes[id].get_or_insert((side, node));
+            return;
+        }
+        if let (true, Some(of)) = (returns_input(model, node, || casts.inferred()), input(self, 0)) {
+            outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(of));
+            return;
+        }
+        for &(index, output) in &outputs {
+            let id = match self.moved(side, node, index) {
+                Some(id) => id,
+                None => {
+                    let term = self.opaque(side, node, index, output);
+                    self.id(term)
+                }
+            };
+            self.types[id] = self.types[id].or_else(|| casts.dtype(output));
+            self.nodes[id].get_or_insert((side, node));
+            self.of[side as usize][output.index()] = Some(id);
+        }
+    }
+
+    /// The term of a value that no node produces.
+    fn leaf(&self, side: Side, value: ValueId) -> Term {
+        let model = self.model(side);
+        let is_constant = |model: &Model, value| model.constant(value).is_ok();
+        if side == Side::Original {
+            return if is_constant(model, value) { Term::Constant(side, value) } else { Term::Original(value) };
+        }
+        // Initializers of the same name are compared with the other fields of their graphs.
+        let is_same = |other: &ValueId| {
+            let kinds = [model.origin(value), self.pairs.original.origin(*other)];
+            matches!(
+                kinds,
+                [Origin::Input(_), Origin::Input(_)]
+                    | [Origin::Initializer { .. }, Origin::Initializer { .. }]
+                    | [Origin::SparseInitializer(_), Origin::SparseInitializer(_)]
+                    | [Origin::Missing, Origin::Missing]
+            )
+        };
+        match self.pairs.value(value).filter(is_same).and_then(|other| self.of(Side::Original, other)) {
+            Some(id) => self.terms[id].clone(),
+            None if is_constant(model, value) => Term::Constant(side, value),
+            None => Term::New(value),
+        }
+    }
+
+    /// The term of an output of a node of which only the name is known.
+    fn opaque(&self, side: Side, node: NodeId, index: u32, output: ValueId) -> Term {
+        let model = self.model(side);
+        let is_constant = model.constant(output).is_ok();
+        match side {
+            Side::Original if is_constant => Term::Constant(side, output),
+            Side::Original => Term::Original(output),
+            Side::Written => {
+                // The nodes themselves are compared, too.
+                let counterpart = self.pairs.node(node).and_then(|node| self.pairs.original.output(node, index));
+                let term = counterpart.and_then(|value| self.of(Side::Original, value)).map(|id| &self.terms[id]);
+                match term {
+                    Some(Term::Original(value)) if !is_constant => Term::Original(*value),
+                    Some(Term::Constant(side, value)) if is_constant => Term::Constant(*side, *value),
+                    _ if is_constant => Term::Constant(side, output),
+                    _ => Term::New(output),
+                }
+            }
+        }
+    }
+
+    /// The term of an output of a node that moves elements.
+    fn moved(&mut self, side: Side, node: NodeId, output: u32) -> Option<TermId> {
+        let model = self.model(side);
+        let (proto, origin) = (model.node(node), model);
+        let &(operator, is_of_all) = MOVES.iter().find(|(name, _)| origin.applies(node, name))?;
+        if proto.attribute.iter().any(|attribute| !matches!(model.attribute(node, attribute.name()), Attribute::Is(_))) {
+            return None;
+        }
+        let mut attributes: Vec<Vec<u8>> = proto.attribute.iter().map(|attribute| attribute.encode_to_vec()).collect();
+        attributes.sort_unstable();
+        let mut inputs = vec![None; proto.input.len()];
+        for (index, value) in model.inputs(node) {
+            *inputs.get_mut(index as usize)? = Some(self.of(side, value)?);
+        }
+        let data = if is_of_all { inputs.len() } else { 1 };
+        let casts: Option<Vec<(TermId, Effect)>> = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect();
+        let (effect, moved) = match casts {
+            Some(casts) if is_uniform(&casts, |(of, effect)| (self.types[*of], *effect)) => {
+                let of = casts.iter().map(|(of, _)| Some(*of));
+                let moved = of.chain(inputs.iter().skip(data).copied()).collect();
+                (casts.first().map(|&(_, effect)| effect), moved)
+            }
+            _ => (None, inputs),
+        };
+        let dtype = moved.first().copied().flatten().and_then(|input| self.types[input]);
+        let id = self.id(Term::Move { operator, attributes, inputs: moved, outputs: proto.output.len(), output });
+        self.types[id] = self.types[id].or(dtype);
+        self.nodes[id].get_or_insert((side, node));
+        Some(match effect {
+            Some(effect) => self.cast(id, effect),
+            None => id,
+        })
+    }
+
+    fn as_cast(&self, id: TermId) -> Option<(TermId, Effect)> {
+        match self.terms[id] {
+            Term::Cast { of, effect } => Some((of, effect)),
+            _ => None,
+        }
+    }
+
+    /// The term of a cast.
+    fn cast(&mut self, mut of: TermId, effect: Effect) -> TermId {
+        loop {
+            if self.types[of].is_some_and(|from| copies(from, effect.to, effect.saturate)) {
+                return of;
+            }
+            let Some((inner, first)) = self.as_cast(of) else { break };
+            let Some(from) = self.types[inner] else { break };
+            let is_one = collapses(from, first.to, effect.to);
+            if !(is_one || self.is_lossy && is_round_trip(from, first.to, effect.to)) {
+                break;
+            }
+            if from == effect.to {
+                return inner;
+            }
+            of = inner;
+        }
+        let id = self.id(Term::Cast { of, effect });
+        self.types[id] = Some(effect.to);
+        id
+    }
+
+    fn set(&mut self, side: Side, value: ValueId, term: Term, dtype: Option<DType>) {
+        let id = self.id(term);
+        self.types[id] = self.types[id].or(dtype);
+        self.of[side as usize][value.index()] = Some(id);
+    }
+
+    fn id(&mut self, term: Term) -> TermId {
+        if let Some(&id) = self.ids.get(&term) {
+            return id;
+        }
+        let id = self.terms.len();
+        self.terms.push(term.clone());
+        self.types.push(None);
+        self.nodes.push(None);
+        self.ids.insert(term, id);
+        id
+    }
+}
+
+/// What determines the result of a cast; an attribute without effect has its default.
+fn effect(cast: &ResolvedCast) -> Effect {
+    let (_, _, to, saturate, round_mode) = cast.effect();
+    Effect { to, saturate, round_mode }
+}
+
+fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
+    let are_floats = [from, middle].iter().all(|dtype| dtype.class() == Class::Float);
+    are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
+}
+
+fn is_uniform<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> bool {
+    items.windows(2).all(|pair| key(&pair[0]) == key(&pair[1]))
+}

@@ -1,0 +1,51 @@
+//! What a written model is verified against.
+
+use super::fault::{Fault, NotVerified};
+use super::verified::Verified;
+use super::{conversion, rewrite};
+use crate::convert;
+use crate::error::Invalid;
+use crate::graph::Model;
+use crate::passes::{self, LOSSY, Pass};
+
+/// What a written model is verified against: the original, and what was to be done with it.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    original: Model,
+    work: Work,
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    Passes { options: passes::Options, is_lossy: bool },
+    Conversion(convert::Options),
+}
+
+impl Verification {
+    /// A verification of what passes make of a model, which is given as it is before.
+    #[must_use]
+    pub fn of_passes(original: &Model, passes: &[Pass], options: &passes::Options) -> Verification {
+        let is_lossy = passes.iter().any(|pass| LOSSY.iter().any(|lossy| lossy.name == pass.name));
+        Verification { original: original.clone(), work: Work::Passes { options: *options, is_lossy } }
+    }
+
+    /// A verification of what a conversion makes of a model, which is given as it is before.
+    #[must_use]
+    pub fn of_conversion(original: &Model, options: &convert::Options) -> Verification {
+        Verification { original: original.clone(), work: Work::Conversion(*options) }
+    }
+
+    /// Checks a model that was written and opened again.
+    ///
+    /// # Errors
+    /// With everything that could not be verified.
+    pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
+        let (verified, faults) = match &self.work {
+            Work::Passes { options, is_lossy } => rewrite::verify(&self.original, written, options, *is_lossy),
+            Work::Conversion(options) => conversion::verify(&self.original, written, options),
+        };
+        let bad_tensors = written.bad_tensors().iter().map(|Invalid { place, what, .. }| Fault::at(place, what.clone()));
+        let faults: Vec<Fault> = bad_tensors.chain(faults).collect();
+        if faults.is_empty() { Ok(verified) } else { Err(NotVerified { faults }) }
+    }
+}
