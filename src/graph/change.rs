@@ -8,7 +8,6 @@ use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::dtype::DType;
 use crate::hash::{HashMap, HashSet};
 use crate::ir_version::OWN_INITIALIZERS;
-use crate::parallel;
 use crate::wire::raw;
 use crate::wire::schema::{
     FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
@@ -236,24 +235,14 @@ impl Changes {
         let mut replacements = new_nodes::messages(replacements).peekable();
         let old = std::mem::take(nodes);
         nodes.reserve(old.len());
-        let mut removed = Vec::new();
         for (position, node) in (0..).zip(old) {
             match replacements.next_if(|(replaced, _)| *replaced == position) {
-                Some((_, new)) => {
-                    nodes.extend(new);
-                    removed.push(node);
-                }
+                Some((_, new)) => nodes.extend(new),
                 None => nodes.push(node),
-            }
-            if removed.len() == MOST_REMOVED {
-                parallel::drop_later(std::mem::take(&mut removed));
             }
         }
     }
 }
-
-/// The number of removed nodes that wait to be freed, by another thread.
-const MOST_REMOVED: usize = 1 << 12;
 
 /// The input that lists an initializer.
 fn value_info(tensor: &TensorProto) -> ValueInfoProto {
