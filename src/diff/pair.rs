@@ -22,17 +22,16 @@ pub(super) enum Pair {
 pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<Pair> {
     let mut partner: Vec<Option<usize>> = vec![None; sides[0].len()];
     let mut is_taken = vec![false; sides[1].len()];
-    let mut same = 0;
-    for (left, right) in sides[0].iter().zip(sides[1]) {
+    // Most lists begin with the same items, which need no table.
+    for (index, (left, right)) in sides[0].iter().zip(sides[1]).enumerate() {
         let key = key(message, 0, left);
         if key != self::key(message, 0, right) {
             break;
         }
         if key.is_some() {
-            partner[same] = Some(same);
-            is_taken[same] = true;
+            partner[index] = Some(index);
+            is_taken[index] = true;
         }
-        same += 1;
     }
     for round in 0..KEYS {
         let unmatched: Vec<usize> = (0..partner.len()).filter(|&left| partner[left].is_none()).collect();
