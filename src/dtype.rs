@@ -41,6 +41,12 @@ macro_rules! dtypes {
                 match number { $($number => Some(DType::$variant),)* _ => None }
             }
 
+            /// The type with this ONNX name, in any letter case.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<DType> {
+                DType::ALL.iter().copied().find(|dtype| dtype.name().eq_ignore_ascii_case(name))
+            }
+
             /// The ONNX name.
             #[must_use]
             pub const fn name(self) -> &'static str {
@@ -210,8 +216,7 @@ impl FromStr for DType {
 
     /// Parses an ONNX name, ignoring case.
     fn from_str(name: &str) -> Result<DType, UnknownType> {
-        let found = DType::ALL.iter().find(|dtype| dtype.name().eq_ignore_ascii_case(name));
-        found.copied().ok_or_else(|| UnknownType(name.to_owned()))
+        DType::from_name(name).ok_or_else(|| UnknownType(name.to_owned()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Summarizes a model: opsets, operators, casts, initializers, functions. Weights are not read.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
@@ -9,6 +10,7 @@ use crate::error::Invalid;
 use crate::facts::Runtime;
 use crate::facts::infer::{Known, infer, infer_with_names};
 use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
+use crate::hash::HashMap;
 use crate::tensor::{Reference, Tensor, is_external};
 use crate::wire::schema::TensorProto;
 
@@ -170,13 +172,14 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let proto = model.proto();
     let imports = proto.opset_import.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version()));
     let nodes = || model.scopes().flat_map(|scope| model.nodes(scope));
-    let mut ops = BTreeMap::new();
+    let mut counts: HashMap<(&str, &str), usize> = HashMap::default();
     for node in nodes().map(|node| model.node(node)) {
-        let name = match domain_name(node.domain()) {
-            "ai.onnx" => node.op_type().to_owned(),
-            domain => format!("{domain}:{}", node.op_type()),
-        };
-        *ops.entry(name).or_default() += 1;
+        *counts.entry((domain_name(node.domain()), node.op_type())).or_default() += 1;
+    }
+    let mut ops = BTreeMap::new();
+    for ((domain, op), count) in counts {
+        let name = if domain == "ai.onnx" { op.to_owned() } else { format!("{domain}:{op}") };
+        *ops.entry(name).or_default() += count;
     }
     let (casts, faults) = casts(model);
     let inspection = Inspection {
@@ -210,7 +213,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
     let mut faults = Vec::new();
     let mut facts: Vec<(NodeId, CastFacts)> = Vec::new();
     let mut folded: HashSet<ValueId> = HashSet::new();
-    let inferred = infer(model);
+    let inferred = LazyCell::new(|| infer(model));
     let element_type = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
     for &node in model.topological_order().iter().filter(|&&node| model.is_cast(node)) {
         let path = model.node_path(node);

@@ -24,6 +24,26 @@ mod threads {
         items.into_par_iter().with_min_len(FEW).map(&result).collect()
     }
 
+    /// The results of two functions.
+    pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(left, right)
+    }
+
+    /// The results of two functions; `here` runs on the current thread.
+    pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
+        let mut result = None;
+        let here = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| result = Some(elsewhere()));
+            here()
+        });
+        (here, result.expect("a scope waits for what it spawns"))
+    }
+
+    /// The results of all items, in order, where one item takes long.
+    pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
+        items.into_par_iter().map(&result).collect()
+    }
+
     /// The results of the numbers below `count`, joined in order; `join` is associative.
     pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
         (0..count).into_par_iter().map(&result).reduce(R::default, &join)
@@ -70,6 +90,18 @@ mod serial {
         items.into_iter().map(result).collect()
     }
 
+    pub fn join<A, B>(left: impl FnOnce() -> A, right: impl FnOnce() -> B) -> (A, B) {
+        (left(), right())
+    }
+
+    pub fn beside<A, B>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B) -> (A, B) {
+        (here(), elsewhere())
+    }
+
+    pub fn map_owned<T, R>(items: Vec<T>, result: impl Fn(T) -> R) -> Vec<R> {
+        items.into_iter().map(result).collect()
+    }
+
     pub fn map_and_join<R: Default>(count: usize, result: impl Fn(usize) -> R, join: impl Fn(R, R) -> R) -> R {
         (0..count).map(result).fold(R::default(), join)
     }
@@ -106,6 +138,9 @@ mod tests {
         let triple = |item: usize| item * 3;
         assert_eq!(threads::map_each(items.clone(), triple), serial::map_each(items.clone(), triple));
 
+        assert_eq!(threads::map_owned(items.clone(), triple), serial::map_owned(items.clone(), triple));
+        assert_eq!(threads::join(|| 1, || 2), serial::join(|| 1, || 2));
+        assert_eq!(threads::beside(|| 1, || 2), serial::beside(|| 1, || 2));
         let join = |left: String, right: String| left + &right;
         let text = |number: usize| number.to_string();
         assert_eq!(threads::map_and_join(1000, text, join), serial::map_and_join(1000, text, join));

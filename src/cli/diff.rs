@@ -12,6 +12,7 @@ use super::remedy::with_remedy;
 use super::streams::{print, say_errors};
 use crate::api::Comparison;
 use crate::diff::{Difference, DifferenceKind};
+use crate::parallel;
 use crate::report::{self, ComparedModels};
 use crate::{Error, diff};
 
@@ -94,12 +95,14 @@ impl Diff {
 
     /// The differences, and the errors of both models.
     fn compare(&self) -> (Vec<Difference>, Vec<Error>) {
-        let opened = [&self.left, &self.right].map(|path| files::open_model(path, &self.folders));
-        let (left, right) = match opened {
-            [Ok(left), Ok(right)] => (left, right),
-            opened => return (Vec::new(), opened.into_iter().filter_map(Result::err).collect()),
+        let open = |path| files::open_model(path, &self.folders);
+        let (left, right) = match parallel::join(|| open(&self.left), || open(&self.right)) {
+            (Ok(left), Ok(right)) => (left, right),
+            (left, right) => return (Vec::new(), [left.err(), right.err()].into_iter().flatten().collect()),
         };
-        match diff(&left, &right) {
+        let compared = diff(&left, &right);
+        parallel::drop_later((left, right));
+        match compared {
             Ok(Comparison { mut differences, errors }) => {
                 differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
                 (differences, errors.into_iter().map(with_remedy).collect())

@@ -9,6 +9,7 @@ use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::wire::map_in_parallel;
 
 /// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
 /// onnxruntime 1.31 refuse to load any other rank. Of the weights of GRU, LSTM and RNN onnxruntime does not check it.
@@ -18,14 +19,22 @@ const RANKS: &[(&str, u32, usize)] =
 /// Checks the main graph and the functions.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
-        for node in model.nodes(scope).filter(|&node| model.callee(node).is_none()) {
-            opset(model, node)?;
-            operands(model, node)?;
-            ranks(model, inferred, node)?;
-        }
+        let nodes: Vec<NodeId> = model.nodes(scope).filter(|&node| model.callee(node).is_none()).collect();
+        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
+        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node)));
+        checked.into_iter().collect::<Result<(), _>>()?;
     }
     let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
     Ok(missing.try_for_each(|value| undefined(model, value))?)
+}
+
+/// The nodes that are checked by one thread.
+const PART: usize = 4096;
+
+fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
+    opset(model, node)?;
+    operands(model, node)?;
+    Ok(ranks(model, inferred, node)?)
 }
 
 fn is_in_training(model: &Model, scope: ScopeId) -> bool {

@@ -8,9 +8,9 @@ use super::{Difference, DifferenceKind, field, pair, path};
 use crate::control::Cancel;
 use crate::error::Invalid;
 use crate::text;
-use crate::wire::outline::{ATTRIBUTE_PROTO, Field, Kind, MODEL_PROTO, Message, TYPE_PROTO};
+use crate::wire::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TYPE_PROTO};
 use crate::wire::schema::{AttributeProto, TypeProto};
-use crate::wire::{DataFolder, Value, map_in_parallel};
+use crate::wire::{DataFolder, Field, map_in_parallel};
 
 /// One of two messages.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ impl Walk<'_> {
             match message.field(number) {
                 _ if left == right => {}
                 Some(field) if !wanted(field.name) || (self.is_expected)(message.name, field.name, None) => {}
-                Some(field @ Field { kind: Kind::Message(inner), .. }) => {
+                Some(field @ outline::Field { kind: Kind::Message(inner), .. }) => {
                     self.items(path, message, field, inner, [left, right]);
                 }
                 Some(field) => {
@@ -110,11 +110,11 @@ impl Walk<'_> {
         &mut self,
         path: &str,
         message: &'static Message,
-        field: &'static Field,
+        field: &'static outline::Field,
         inner: &'static Message,
-        sides: [&[Value]; 2],
+        sides: [&[Field]; 2],
     ) {
-        let sides = sides.map(|values| values.iter().filter_map(Value::as_bytes).collect::<Vec<&Bytes>>());
+        let sides = sides.map(|values| values.iter().filter_map(|field| field.value.as_bytes()).collect::<Vec<&Bytes>>());
         let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
         let is_expected = |kind| (self.is_expected)(message.name, field.name, Some(kind));

@@ -1,7 +1,5 @@
 //! The fields of one message, and their values as text.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use bytes::{Buf, Bytes};
 
 use crate::dtype::DType;
@@ -11,53 +9,74 @@ use crate::wire::{self, Value};
 /// Longer texts are truncated.
 const LONGEST_TEXT: usize = 120;
 
-/// The values of a message by field number.
+/// The fields of a message, sorted by number.
 #[derive(Debug)]
-pub(super) struct Fields(BTreeMap<u32, Vec<Value>>);
+pub(super) struct Fields(Vec<wire::Field>);
 
 impl Fields {
     /// Reads a message, one level deep, by protobuf's rules: packed numbers are unpacked, the last value of a singular field wins, and
     /// the parts of a singular message are merged.
     pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
-        let mut values: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
         // Models were decoded before, so this cannot fail for fields of the schema.
-        for wire::Field { tag, value } in wire::Field::all(bytes.clone()).map_while(Result::ok) {
-            let of_field = values.entry(tag).or_default();
-            match (message.field(tag), &value) {
-                (Some(Field { kind, repeated: true, .. }), Value::Len(packed)) if is_number(*kind) => {
-                    of_field.extend(unpack(*kind, packed));
-                }
-                (Some(Field { repeated: false, kind: Kind::Message(_), .. }), Value::Len(part)) => {
-                    let whole = match of_field.pop().and_then(|earlier| earlier.to_bytes()) {
-                        Some(earlier) => [earlier, part.clone()].concat().into(),
-                        None => part.clone(),
-                    };
-                    of_field.push(Value::Len(whole));
-                }
-                (Some(Field { repeated: false, .. }), _) => *of_field = vec![value],
-                _ => of_field.push(value),
-            }
+        let mut fields: Vec<wire::Field> = wire::Field::all(bytes.clone()).map_while(Result::ok).collect();
+        if !fields.is_sorted_by_key(|field| field.tag) {
+            fields.sort_by_key(|field| field.tag);
         }
-        Fields(values)
+        if fields.iter().any(|field| is_packed(message, field)) {
+            fields = fields.into_iter().flat_map(|field| unpacked(message, field)).collect();
+        }
+        fields.dedup_by(|later, earlier| later.tag == earlier.tag && is_replaced(message, earlier, later));
+        Fields(fields)
     }
 
     /// The values of a field.
-    pub fn values(&self, number: u32) -> &[Value] {
-        self.0.get(&number).map_or(&[], Vec::as_slice)
+    pub fn values(&self, number: u32) -> &[wire::Field] {
+        let start = self.0.partition_point(|field| field.tag < number);
+        let end = start + self.0[start..].partition_point(|field| field.tag == number);
+        &self.0[start..end]
     }
 }
 
+/// Whether a field is a packed list of numbers.
+fn is_packed(message: &'static Message, field: &wire::Field) -> bool {
+    let is_list = |of: &Field| of.repeated && is_number(of.kind);
+    matches!(field.value, Value::Len(_)) && message.field(field.tag).is_some_and(is_list)
+}
+
+fn unpacked(message: &'static Message, field: wire::Field) -> Vec<wire::Field> {
+    match (message.field(field.tag), &field.value) {
+        (Some(of), Value::Len(packed)) if is_packed(message, &field) => {
+            unpack(of.kind, packed).into_iter().map(|value| wire::Field { tag: field.tag, value }).collect()
+        }
+        _ => vec![field],
+    }
+}
+
+/// Of two values of a singular field, sets the earlier one to the value of the field; false for a field that is not singular.
+fn is_replaced(message: &'static Message, earlier: &mut wire::Field, later: &wire::Field) -> bool {
+    let Some(field) = message.field(later.tag).filter(|field| !field.repeated) else { return false };
+    earlier.value = match (field.kind, earlier.value.to_bytes(), &later.value) {
+        (Kind::Message(_), Some(start), Value::Len(rest)) => Value::Len([start, rest.clone()].concat().into()),
+        (.., value) => value.clone(),
+    };
+    true
+}
+
 /// The first non-empty string in the field of this name. Reads only that field.
-pub(super) fn first_text(message: &Message, name: &str, bytes: &Bytes) -> Option<Bytes> {
+pub(super) fn first_text<'b>(message: &Message, name: &str, bytes: &'b [u8]) -> Option<&'b [u8]> {
     let field = message.named(name)?;
-    let mut texts = wire::values_of(bytes, field.number).map(|text| bytes.slice_ref(text));
+    let mut texts = wire::values_of(bytes, field.number);
     let text = if field.repeated { texts.find(|text| !text.is_empty()) } else { texts.last() };
     text.filter(|text| !text.is_empty())
 }
 
 /// The numbers of all fields that are present in either message.
-pub(super) fn numbers(sides: &[Fields; 2]) -> BTreeSet<u32> {
-    sides.iter().flat_map(|fields| fields.0.keys().copied()).collect()
+pub(super) fn numbers(sides: &[Fields; 2]) -> Vec<u32> {
+    let mut numbers: Vec<u32> =
+        sides.iter().flat_map(|fields| fields.0.chunk_by(|one, other| one.tag == other.tag)).map(|values| values[0].tag).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 fn is_number(kind: Kind) -> bool {
@@ -83,22 +102,22 @@ fn unpack(kind: Kind, bytes: &Bytes) -> Vec<Value> {
 }
 
 /// The text of a scalar field; `None` if it is absent.
-pub(super) fn text(field: &Field, values: &[Value]) -> Option<String> {
-    let texts = || values.iter().map(|value| item_text(field, value)).collect::<Vec<String>>().join(", ");
+pub(super) fn text(field: &Field, values: &[wire::Field]) -> Option<String> {
+    let texts = || values.iter().map(|item| item_text(field, &item.value)).collect::<Vec<String>>().join(", ");
     match values {
         [] => None,
-        [one] if !field.repeated => Some(item_text(field, one)),
+        [one] if !field.repeated => Some(item_text(field, &one.value)),
         _ => Some(format!("[{}]", texts())),
     }
 }
 
 /// The text of a field unknown to the schema.
-pub(super) fn unknown_text(values: &[Value]) -> Option<String> {
-    let text = |value: &Value| match value {
+pub(super) fn unknown_text(values: &[wire::Field]) -> Option<String> {
+    let text = |field: &wire::Field| match &field.value {
         Value::Varint(number) => number.to_string(),
         Value::Fixed32(bits) => format!("{bits:#010x}"),
         Value::Fixed64(bits) => format!("{bits:#018x}"),
-        Value::Len(_) | Value::Made(_) => format!("{} bytes", value.length().unwrap_or(0)),
+        Value::Len(_) | Value::Made(_) => format!("{} bytes", field.value.length().unwrap_or(0)),
         Value::Group(fields) => format!("a group of {} fields", fields.len()),
     };
     (!values.is_empty()).then(|| values.iter().map(text).collect::<Vec<String>>().join(", "))
@@ -126,16 +145,28 @@ fn item_text(field: &Field, value: &Value) -> String {
 
 /// Two texts, each on one line; long texts are truncated, near the first difference if that is far from the start.
 pub(super) fn side_by_side(texts: [Option<String>; 2]) -> [Option<String>; 2] {
-    let lines = texts.map(|text| text.map(|text| text.lines().map(str::trim).collect::<Vec<&str>>().join(" ")));
+    let lines = texts.map(|text| text.map(in_one_line));
     let same = match &lines {
-        [Some(left), Some(right)] => left.chars().zip(right.chars()).take_while(|(left, right)| left == right).count(),
+        [Some(left), Some(right)] if left.len().max(right.len()) >= LONGEST_TEXT => {
+            left.chars().zip(right.chars()).take_while(|(left, right)| left == right).count()
+        }
         _ => 0,
     };
     let skipped = if same < LONGEST_TEXT { 0 } else { same - LONGEST_TEXT / 4 };
-    lines.map(|line| line.map(|line| cut(&line, skipped)))
+    lines.map(|line| line.map(|line| cut(line, skipped)))
 }
 
-fn cut(line: &str, skipped: usize) -> String {
+fn in_one_line(text: String) -> String {
+    match text.contains('\n') || text.trim().len() != text.len() {
+        true => text.lines().map(str::trim).collect::<Vec<&str>>().join(" "),
+        false => text,
+    }
+}
+
+fn cut(line: String, skipped: usize) -> String {
+    if skipped == 0 && line.len() <= LONGEST_TEXT {
+        return line;
+    }
     let start = if skipped > 0 { "..." } else { "" };
     let shown: String = line.chars().skip(skipped).take(LONGEST_TEXT).collect();
     let end = if line.chars().count() > skipped + LONGEST_TEXT { "..." } else { "" };

@@ -1,6 +1,6 @@
 //! Matches the items of two lists.
 
-use std::collections::hash_map::Entry;
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
@@ -22,10 +22,25 @@ pub(super) enum Pair {
 pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<Pair> {
     let mut partner: Vec<Option<usize>> = vec![None; sides[0].len()];
     let mut is_taken = vec![false; sides[1].len()];
+    // Most lists begin with the same items, which need no table.
+    for (index, (left, right)) in sides[0].iter().zip(sides[1]).enumerate() {
+        let key = key(message, 0, left);
+        if key != self::key(message, 0, right) {
+            break;
+        }
+        if key.is_some() {
+            partner[index] = Some(index);
+            is_taken[index] = true;
+        }
+    }
     for round in 0..KEYS {
+        let unmatched: Vec<usize> = (0..partner.len()).filter(|&left| partner[left].is_none()).collect();
+        if unmatched.is_empty() {
+            break;
+        }
         let mut free = Free::new(message, round, sides[1], &is_taken);
-        for (left, item) in sides[0].iter().enumerate().filter(|&(left, _)| partner[left].is_none()).collect::<Vec<_>>() {
-            if let Some(right) = key(message, round, item).and_then(|key| free.take(&key)) {
+        for left in unmatched {
+            if let Some(right) = key(message, round, sides[0][left]).and_then(|key| free.take(&key)) {
                 partner[left] = Some(right);
                 is_taken[right] = true;
             }
@@ -44,15 +59,15 @@ pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<P
 }
 
 /// The unmatched items of a list by key. Items with the same key are taken in order.
-struct Free {
+struct Free<'a> {
     /// The index of the first item with a key.
-    first: HashMap<Bytes, usize>,
+    first: HashMap<Cow<'a, [u8]>, usize>,
     /// The index of the next item with the same key, by index.
     next: Vec<Option<usize>>,
 }
 
-impl Free {
-    fn new(message: &'static Message, round: usize, items: &[&Bytes], is_taken: &[bool]) -> Free {
+impl<'a> Free<'a> {
+    fn new(message: &'static Message, round: usize, items: &[&'a Bytes], is_taken: &[bool]) -> Free<'a> {
         let mut free = Free { first: HashMap::default(), next: vec![None; items.len()] };
         for (index, item) in items.iter().enumerate().rev().filter(|&(index, _)| !is_taken[index]) {
             if let Some(key) = key(message, round, item) {
@@ -62,15 +77,12 @@ impl Free {
         free
     }
 
-    fn take(&mut self, key: &Bytes) -> Option<usize> {
-        let Entry::Occupied(mut entry) = self.first.entry(key.clone()) else {
-            return None;
-        };
-        let index = *entry.get();
+    fn take(&mut self, key: &[u8]) -> Option<usize> {
+        let index = *self.first.get(key)?;
         match self.next[index] {
-            Some(next) => entry.insert(next),
-            None => entry.remove(),
-        };
+            Some(next) => *self.first.get_mut(key)? = next,
+            None => drop(self.first.remove(key)),
+        }
         Some(index)
     }
 }
@@ -82,6 +94,9 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
         _ => None,
     });
     let both: Vec<(usize, usize)> = both.collect();
+    if both.is_sorted_by_key(|&(_, right)| right) {
+        return None;
+    }
     let mut in_order: Vec<usize> = both.iter().map(|&(_, right)| right).collect();
     in_order.sort_unstable();
     let first = both.iter().zip(in_order).find(|((_, right), in_order)| right != in_order);
@@ -92,26 +107,62 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
 const KEYS: usize = 2;
 
 /// The key of an item in a round; the most reliable key is used in round 0.
-fn key(message: &'static Message, round: usize, item: &Bytes) -> Option<Bytes> {
-    let text = |name: &str| first_text(message, name, item);
+fn key<'b>(message: &'static Message, round: usize, item: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+    let text = |name: &str| first_text(message, name, item).map(Cow::Borrowed);
     let string = |name: &str| text(name).map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned());
     match (round, message.name) {
         (0, "NodeProto") => text("output"),
         (1, "NodeProto") => text("name"),
         (0, "ValueInfoProto" | "TensorProto" | "AttributeProto" | "DeviceConfigurationProto") => text("name"),
         (0, "StringStringEntryProto") => text("key"),
-        (0, "OperatorSetIdProto") => Some(domain_name(&string("domain")).to_owned().into()),
-        (0, "FunctionProto") => Some(["domain", "name", "overload"].map(string).join(":").into()),
+        (0, "OperatorSetIdProto") => Some(domain_name(&string("domain")).to_owned().into_bytes().into()),
+        (0, "FunctionProto") => Some(["domain", "name", "overload"].map(string).join(":").into_bytes().into()),
         (0, "TensorAnnotation" | "ShardingSpecProto") => text("tensor_name"),
         (0, "NodeDeviceConfigurationProto") => text("configuration_id"),
-        (0, "SparseTensorProto") => values_name(message, item),
+        (0, "SparseTensorProto") => values_name(message, item).map(Cow::Borrowed),
         _ => None,
     }
 }
 
 /// The name of a sparse tensor is the name of its values.
-fn values_name(message: &'static Message, item: &Bytes) -> Option<Bytes> {
+fn values_name<'b>(message: &'static Message, item: &'b [u8]) -> Option<&'b [u8]> {
     let values = message.named("values")?;
     let Kind::Message(inner) = values.kind else { return None };
-    first_text(inner, "name", &first_text(message, "values", item)?)
+    first_text(inner, "name", first_text(message, "values", item)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message as _;
+
+    use super::*;
+    use crate::wire::outline::NODE_PROTO;
+    use crate::wire::raw::NodeProto;
+
+    /// A node by its output and its name: `y/n`.
+    fn node(text: &&str) -> Bytes {
+        let (output, name) = text.split_once('/').unwrap_or((text, ""));
+        let texts = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        NodeProto { output: texts(output).into_iter().collect(), name: texts(name), ..Default::default() }.encode_to_vec().into()
+    }
+
+    #[test]
+    fn items_are_matched_by_key_then_by_index() {
+        use Pair::{Both, Left, Right};
+        let cases: [(&[&str], &[&str], &[Pair]); 8] = [
+            (&["a", "b"], &["a", "b"], &[Both(0, 0), Both(1, 1)]),
+            (&["a", "b"], &["a", "x", "b"], &[Both(0, 0), Both(1, 2), Right(1)]),
+            (&["a", "b", "c"], &["a", "c", "b"], &[Both(0, 0), Both(1, 2), Both(2, 1)]),
+            (&["a", "a", "b"], &["a", "b", "a"], &[Both(0, 0), Both(1, 2), Both(2, 1)]),
+            (&["", "a", ""], &["", "a"], &[Both(0, 0), Both(1, 1), Left(2)]),
+            (&["", "a", ""], &["a", "", ""], &[Both(0, 1), Both(1, 0), Both(2, 2)]),
+            (&["a/n", "b/m"], &["x/m", "y/n"], &[Both(0, 1), Both(1, 0)]),
+            (&["a/n", "/m", "c"], &["a/m", "/n", "c"], &[Both(0, 0), Left(1), Both(2, 2), Right(1)]),
+        ];
+        for (left, right, expected) in cases {
+            let nodes = [left, right].map(|texts| texts.iter().map(node).collect::<Vec<Bytes>>());
+            let sides = nodes.each_ref().map(|nodes| nodes.iter().collect::<Vec<&Bytes>>());
+            assert_eq!(matched(&NODE_PROTO, [&sides[0], &sides[1]]), expected, "{left:?} {right:?}");
+        }
+    }
 }

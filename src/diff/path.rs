@@ -18,7 +18,7 @@ pub(super) fn field(path: &str, name: &str) -> String {
 
 /// The path of a message nested in a field. Nodes, initializers and attributes have the same paths as in all other reports.
 pub(super) fn item(path: &str, message: &Message, of: &Field, inner: &'static Message, index: usize, item: &Bytes) -> String {
-    let text = |name: &str| first_text(inner, name, item).map(|text| shortened(&String::from_utf8_lossy(&text)).into_owned());
+    let text = |name: &str| first_text(inner, name, item).map(|text| shortened(&String::from_utf8_lossy(text)).into_owned());
     let name = || text("name").unwrap_or_else(|| format!("#{index}"));
     match (message.name, of.name) {
         ("ModelProto", "graph") => "graph".to_owned(),

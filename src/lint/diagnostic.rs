@@ -1,13 +1,18 @@
 //! A finding as it is reported: all that can be printed of it, without the model.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::{Fix, Place, Rule, Severity};
 use crate::error::shortened;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
 use crate::hash::{HashMap, HashSet};
+use crate::parallel;
 use crate::text;
 use crate::wire::Kept;
 
@@ -70,34 +75,41 @@ pub struct Region {
     pub length: u64,
 }
 
-/// Texts that many findings of a model have in common.
+/// What many findings of a model have in common beside their descriptions.
 #[derive(Debug)]
-pub(super) struct SharedTexts<'m> {
+pub(super) struct Places<'m> {
     path: Arc<str>,
     scopes: HashMap<ScopeId, Arc<str>>,
     places: HashMap<(Option<ScopeId>, Option<&'m str>), Arc<Shared>>,
-    messages: HashSet<Arc<str>>,
 }
+
+/// The descriptions of findings.
+#[derive(Debug, Default)]
+pub(super) struct Messages(HashSet<Arc<str>>);
 
 /// How many different messages are kept to be shared. More are unlikely to recur.
 const MOST_MESSAGES: usize = 1024;
 
-impl<'m> SharedTexts<'m> {
-    /// Those of the model in this file.
-    pub fn new(path: &str) -> SharedTexts<'m> {
-        SharedTexts { path: path.into(), scopes: HashMap::default(), places: HashMap::default(), messages: HashSet::default() }
-    }
-
+impl Messages {
     /// A message; equal ones are one allocation.
-    pub fn message(&mut self, message: Box<str>) -> Arc<str> {
-        if let Some(known) = self.messages.get(&*message) {
+    pub fn shared(&mut self, message: Arc<str>) -> Arc<str> {
+        if Arc::strong_count(&message) > 1 {
+            return message;
+        }
+        if let Some(known) = self.0.get(&*message) {
             return Arc::clone(known);
         }
-        let message: Arc<str> = message.into();
-        if self.messages.len() < MOST_MESSAGES {
-            self.messages.insert(Arc::clone(&message));
+        if self.0.len() < MOST_MESSAGES {
+            self.0.insert(Arc::clone(&message));
         }
         message
+    }
+}
+
+impl<'m> Places<'m> {
+    /// Those of the model in this file.
+    pub fn new(path: &str) -> Places<'m> {
+        Places { path: path.into(), scopes: HashMap::default(), places: HashMap::default() }
     }
 
     fn scope(&mut self, model: &Model, scope: ScopeId) -> Arc<str> {
@@ -124,7 +136,7 @@ impl Diagnostic {
     /// `text` is that of the node that the finding is about, by [`node_text`]; empty if it is not about a node.
     pub(super) fn new<'m>(
         model: &'m Model,
-        shared: &mut SharedTexts<'m>,
+        places: &mut Places<'m>,
         (rule, severity): (&'static Rule, Severity),
         at: Place,
         (message, fix): (Arc<str>, Option<Box<Fix>>),
@@ -151,7 +163,7 @@ impl Diagnostic {
             message,
             fix,
             subject,
-            shared: shared.place(model, at),
+            shared: places.place(model, at),
             texts: [&*name, text].concat().into(),
             // A message has at most 2 GiB.
             name_end: name.len() as u32,
@@ -283,17 +295,27 @@ impl Serialize for Diagnostic {
 
 /// A node in a line, however large it is.
 pub(super) fn node_text(model: &Model, node: NodeId) -> String {
-    shown(&text::print_node(model.node(node)))
+    let text = text::print_node(model.node(node));
+    if text.len() <= LONGEST_TEXT && !text.contains('\n') { text } else { shown(&text) }
 }
 
 /// Findings of one rule about one thing are told apart by their number.
 pub(super) fn count_equals(found: &mut [Diagnostic]) {
     // By hash, which is smaller than the hashed text.
-    let mut seen: HashMap<u64, u32> = HashMap::with_capacity_and_hasher(found.len(), Default::default());
-    for one in found {
-        let count = seen.entry(hash(&[one.code(), &one.identity()])).or_default();
-        *count += 1;
-        one.number = *count;
+    let hashes = parallel::map(found, |one| hash(&[one.code(), &one.identity()]));
+    let hasher = RandomState::default();
+    let mut newest: HashTable<usize> = HashTable::with_capacity(found.len());
+    for (index, hash) in hashes.iter().enumerate() {
+        let slot = newest.entry(hasher.hash_one(hash), |&other| hashes[other] == *hash, |&other| hasher.hash_one(hashes[other]));
+        match slot {
+            Entry::Occupied(mut before) => {
+                found[index].number = found[*before.get()].number + 1;
+                *before.get_mut() = index;
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(index);
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Findings of rules.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
@@ -9,8 +11,8 @@ use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 pub struct Finding {
     /// The place.
     pub at: Place,
-    /// A description of the problem.
-    pub message: Box<str>,
+    /// A description of the problem; findings with the same description may share it.
+    pub message: Arc<str>,
     /// The fix, if there is one.
     pub fix: Option<Box<Fix>>,
 }
@@ -52,17 +54,17 @@ pub enum Safety {
 
 impl Finding {
     /// A finding at a node.
-    pub fn at_node(node: NodeId, message: impl Into<Box<str>>) -> Finding {
+    pub fn at_node(node: NodeId, message: impl Into<Arc<str>>) -> Finding {
         Finding { at: Place::Node(node), message: message.into(), fix: None }
     }
 
     /// A finding about a value that no node produces.
-    pub fn at_value(model: &Model, value: ValueId, message: impl Into<Box<str>>) -> Finding {
+    pub fn at_value(model: &Model, value: ValueId, message: impl Into<Arc<str>>) -> Finding {
         Finding { at: Place::Value(model.scope_of(value), value), message: message.into(), fix: None }
     }
 
     /// A finding about the model as a whole.
-    pub fn at_model(message: impl Into<Box<str>>) -> Finding {
+    pub fn at_model(message: impl Into<Arc<str>>) -> Finding {
         Finding { at: Place::Model, message: message.into(), fix: None }
     }
 

@@ -33,7 +33,8 @@ use std::sync::Arc;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::control::Unit;
 use crate::graph::Model;
-use diagnostic::SharedTexts;
+use crate::parallel;
+use diagnostic::{Messages, Places};
 
 /// How a model is linted.
 #[derive(Clone, Copy, Debug)]
@@ -62,11 +63,28 @@ pub enum Overlapping {
 /// Lints a model. The diagnostics are in the order of the model; those of the model as a whole and of its values come first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
-    let mut shared = SharedTexts::new(job.path);
-    let found = find(model, job, &mut shared);
+    let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
+    let mut found = found.into_iter();
+    while found.len() > 0 {
+        let parts = std::iter::repeat_with(|| found.by_ref().take(PART).collect::<Vec<Found>>());
+        let wave: Vec<Vec<Found>> = parts.take(WAVE).take_while(|part| !part.is_empty()).collect();
+        diagnostics.extend(parallel::map_owned(wave, |part| describe(model, job.path, part)).into_iter().flatten());
+    }
+    diagnostic::count_equals(&mut diagnostics);
+    diagnostics
+}
+
+/// The findings that are described by one thread.
+const PART: usize = 512;
+
+/// The parts that are described before their results are joined, which frees memory.
+const WAVE: usize = 32;
+
+fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
+    let mut places = Places::new(path);
     let mut last = (Place::Model, String::new());
-    for Found { at, message, fix, rule, severity } in found {
+    let describe = |Found { at, message, fix, rule, severity }| {
         // The text of a node takes as long as the node is large: one text serves all findings about it.
         if last.0 != at {
             let text = match at {
@@ -75,10 +93,9 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
             };
             last = (at, text);
         }
-        diagnostics.push(Diagnostic::new(model, &mut shared, (rule, severity), at, (message, fix), &last.1));
-    }
-    diagnostic::count_equals(&mut diagnostics);
-    diagnostics
+        Diagnostic::new(model, &mut places, (rule, severity), at, (message, fix), &last.1)
+    };
+    found.into_iter().map(describe).collect()
 }
 
 /// A finding with the rule that reports it.
@@ -91,9 +108,9 @@ struct Found {
 }
 
 /// The findings to report, in the order of the document.
-fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
+fn find(model: &Model, job: &Job) -> Vec<Found> {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
-    let mut found = Vec::new();
+    let (mut found, mut messages) = (Vec::new(), Messages::default());
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
     for &(rule, severity) in rules {
@@ -105,7 +122,7 @@ fn find(model: &Model, job: &Job, shared: &mut SharedTexts) -> Vec<Found> {
         found.reserve_exact(findings.len());
         for Finding { at, message, fix } in findings {
             if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, at, rule) {
-                found.push(Found { at, message: shared.message(message), fix, rule, severity });
+                found.push(Found { at, message: messages.shared(message), fix, rule, severity });
             }
         }
         counter.add(1);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Finding;
 use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
@@ -20,6 +21,7 @@ pub struct Subject<'m> {
     /// The runtimes that have to load the model.
     pub(super) targets: &'m [Runtime],
     casts: Casts<'m>,
+    cast_nodes: Vec<NodeId>,
     /// The remaining allowance for computing the results of casts of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
     quantizers: Vec<ResolvedQuantize>,
@@ -50,6 +52,7 @@ impl<'m> Subject<'m> {
             model,
             targets,
             casts: Casts::of(model),
+            cast_nodes: cast_nodes(model).collect(),
             allowance: RefCell::default(),
             quantizers: Vec::new(),
             unknown_rules,
@@ -101,18 +104,18 @@ impl<'m> Subject<'m> {
     where
         'm: 's,
     {
-        let mut messages: HashMap<_, Option<String>> = HashMap::new();
+        let mut messages: HashMap<_, Option<Arc<str>>> = HashMap::new();
         let findings = casts.filter_map(|cast| {
             let same = (cast.input, cast.from, cast.to, cast.saturate, cast.round_mode, cast.opset);
-            let message = messages.entry(same).or_insert_with(|| describe(cast)).clone()?;
+            let message = messages.entry(same).or_insert_with(|| describe(cast).map(Arc::from)).clone()?;
             Some(Finding::at_node(cast.node, message))
         });
         findings.collect()
     }
 
     /// Every `Cast` and `CastLike`, valid or not.
-    pub fn cast_nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
-        cast_nodes(self.model)
+    pub fn cast_nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.cast_nodes.iter().copied()
     }
 
     /// The nodes of all scopes, in document order.

@@ -5,6 +5,7 @@ mod convert;
 mod diff;
 mod fold;
 mod inspect;
+mod items;
 mod lint;
 mod page;
 mod passes;

@@ -1,7 +1,7 @@
 //! Output for programs: JSON, XML, scripts, HTML pages.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
@@ -31,15 +31,16 @@ impl<'d> Document<'d> {
     /// A value as JSON, in several lines.
     #[must_use]
     pub fn json(value: impl Serialize + 'd) -> Document<'d> {
-        let write = move |out: &mut dyn io::Write| write_json(&value, PrettyFormatter::new(), out);
+        let write = move |out: &mut dyn io::Write| buffered(out, |out| write_json(&value, PrettyFormatter::new(), out));
         Document { text: String::new(), rest: Some(Box::new(write)) }
     }
 
     /// Values as JSON, each in one line.
     #[must_use]
     pub fn json_lines<I: IntoIterator<Item: Serialize>>(values: impl Fn() -> I + 'd) -> Document<'d> {
-        let write =
-            move |out: &mut dyn io::Write| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out));
+        let write = move |out: &mut dyn io::Write| {
+            buffered(out, |out| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out)))
+        };
         Document { text: String::new(), rest: Some(Box::new(write)) }
     }
 
@@ -48,7 +49,7 @@ impl<'d> Document<'d> {
     #[must_use]
     pub fn page(before: String, value: impl Serialize + 'd, after: String) -> Document<'d> {
         let write = move |out: &mut dyn io::Write| {
-            write_escaped(&value, Escaping { formatter: CompactFormatter, marks: in_page }, out)?;
+            buffered(out, |out| write_escaped(&value, Escaping { formatter: CompactFormatter, marks: in_page }, out))?;
             out.write_all(after.as_bytes())
         };
         Document { text: before, rest: Some(Box::new(write)) }
@@ -117,11 +118,20 @@ fn push_reference(document: &mut String, c: char) {
     document.push_str(&format!("&#{};", u32::from(c)));
 }
 
-fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn io::Write) -> io::Result<()> {
+/// A buffer in front of a writer. JSON consists of many short pieces, each of which would be a call through a table of functions.
+type Buffered<'o> = io::BufWriter<&'o mut dyn io::Write>;
+
+fn buffered(out: &mut dyn io::Write, write: impl FnOnce(&mut Buffered) -> io::Result<()>) -> io::Result<()> {
+    let mut buffered = io::BufWriter::with_capacity(1 << 16, out);
+    write(&mut buffered)?;
+    buffered.flush()
+}
+
+fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut Buffered) -> io::Result<()> {
     write_escaped(value, Escaping { formatter, marks: |fragment| escape::hash_commands(fragment).collect() }, out)
 }
 
-fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, out: &mut dyn io::Write) -> io::Result<()> {
+fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, out: &mut Buffered) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, formatter))?;
     out.write_all(b"\n")
 }

@@ -47,7 +47,21 @@ pub(super) fn unsafe_class() -> String {
 
 /// Whether a text consists of printable ASCII characters, as most do: then only commands are escaped in it.
 pub(super) fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    // Without an early end, so that many bytes are compared at once.
+    text.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'))
+}
+
+/// Whether nothing is escaped in a line that consists of these parts. May be false for other lines too.
+pub(super) fn is_safe_line<'t>(mut parts: impl Iterator<Item = &'t str> + Clone) -> bool {
+    let is_safe = |part: &str| is_plain(part) && !has_adjacent_hashes(part) && !part.ends_with('#');
+    let first = parts.clone().find_map(|part| part.bytes().find(|&byte| byte != b' '));
+    first != Some(b':') && parts.all(is_safe)
+}
+
+/// Whether a text contains `##`, without which it contains no command of [`hash_commands`].
+fn has_adjacent_hashes(text: &str) -> bool {
+    let pairs = text.bytes().zip(text.bytes().skip(1));
+    pairs.fold(false, |found, pair| found | (pair == (b'#', b'#')))
 }
 
 /// The places of characters whose escaping keeps a line from being a command of a CI system. GitHub Actions and Azure Pipelines search

@@ -12,7 +12,6 @@ mod style;
 pub use document::{Document, PutXml};
 pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
 
-use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -56,21 +55,30 @@ impl Shown {
 
     /// Adds a line. It stays one line even if the names in it contain line breaks.
     pub fn push_line(&mut self, line: fmt::Arguments) {
-        let line = line.as_str().map_or_else(|| Cow::Owned(line.to_string()), Cow::Borrowed);
+        let start = self.0.len();
+        self.0.write_fmt(line).expect("a String takes everything");
+        if escape::is_safe_line([&self.0[start..]].into_iter()) {
+            return self.0.push('\n');
+        }
+        let line = self.0.split_off(start);
         self.push_styled_line(&[(PLAIN, &line)]);
     }
 
     /// Adds a line made of parts, each with a style.
     pub fn push_styled_line(&mut self, parts: &[(Style, &str)]) {
-        let line: String = parts.iter().map(|(_, text)| *text).collect();
-        let marked: Vec<usize> = escape::commands(&line).collect();
+        let texts = parts.iter().map(|(_, text)| *text);
+        let is_safe = escape::is_safe_line(texts.clone());
+        let marked: Vec<usize> = if is_safe { Vec::new() } else { escape::commands(&texts.collect::<String>()).collect() };
         let mut start = 0;
         for (style, text) in parts {
             let marked: Vec<usize> = marked.iter().filter_map(|place| place.checked_sub(start)).collect();
             if !text.is_empty() {
-                self.push_style(style.render());
-                self.push_escaped(text, &marked);
-                self.push_style(style.render_reset());
+                self.0.push_str(style.start());
+                match is_safe {
+                    true => self.0.push_str(text),
+                    false => self.push_escaped(text, &marked),
+                }
+                self.0.push_str(style.end());
             }
             start += text.len();
         }
@@ -121,10 +129,6 @@ impl Shown {
             rest = Some(after);
             Some(before)
         })
-    }
-
-    fn push_style(&mut self, sequence: impl fmt::Display) {
-        self.0.write_fmt(format_args!("{sequence}")).expect("a String takes everything");
     }
 
     fn push_escaped(&mut self, text: &str, marked: &[usize]) {

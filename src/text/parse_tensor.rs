@@ -138,7 +138,7 @@ impl std::str::FromStr for TypeName {
             "optional" => Ok(TypeName::Optional),
             // The protobuf schema has the names in upper case, the text in lower case.
             _ if word.chars().any(|c| c.is_ascii_uppercase()) => Err(()),
-            _ => word.parse().map(TypeName::Element).map_err(|_| ()),
+            _ => DType::from_name(word).map(TypeName::Element).ok_or(()),
         }
     }
 }

@@ -109,18 +109,30 @@ fn write_nodes(text: &mut String, nodes: &[NodeProto], indent: &str) {
 fn node_text(node: &NodeProto, indent: &str) -> String {
     let mut text = String::new();
     if !node.name().is_empty() {
-        write!(text, "[{}] ", word(node.name())).ok();
+        push_all(&mut text, &["[", &word(node.name()), "] "]);
     }
-    let domain = if node.domain().is_empty() { String::new() } else { format!("{}.", node.domain()) };
-    let operator = format!("{domain}{}", node.op_type());
-    let overload = if node.overload().is_empty() { String::new() } else { format!(":{}", word(node.overload())) };
-    write!(text, "{} = {}{overload} ", words(&node.output), word(&operator)).ok();
+    push_words(&mut text, &node.output);
+    text.push_str(" = ");
+    match node.domain() {
+        "" => text.push_str(&word(node.op_type())),
+        domain => text.push_str(&word(&[domain, ".", node.op_type()].concat())),
+    }
+    if !node.overload().is_empty() {
+        push_all(&mut text, &[":", &word(node.overload())]);
+    }
+    text.push(' ');
     if !node.attribute.is_empty() {
         let attributes = node.attribute.iter().map(|attribute| attribute_text(attribute, indent));
-        write!(text, "<{}> ", attributes.collect::<Vec<_>>().join(", ")).ok();
+        push_all(&mut text, &["<", &attributes.collect::<Vec<_>>().join(", "), "> "]);
     }
-    write!(text, "({})", words(&node.input)).ok();
+    text.push('(');
+    push_words(&mut text, &node.input);
+    text.push(')');
     text
+}
+
+fn push_all(text: &mut String, parts: &[&str]) {
+    parts.iter().for_each(|part| text.push_str(part));
 }
 
 fn attribute_text(attribute: &AttributeProto, indent: &str) -> String {
@@ -238,12 +250,20 @@ fn float(number: f32) -> String {
 
 /// A name that the parser reads as the same name: quoted if necessary.
 fn word(name: &str) -> Cow<'_, str> {
-    let is_number = matches!(Lexer::new(name).next(), Ok(Token::Number(word)) if word == name);
-    if is_number || is_name(name) { Cow::Borrowed(name) } else { Cow::Owned(format!("{name:?}")) }
+    let is_number = || matches!(Lexer::new(name).next(), Ok(Token::Number(word)) if word == name);
+    if is_name(name) || is_number() { Cow::Borrowed(name) } else { Cow::Owned(format!("{name:?}")) }
 }
 
 fn words(names: &[String]) -> String {
-    names.iter().map(|name| word(name)).collect::<Vec<_>>().join(", ")
+    let mut text = String::new();
+    push_words(&mut text, names);
+    text
+}
+
+fn push_words(text: &mut String, names: &[String]) {
+    for (index, name) in names.iter().enumerate() {
+        push_all(text, &[if index == 0 { "" } else { ", " }, &word(name)]);
+    }
 }
 
 /// Whether the parser reads it as a name in every position.

@@ -31,10 +31,13 @@ mod scatter;
 mod trilu;
 mod window;
 
+use std::sync::OnceLock;
+
 pub(super) use expansion::{Expansion, local_name, local_output_name};
 use expansion::{axes_from, by_definition, exact, fill, list, number, type_of};
 
 use crate::facts::Schema;
+use crate::hash::HashMap;
 
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] = &[
@@ -67,6 +70,10 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {
-    let mut all = FAMILIES.iter().copied().flatten();
-    all.find(|expansion| expansion.op == schema.name && expansion.version == schema.since_version)
+    static BY_VERSION: OnceLock<HashMap<(&str, i64), &Expansion>> = OnceLock::new();
+    let by_version = BY_VERSION.get_or_init(|| {
+        let all = FAMILIES.iter().copied().flatten();
+        all.map(|expansion| ((expansion.op, expansion.version), expansion)).collect()
+    });
+    by_version.get(&(schema.name, schema.since_version)).copied()
 }

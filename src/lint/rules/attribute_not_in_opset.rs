@@ -46,13 +46,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.nodes().flat_map(|node| check_node(subject, node)).collect()
+    let with_attributes = subject.nodes().filter(|&node| !subject.model.node(node).attribute.is_empty());
+    with_attributes.flat_map(|node| check_node(subject, node)).collect()
 }
 
 fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let model = subject.model;
     let proto = model.node(node);
-    let Some(opset) = model.opset(node.scope, proto.domain()).filter(|_| !proto.attribute.is_empty()) else {
+    let Some(opset) = model.opset(node.scope, proto.domain()) else {
         return Vec::new();
     };
     let schema = match facts::schema(proto.domain(), proto.op_type(), opset) {

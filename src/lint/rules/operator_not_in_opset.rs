@@ -24,10 +24,11 @@
 //! }
 //! ```
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::facts::{self, Schema, canonical_domain};
 use crate::graph::{NodeId, domain_name};
+use crate::hash::HashMap;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -43,10 +44,12 @@ pub(super) const RULE: Rule = Rule {
 const ALIKE: f64 = 0.85;
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let mut messages = BTreeMap::new();
+    let mut messages = HashMap::default();
     let findings = subject.nodes().filter_map(|node| {
         let (domain, op, opset) = operator(subject, node)?;
-        let message = messages.entry((domain, op, opset)).or_insert_with(|| check_operator(domain, op, opset));
+        // By the name of the domain: see `facts::versions`.
+        let key = (domain_name(domain), op, opset);
+        let message = messages.entry(key).or_insert_with(|| check_operator(domain, op, opset).map(Arc::<str>::from));
         Some(Finding::at_node(node, message.clone()?))
     });
     findings.collect()

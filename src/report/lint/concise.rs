@@ -3,14 +3,14 @@
 use super::parts::{fix_mark, severity_style};
 use super::run::LintRun;
 use crate::lint::Diagnostic;
+use crate::report::items::put_all;
 use crate::shown::{ADDED, PLAIN, Parts, STRONG, Shown};
 
 pub(super) fn render(run: &LintRun) -> Parts<'_> {
-    Parts::new(|put| run.findings.iter().try_for_each(|found| put(&line(found))))
+    Parts::new(|put| put_all(&run.findings, put, write_line))
 }
 
-fn line(found: &Diagnostic) -> Shown {
-    let mut text = Shown::default();
+fn write_line(text: &mut Shown, found: &Diagnostic) {
     text.push_styled_line(&[
         (STRONG, found.path()),
         (PLAIN, &format!(": {}: ", found.place())),
@@ -18,5 +18,4 @@ fn line(found: &Diagnostic) -> Shown {
         (PLAIN, &format!(" {}: {}", found.severity, found.message)),
         (ADDED, fix_mark(found)),
     ]);
-    text
 }

@@ -1,25 +1,29 @@
 //! Each finding with its place, its reason and its fix; the reason is given at the first finding of a rule only.
 
-use std::collections::HashSet;
+use std::ptr;
 
 use super::parts::severity_style;
 use super::run::LintRun;
+use crate::hash::HashMap;
 use crate::lint::{Diagnostic, Safety};
+use crate::report::items::put_all;
 use crate::report::words::wrapped;
 use crate::shown::{FAINT, PLAIN, Parts, STRONG, Shown};
 
 pub(super) fn render(run: &LintRun, width: usize) -> Parts<'_> {
+    // The reason is given at the first finding of a rule.
+    let mut firsts: HashMap<&str, &Diagnostic> = HashMap::default();
+    for found in &run.findings {
+        firsts.entry(found.code()).or_insert(found);
+    }
     Parts::new(move |put| {
-        let mut explained = HashSet::new();
-        run.findings.iter().try_for_each(|found| {
-            let mut text = Shown::default();
-            write_finding(&mut text, found);
-            if explained.insert(found.code()) {
-                write_reason(&mut text, found, width);
+        put_all(&run.findings, put, |text, found| {
+            write_finding(text, found);
+            if firsts.get(found.code()).is_some_and(|first| ptr::eq(*first, found)) {
+                write_reason(text, found, width);
             }
-            write_fix(&mut text, found, width);
+            write_fix(text, found, width);
             text.push_blank_line();
-            put(&text)
         })
     })
 }

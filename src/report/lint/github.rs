@@ -4,16 +4,17 @@ use super::parts::slashes;
 use super::run::LintRun;
 use crate::error::Error;
 use crate::lint::{Diagnostic, Severity};
+use crate::report::items::put_all;
 use crate::shown::{Parts, Shown};
 
 pub(super) fn render(run: &LintRun) -> Parts<'_> {
     Parts::new(|put| {
-        run.findings.iter().try_for_each(|found| put(&finding(found)))?;
+        put_all(&run.findings, put, write_finding)?;
         run.errors.iter().try_for_each(|error| put(&failure(error)))
     })
 }
 
-fn finding(found: &Diagnostic) -> Shown {
+fn write_finding(text: &mut Shown, found: &Diagnostic) {
     let command = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -21,9 +22,7 @@ fn finding(found: &Diagnostic) -> Shown {
     };
     let title = format!("{} {}", found.code(), found.name());
     let message = format!("{}: {}", found.place(), found.message);
-    let mut text = Shown::default();
     text.push_workflow_command(command, &[("file", &slashes(found.path())), ("title", &title)], &message);
-    text
 }
 
 fn failure(error: &Error) -> Shown {

@@ -4,6 +4,7 @@ pub mod command;
 mod documentation;
 mod fixes;
 mod fixtures;
+mod many;
 mod formats;
 mod noqa;
 mod properties;

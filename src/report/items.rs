@@ -1,0 +1,48 @@
+//! Text for each item of a list, made on all cores.
+
+use std::io;
+
+use crate::parallel;
+use crate::shown::{Put, Shown};
+
+/// The items whose text is made by one thread, and the items whose texts exist at the same time.
+const PART: usize = 256;
+const WAVE: usize = 16 * PART;
+
+/// Passes on what `write` adds for each item, in order.
+pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &T) + Sync) -> io::Result<()> {
+    let texts = |wave: &[T]| {
+        let parts: Vec<&[T]> = wave.chunks(PART).collect();
+        parallel::map(&parts, |part| {
+            let mut text = Shown::default();
+            part.iter().for_each(|item| write(&mut text, item));
+            text
+        })
+    };
+    // The texts of a wave are written while those of the next one are made.
+    let mut ready = Vec::new();
+    for wave in items.chunks(WAVE) {
+        let (written, next) = parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
+        written?;
+        ready = next;
+    }
+    ready.iter().try_for_each(put)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shown::Parts;
+
+    #[test]
+    fn every_item_is_written_once_and_in_order() {
+        for count in [0, 1, PART, WAVE + PART + 1] {
+            let items: Vec<usize> = (0..count).collect();
+            let parts = Parts::new(|put| put_all(&items, put, |text, item| text.push_line(format_args!("{item}"))));
+            let mut written = Vec::new();
+            parts.write_plain(&mut written).unwrap();
+            let expected: String = items.iter().map(|item| format!("{item}\n")).collect();
+            assert!(written == expected.as_bytes(), "{count} items");
+        }
+    }
+}
