@@ -31,7 +31,7 @@ fn plan(model: &Model) -> Plan {
     for &node in model.topological_order() {
         let returns_input = model.applies(node, "Identity")
             || model.applies(node, "Transpose") && keeps_order(model, node)
-            || model.applies(node, "Reshape") && keeps_shape(model, node, &inferred);
+            || model.applies(node, "Reshape") && keeps_shape(model, node, &bypasses, &inferred);
         let input = model.input(node, 0).filter(|_| returns_input && model.node(node).output.len() == 1);
         if let Some(input) = input {
             bypasses.bypass(node, model.output(node, 0), input);
@@ -47,9 +47,9 @@ fn keeps_order(model: &Model, node: NodeId) -> bool {
     }
 }
 
-fn keeps_shape(model: &Model, node: NodeId, inferred: &OnceCell<Inferred>) -> bool {
+fn keeps_shape(model: &Model, node: NodeId, bypasses: &Bypasses, inferred: &OnceCell<Inferred>) -> bool {
     let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else { return false };
-    let Ok(constant) = model.constant(shape) else { return false };
+    let Ok(constant) = model.constant(bypasses.current(shape)) else { return false };
     let (Some(wanted), Attribute::Absent) = (tensor_ints(&constant.tensor), model.attribute(node, "allowzero")) else {
         return false;
     };

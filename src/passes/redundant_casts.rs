@@ -39,7 +39,7 @@ fn plan(model: &Model) -> Plan {
     let mut sources: HashMap<NodeId, (ValueId, DType)> = HashMap::default();
     let mut removed: HashSet<NodeId> = HashSet::default();
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
-        let Some((source, from)) = source(&casts, cast, &bypasses) else { continue };
+        let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else { continue };
         if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source) {
             removed.insert(cast.node);
             continue;
@@ -99,15 +99,19 @@ fn remove_unused(
 }
 
 /// The first value of a chain of casts that is one cast, and its type.
-fn source(casts: &Casts, cast: &ResolvedCast, bypasses: &Bypasses) -> Option<(ValueId, DType)> {
+fn source(
+    casts: &Casts,
+    cast: &ResolvedCast,
+    bypasses: &Bypasses,
+    sources: &HashMap<NodeId, (ValueId, DType)>,
+) -> Option<(ValueId, DType)> {
     let (mut value, mut from) = (bypasses.current(cast.input), cast.from?);
     while let Some(first) = casts.producing(value).filter(|first| !first.is_generic()) {
-        match first.from {
-            Some(before) if collapses(before, from, cast.to) => from = before,
-            Some(before) if copies(before, from, first.rules().saturate) => {}
-            _ => break,
-        }
-        value = bypasses.current(first.input);
+        let input = first.from.map(|from| (bypasses.current(first.input), from));
+        let is_one_cast =
+            |&(_, before): &(ValueId, DType)| collapses(before, from, cast.to) || copies(before, from, first.rules().saturate);
+        let Some(before) = input.into_iter().chain(sources.get(&first.node).copied()).find(is_one_cast) else { break };
+        (value, from) = before;
     }
     Some((value, from))
 }

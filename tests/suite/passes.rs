@@ -138,6 +138,11 @@ fn nodes_that_return_their_input_are_removed() {
                     { y = Relu (x) z = Reshape (x, t) }",
             },
             Case {
+                name: "a shape behind an Identity",
+                before: "g (float[n, 3] x) => (float[n, 3] y) <int64[2] s = {0, 3}> { t = Identity (s) a = Reshape (x, t) y = Relu (a) }",
+                after: "g (float[n, 3] x) => (float[n, 3] y) <int64[2] s = {0, 3}> { y = Relu (x) }",
+            },
+            Case {
                 name: "an Identity of a local function",
                 before: r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[n] x) => (float[n] y) { a = local.Identity (x) y = Relu (a) }
                     <opset_import: ["": 21], domain: "local"> Identity (a) => (b) { b = Neg (a) }"#,
@@ -173,6 +178,11 @@ fn casts_that_change_nothing_are_removed() {
             Case {
                 name: "wider and back",
                 before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) b = Cast <to = 10> (a) y = Relu (b) }",
+                after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
+            },
+            Case {
+                name: "wider, through two types, and back",
+                before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 11> (x) b = Cast <to = 1> (a) c = Cast <to = 10> (b) y = Relu (c) }",
                 after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
             },
             Case {
