@@ -22,6 +22,7 @@ CHECKS = [
     "fold_exact",
     "metamorphic",
     "fold_peers",
+    "pass_peers",
     "bystanders",
     "header",
     "pairs",
