@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
 WHEEL_DATA = ROOT / "conformance/.cache/onnx-1.22.0/onnx/backend/test/data"
 RECAST = Path(os.environ["RECAST"]).absolute()
+# Warnings of kernels, which no session's options suppress.
+onnxruntime.set_default_logger_severity(4)
 
 
 class Report:

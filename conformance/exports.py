@@ -48,7 +48,7 @@ def check(report):
     if not report.everything:
         report.skip("only with --all")
         return
-    models = [(exporter, path) for exporter in EXPORTERS for path in exported(exporter)]
+    models = [(exporter, path) for exporter in EXPORTERS for path in exported(*EXPORTERS[exporter])]
     report.note(f"{len(models)} models of {len(EXPORTERS)} exporters")
     report.case("models", len(models) < LEAST_MODELS and f"fewer than {LEAST_MODELS}")
     counts, refusals, unfit = Counter(), Counter(), []
@@ -71,9 +71,8 @@ def check(report):
     check_inference(report, [path for _, path in models])
 
 
-def exported(exporter):
+def exported(environment, script, *arguments):
     """The models of an exporter, which are made again when their script or the versions change."""
-    environment, script, *arguments = EXPORTERS[exporter]
     files = [SCRIPTS / name for name in (f"{environment}.txt", script, "common_export.py", "torch_stubs.py")]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     output = CACHE / "exports" / "_".join([script.removesuffix(".py"), *arguments])

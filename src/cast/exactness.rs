@@ -13,15 +13,21 @@ pub fn copies(from: DType, to: DType, saturate: bool) -> bool {
 }
 
 /// Whether casting to `middle` and then to `to` has the result of one cast to `to`, for every value of `from`: the first cast
-/// is lossless, and the result of the second depends on the value alone. If `from` is `to`, no cast is needed.
+/// is lossless, and the result of the second depends on the value alone; or the second takes low bits that the first keeps. If
+/// `from` is `to`, no cast is needed.
 #[must_use]
 pub fn collapses(from: DType, middle: DType, to: DType) -> bool {
     let is_float = |dtype: DType| dtype.class() == Class::Float;
     let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
-    if from == middle || middle == to || !embeds(from, middle) {
+    if from == middle || middle == to {
         return false;
     }
+    // Casts of integers keep the low bits.
+    if [from, middle, to].into_iter().all(is_integer) && to.bits() <= middle.bits() {
+        return true;
+    }
     match to {
+        _ if !embeds(from, middle) => false,
         // An infinity of this type, cast to itself, is contested.
         DType::Float8E5M2 if from == to => false,
         // Only integers have the same string for all integer types.

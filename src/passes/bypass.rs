@@ -22,6 +22,11 @@ impl<'m> Bypasses<'m> {
         self.replaced.get(&value).copied().unwrap_or(value)
     }
 
+    /// The values that are replaced, each with the value that is used in its place.
+    pub fn replaced(&self) -> impl Iterator<Item = (ValueId, ValueId)> {
+        self.replaced.iter().map(|(&value, &other)| (value, other))
+    }
+
     /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, or the other
     /// value is not visible everywhere.
     pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId) -> bool {

@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use super::bypass::Bypasses;
 use super::pass::{Pass, Plan};
 use crate::facts::infer::{Inferred, infer, tensor_ints};
-use crate::graph::{Attribute, Model, NodeId};
+use crate::graph::{Attribute, Model, NodeId, ValueId};
 
 pub(super) const IDENTITY: Pass = Pass {
     name: "identity",
@@ -29,7 +29,7 @@ fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);
     let inferred = OnceCell::new();
     for &node in model.topological_order() {
-        let returns_input = returns_input(model, node, || inferred.get_or_init(|| infer(model)));
+        let returns_input = returns_input(model, node, |shape| bypasses.current(shape), || inferred.get_or_init(|| infer(model)));
         if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
             bypasses.bypass(node, model.output(node, 0), input);
         }
@@ -37,12 +37,17 @@ fn plan(model: &Model) -> Plan {
     bypasses.plan
 }
 
-/// Whether the only result of a node is its first input.
-pub(crate) fn returns_input<'i>(model: &Model, node: NodeId, inferred: impl Fn() -> &'i Inferred) -> bool {
+/// Whether the only result of a node is its first input. `current` gives the value that is known to be equal to another one.
+pub(crate) fn returns_input<'i>(
+    model: &Model,
+    node: NodeId,
+    current: impl Fn(ValueId) -> ValueId,
+    inferred: impl Fn() -> &'i Inferred,
+) -> bool {
     model.node(node).output.len() == 1
         && (model.applies(node, "Identity")
             || model.applies(node, "Transpose") && keeps_order(model, node)
-            || model.applies(node, "Reshape") && keeps_shape(model, node, inferred))
+            || model.applies(node, "Reshape") && keeps_shape(model, node, current, inferred))
 }
 
 fn keeps_order(model: &Model, node: NodeId) -> bool {
@@ -52,9 +57,9 @@ fn keeps_order(model: &Model, node: NodeId) -> bool {
     }
 }
 
-fn keeps_shape<'i>(model: &Model, node: NodeId, inferred: impl Fn() -> &'i Inferred) -> bool {
+fn keeps_shape<'i>(model: &Model, node: NodeId, current: impl Fn(ValueId) -> ValueId, inferred: impl Fn() -> &'i Inferred) -> bool {
     let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else { return false };
-    let Ok(constant) = model.constant(shape) else { return false };
+    let Ok(constant) = model.constant(current(shape)) else { return false };
     let (Some(wanted), Attribute::Absent) = (tensor_ints(&constant.tensor), model.attribute(node, "allowzero")) else {
         return false;
     };

@@ -68,13 +68,14 @@ pub use select::{Tier, UnknownPass, all, named, selected};
 /// What `recast fold` runs by default.
 pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 
-/// All passes after which every output is the same, bit for bit, in the order in which they run.
+/// All passes after which every output is the same, bit for bit, in the order in which they run. Casts without effect are removed before
+/// constants are folded, so that these keep their names.
 pub const EXACT: &[Pass] = &[
     identity::IDENTITY,
-    fold_constants::FOLD_CONSTANTS,
     hoist_casts::HOIST_CASTS,
     sink_casts::SINK_CASTS,
     redundant_casts::REDUNDANT_CASTS,
+    fold_constants::FOLD_CONSTANTS,
     merge_casts::MERGE_CASTS,
     dead_nodes::DEAD_NODES,
     merge_initializers::MERGE_INITIALIZERS,

@@ -5,8 +5,9 @@
 //! before: `a = Cast<to = FLOAT>(x)  y = Relu(a)`     x: `FLOAT[n]`
 //! after:  `                         y = Relu(x)`
 //!
-//! 2. A cast of a cast is made of the first input, if the type between has every value of the first type: FLOAT16 to FLOAT to FLOAT16 is
-//!    no cast, FLOAT16 to FLOAT to DOUBLE is one; FLOAT to FLOAT16 to FLOAT stays as it is.
+//! 2. A cast of a cast is made of the first input, if the type between has every value of the first type, or, of integers, at least the
+//!    bits of the last type: FLOAT16 to FLOAT to FLOAT16 and INT64 to UINT64 to INT64 are no cast, FLOAT16 to FLOAT to DOUBLE is one;
+//!    FLOAT to FLOAT16 to FLOAT stays as it is.
 //!
 //! before: `a = Cast<to = FLOAT>(x)  b = Cast<to = DOUBLE>(a)`     x: `FLOAT16[n]`
 //! after:  `                         b = Cast<to = DOUBLE>(x)`
@@ -20,7 +21,7 @@ use crate::cast::{collapses, copies};
 use crate::casts::{Casts, ResolvedCast};
 use crate::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, ValueId};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 
 pub(super) const REDUNDANT_CASTS: Pass = Pass {
     name: "redundant-casts",
@@ -34,23 +35,23 @@ fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
     let in_order = casts.in_topological_order();
     let mut bypasses = Bypasses::new(model);
-    // The value that each cast uses from now on; `None` for casts that are removed.
-    let mut sources: HashMap<NodeId, Option<ValueId>> = HashMap::default();
+    // The values that casts use from now on in place of their inputs.
+    let mut sources: HashMap<NodeId, (ValueId, DType)> = HashMap::default();
+    let mut removed: HashSet<NodeId> = HashSet::default();
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
-        let Some((source, from)) = source(&casts, cast) else { continue };
+        let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else { continue };
         if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source) {
-            sources.insert(cast.node, None);
+            removed.insert(cast.node);
             continue;
         }
-        let source = bypasses.current(source);
-        if from == cast.to
-            || source == bypasses.current(cast.input)
-            || !model.is_visible(source, cast.node.scope)
-            || !cast.admits(from)
-        {
-            continue;
+        let is_shorter = from != cast.to && source != bypasses.current(cast.input);
+        if is_shorter && model.is_visible(source, cast.node.scope) && cast.admits(from) {
+            sources.insert(cast.node, (source, from));
         }
-        sources.insert(cast.node, Some(source));
+    }
+    remove_unused(model, &in_order, &sources, &mut removed, &mut bypasses);
+    for cast in in_order.iter().filter(|cast| !removed.contains(&cast.node)) {
+        let Some(&(source, from)) = sources.get(&cast.node) else { continue };
         let mut changed = cast.proto.clone();
         for (index, value) in model.inputs(cast.node) {
             let value = if index == 0 { source } else { bypasses.current(value) };
@@ -63,32 +64,54 @@ fn plan(model: &Model) -> Plan {
         bypasses.plan.events.push(Event::ChangedNode { node: model.node_path(cast.node), operator, change });
         bypasses.plan.edits.push(Edit::replace_node(cast.node, changed));
     }
-    // Casts whose results lost all uses.
-    let loses = |(user, index): (NodeId, u32), value: ValueId| match sources.get(&user) {
-        Some(None) => true,
-        // The second input of CastLike stays.
-        Some(Some(source)) => index == 0 && *source != value,
-        None => false,
-    };
-    for cast in in_order.iter().rev().filter(|cast| !sources.contains_key(&cast.node)) {
-        let Some(output) = cast.output else { continue };
-        let mut users = model.uses(output).peekable();
-        if users.peek().is_some() && model.is_removable(output) && users.all(|user| loses(user, output)) {
-            bypasses.remove(cast.node);
-        }
-    }
     bypasses.plan
 }
 
-/// The first value of a chain of casts that is one cast, and its type.
-fn source(casts: &Casts, cast: &ResolvedCast) -> Option<(ValueId, DType)> {
-    let (mut value, mut from) = (cast.input, cast.from?);
-    while let Some(first) = casts.producing(value).filter(|first| !first.is_generic()) {
-        match first.from {
-            Some(before) if collapses(before, from, cast.to) => (value, from) = (first.input, before),
-            Some(before) if copies(before, from, first.rules().saturate) => value = first.input,
-            _ => break,
+/// Removes the casts whose results lose all uses, each after those that use its result.
+fn remove_unused(
+    model: &Model,
+    in_order: &[&ResolvedCast],
+    sources: &HashMap<NodeId, (ValueId, DType)>,
+    removed: &mut HashSet<NodeId>,
+    bypasses: &mut Bypasses,
+) {
+    let mut new_users: HashMap<ValueId, Vec<NodeId>> = HashMap::default();
+    for (&user, &(source, _)) in sources {
+        new_users.entry(source).or_default().push(user);
+    }
+    let mut replaced: HashMap<ValueId, Vec<ValueId>> = HashMap::default();
+    for (value, other) in bypasses.replaced() {
+        replaced.entry(other).or_default().push(value);
+    }
+    for cast in in_order.iter().rev() {
+        let Some(output) = cast.output.filter(|&output| model.is_removable(output) && model.uses(output).next().is_some()) else {
+            continue;
+        };
+        let values = [output].into_iter().chain(replaced.get(&output).into_iter().flatten().copied());
+        // The second input of CastLike stays.
+        let keeps = |(user, index): (NodeId, u32)| !removed.contains(&user) && (index != 0 || !sources.contains_key(&user));
+        let is_used = values.into_iter().any(|value| model.uses(value).any(keeps))
+            || new_users.get(&output).into_iter().flatten().any(|user| !removed.contains(user));
+        if !is_used && removed.insert(cast.node) {
+            bypasses.remove(cast.node);
         }
+    }
+}
+
+/// The first value of a chain of casts that is one cast, and its type.
+fn source(
+    casts: &Casts,
+    cast: &ResolvedCast,
+    bypasses: &Bypasses,
+    sources: &HashMap<NodeId, (ValueId, DType)>,
+) -> Option<(ValueId, DType)> {
+    let (mut value, mut from) = (bypasses.current(cast.input), cast.from?);
+    while let Some(first) = casts.producing(value).filter(|first| !first.is_generic()) {
+        let input = first.from.map(|from| (bypasses.current(first.input), from));
+        let is_one_cast =
+            |&(_, before): &(ValueId, DType)| collapses(before, from, cast.to) || copies(before, from, first.rules().saturate);
+        let Some(before) = input.into_iter().chain(sources.get(&first.node).copied()).find(is_one_cast) else { break };
+        (value, from) = before;
     }
     Some((value, from))
 }

@@ -122,7 +122,7 @@ impl<'m> Terms<'m> {
             self.nodes[id].get_or_insert((side, node));
             return;
         }
-        if let (true, Some(of)) = (returns_input(model, node, || casts.inferred()), input(self, 0)) {
+        if let (true, Some(of)) = (returns_input(model, node, |shape| shape, || casts.inferred()), input(self, 0)) {
             outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(of));
             return;
         }

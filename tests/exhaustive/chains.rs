@@ -134,3 +134,18 @@ fn every_chain_through_a_lossless_type_collapses_unless_its_result_wraps() {
     });
     expect_none(problems.map(|(from, middle, to)| format!("{from} to {middle} to {to} is one cast")).collect());
 }
+
+/// A chain of integer types that has the result of one cast for every value collapses, also if a cast between wraps.
+#[test]
+fn every_chain_of_integers_that_is_one_cast_collapses() {
+    let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
+    let chains: Vec<_> = triples()
+        .into_iter()
+        .filter(|&(from, middle, to)| {
+            from.bits() <= 8 && from != middle && middle != to && [from, middle, to].into_iter().all(is_integer)
+        })
+        .collect();
+    let problems =
+        chains.into_par_iter().filter(|&(from, middle, to)| difference(from, middle, to).is_none() != collapses(from, middle, to));
+    expect_none(problems.map(|(from, middle, to)| format!("{from} to {middle} to {to}")).collect());
+}

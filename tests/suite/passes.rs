@@ -143,6 +143,11 @@ fn nodes_that_return_their_input_are_removed() {
                     { y = Relu (x) z = Reshape (x, t) }",
             },
             Case {
+                name: "a shape behind an Identity",
+                before: "g (float[n, 3] x) => (float[n, 3] y) <int64[2] s = {0, 3}> { t = Identity (s) a = Reshape (x, t) y = Relu (a) }",
+                after: "g (float[n, 3] x) => (float[n, 3] y) <int64[2] s = {0, 3}> { y = Relu (x) }",
+            },
+            Case {
                 name: "an Identity of a local function",
                 before: r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[n] x) => (float[n] y) { a = local.Identity (x) y = Relu (a) }
                     <opset_import: ["": 21], domain: "local"> Identity (a) => (b) { b = Neg (a) }"#,
@@ -181,6 +186,11 @@ fn casts_that_change_nothing_are_removed() {
                 after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
             },
             Case {
+                name: "wider, through two types, and back",
+                before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 11> (x) b = Cast <to = 1> (a) c = Cast <to = 10> (b) y = Relu (c) }",
+                after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
+            },
+            Case {
                 name: "narrower and back",
                 before: "g (float[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Relu (b) }",
                 after: "g (float[n] x) => (float[n] y) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Relu (b) }",
@@ -199,6 +209,31 @@ fn casts_that_change_nothing_are_removed() {
                 name: "a cast that is only the second input of CastLike stays",
                 before: "g (float16[n] x) => (double[n] y) { a = Cast <to = 1> (x) like = Cast <to = 11> (x) b = CastLike (a, like) y = Relu (b) }",
                 after: "g (float16[n] x) => (double[n] y) { like = Cast <to = 11> (x) b = CastLike (x, like) y = Relu (b) }",
+            },
+            Case {
+                name: "integers through a type that keeps their low bits",
+                before: "g (int64[n] x) => (int64[n] y, int8[n] z) { a = Cast <to = 13> (x) b = Cast <to = 7> (a) c = Cast <to = 6> (x) d = Cast <to = 3> (c) y = Neg (b) z = Neg (d) }",
+                after: "g (int64[n] x) => (int64[n] y, int8[n] z) { d = Cast <to = 3> (x) y = Neg (x) z = Neg (d) }",
+            },
+            Case {
+                name: "integers through a narrower type",
+                before: "g (int64[n] x) => (int64[n] y) { a = Cast <to = 6> (x) b = Cast <to = 7> (a) y = Neg (b) }",
+                after: "g (int64[n] x) => (int64[n] y) { a = Cast <to = 6> (x) b = Cast <to = 7> (a) y = Neg (b) }",
+            },
+            Case {
+                name: "to the same type, of a cast that is needed",
+                before: "g (float[n] x) => (float16[n] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (a) c = Cast <to = 10> (b) y = Relu (c) }",
+                after: "g (float[n] x) => (float16[n] y) { a = Cast <to = 10> (x) y = Relu (a) }",
+            },
+            Case {
+                name: "back to a type that is between the first one and one that is used",
+                before: "g (float16[n] x) => (float[n] y, double[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (a) c = Cast <to = 1> (b) y = Relu (c) z = Relu (b) }",
+                after: "g (float16[n] x) => (float[n] y, double[n] z) { a = Cast <to = 1> (x) b = Cast <to = 11> (x) y = Relu (a) z = Relu (b) }",
+            },
+            Case {
+                name: "every cast of a chain that is undone",
+                before: "g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) b = Cast <to = 11> (a) c = Cast <to = 1> (b) d = Cast <to = 10> (c) y = Relu (d) }",
+                after: "g (float16[n] x) => (float16[n] y) { y = Relu (x) }",
             },
             Case {
                 name: "back to a type that is an output",
@@ -378,6 +413,10 @@ fn all_exact_passes_together() {
     run(
         "exact",
         &[Case {
+            name: "a constant whose casts change nothing keeps its name",
+            before: "g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { a = Cast <to = 10> (w) b = Cast <to = 1> (a) c = Cast <to = 10> (b) y = Add (x, c) }",
+            after: "g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { y = Add (x, w) }",
+        }, Case {
             name: "each pass makes work for another one",
             before: "g (float16[2, 3] x) => (float[6] y, float[6] z) <float w = {1}, int64[1] m = {-1}>
                 { a = Cast <to = 1> (x) i = Identity (a) b = Cast <to = 10> (i) c = Cast <to = 10> (a) s = Shape (c) p = ReduceProd (s)

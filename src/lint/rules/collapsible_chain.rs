@@ -1,8 +1,8 @@
 //! Two consecutive casts can be replaced by one.
 //!
 //! ## What it checks
-//! A `Cast` or `CastLike` to a type that represents every value of its input, followed by another cast whose result does not
-//! depend on the intermediate type.
+//! A `Cast` or `CastLike` to a type that represents every value of its input, or every bit that the next cast keeps of an integer,
+//! followed by another cast whose result does not depend on the intermediate type.
 //!
 //! ## Why is this bad?
 //! The first cast costs time and memory and has no effect.
