@@ -44,6 +44,7 @@
 mod bypass;
 mod dead_initializers;
 mod dead_nodes;
+mod direct_outputs;
 mod event;
 mod fold;
 mod fold_casts;
@@ -77,6 +78,7 @@ pub const EXACT: &[Pass] = &[
     redundant_casts::REDUNDANT_CASTS,
     fold_constants::FOLD_CONSTANTS,
     merge_casts::MERGE_CASTS,
+    direct_outputs::DIRECT_OUTPUTS,
     dead_nodes::DEAD_NODES,
     merge_initializers::MERGE_INITIALIZERS,
     dead_initializers::DEAD_INITIALIZERS,

@@ -17,7 +17,7 @@ use crate::wire::{Kept, Known};
 /// What passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
-        ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input") => true,
+        ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input" | "output") => true,
         // Before IR 4, initializers are listed as inputs; other inputs are compared elsewhere.
         ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed | Reordered)),
         ("GraphProto", "sparse_initializer") => kind == Some(Removed),

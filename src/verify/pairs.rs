@@ -42,7 +42,7 @@ impl<'m> Pairs<'m> {
             original.nodes(counterpart).flat_map(|node| named(original, node).map(move |name| (name, node))).collect();
         for node in written.nodes(scope) {
             if let Some(&counterpart) = named(written, node).next().and_then(|name| by_output.get(name)) {
-                self.nodes.insert(node, counterpart);
+                self.nodes.insert(node, computing(original, counterpart, written.node(node).op_type()));
             }
         }
         // Nodes without results have effects: all are kept, in order.
@@ -81,6 +81,17 @@ impl Pairs<'_> {
 /// The value that a scope itself defines under a name.
 pub(super) fn defined(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
     model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
+}
+
+/// A node, or the node with another operator whose result it returns: an output may get its name from the node that computes it.
+fn computing(model: &Model, node: NodeId, operator: &str) -> NodeId {
+    let returns_input = |node: NodeId| model.is_cast(node) || model.node(node).output.len() == 1;
+    let before = |&node: &NodeId| {
+        let producer = model.input(node, 0).and_then(|input| model.producer(input));
+        producer.filter(|producer| producer.scope == node.scope && returns_input(node))
+    };
+    let mut chain = std::iter::successors(Some(node), before);
+    chain.find(|&node| model.node(node).op_type() == operator).unwrap_or(node)
 }
 
 /// What identifies a subgraph within its model.

@@ -100,6 +100,7 @@ impl Equality<'_> {
         if is_known {
             return faults;
         }
+        faults.extend(self.renamed_results(&path, counterpart, node));
         for index in 0..protos[0].input.len().max(protos[1].input.len()) as u32 {
             let values = (original.input(counterpart, index), written.input(node, index));
             if let Err(what) = self.values(values) {
@@ -107,6 +108,21 @@ impl Equality<'_> {
             }
         }
         faults
+    }
+
+    /// Results of a node that have another name than in the original, where that is not the name of an equal value.
+    fn renamed_results(&self, path: &str, counterpart: NodeId, node: NodeId) -> Option<Fault> {
+        let pairs = &self.terms.pairs;
+        let (expected, found) = (&pairs.original.node(counterpart).output, &pairs.written.node(node).output);
+        let is_same = |index: usize| {
+            let of = |value: Option<ValueId>| value.and_then(|value| self.terms.of(Side::Original, value));
+            let named = pairs.written.output(node, index as u32).and_then(|value| pairs.value(value));
+            let (left, right) = (of(pairs.original.output(counterpart, index as u32)), of(named));
+            expected[index] == found[index] || left.is_some() && left == right
+        };
+        let are_same = expected.len() == found.len() && (0..found.len()).all(is_same);
+        (!are_same)
+            .then(|| Fault::at(path, format!("the results are '{}'; must be '{}'", found.join("', '"), expected.join("', '"))))
     }
 
     /// Compares the outputs of a scope, which have the same names: other fields are compared elsewhere.

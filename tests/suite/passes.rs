@@ -341,6 +341,46 @@ fn equal_casts_of_all_parts_move_before_the_split() {
 }
 
 #[test]
+fn nodes_compute_outputs_directly() {
+    run(
+        "direct-outputs,dead-nodes",
+        &[
+            Case {
+                name: "an Identity and a cast to the same type",
+                before: "g (float[n] x) => (float[n] y, float[n] z) { a = Relu (x) y = Identity (a) b = Neg (a) z = Cast <to = 1> (b) }",
+                after: "g (float[n] x) => (float[n] y, float[n] z) { y = Relu (x) z = Neg (y) }",
+            },
+            Case {
+                name: "an input, a constant and another output stay",
+                before: "g (float[n] x) => (float[n] y, float[2] z, float[n] u, float[n] v) <float[2] w = {1, 2}> { y = Identity (x) z = Identity (w) u = Relu (x) v = Identity (u) }",
+                after: "g (float[n] x) => (float[n] y, float[2] z, float[n] u, float[n] v) <float[2] w = {1, 2}> { y = Identity (x) z = Identity (w) u = Relu (x) v = Identity (u) }",
+            },
+            Case {
+                name: "a cast that changes the type stays",
+                before: "g (float[n] x) => (float16[n] y) { a = Relu (x) y = Cast <to = 10> (a) }",
+                after: "g (float[n] x) => (float16[n] y) { a = Relu (x) y = Cast <to = 10> (a) }",
+            },
+            Case {
+                name: "one of several results, in a branch, with a declared type",
+                before: "g (float[4] x, bool c) => (float[2] y)
+                    { y = If (c) <then_branch = t () => (float[2] p) <float[2] a> { a, b = Split <num_outputs = 2> (x) p = Identity (a) },
+                                  else_branch = e () => (float[2] q) { d, f = Split <num_outputs = 2> (x) q = Identity (f) }> }",
+                after: "g (float[4] x, bool c) => (float[2] y)
+                    { y = If (c) <then_branch = t () => (float[2] p) { p, b = Split <num_outputs = 2> (x) },
+                                  else_branch = e () => (float[2] q) { d, q = Split <num_outputs = 2> (x) }> }",
+            },
+            Case {
+                name: "a value of an enclosing graph stays",
+                before: "g (float[4] x, bool c) => (float[4] y)
+                    { a = Relu (x) y = If (c) <then_branch = t () => (float[4] p) { p = Identity (a) }, else_branch = e () => (float[4] q) { q = Neg (a) }> }",
+                after: "g (float[4] x, bool c) => (float[4] y)
+                    { a = Relu (x) y = If (c) <then_branch = t () => (float[4] p) { p = Identity (a) }, else_branch = e () => (float[4] q) { q = Neg (a) }> }",
+            },
+        ],
+    );
+}
+
+#[test]
 fn equal_casts_are_merged() {
     run(
         "merge-casts",

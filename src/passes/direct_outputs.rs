@@ -1,0 +1,82 @@
+//! Gives the name of an output to the node that computes it, in place of a node that only returns its input.
+//!
+//! before: `a = Relu(x)  y = Identity(a)  z = Neg(a)`     y: an output of the graph
+//! after:  `y = Relu(x)                   z = Neg(y)`
+//!
+//! 1. The node is one that `identity` or `redundant-casts` would remove if its result were not an output: an `Identity`, a cast to the type
+//!    that its input has.
+//! 2. Its input is computed in the same graph, and is not an output itself.
+
+use super::event::Event;
+use super::identity::returns_input;
+use super::pass::{Pass, Plan};
+use crate::cast::copies;
+use crate::casts::Casts;
+use crate::graph::{Edit, Model, NodeId, ScopeKind, ValueId};
+use crate::hash::HashSet;
+use crate::wire::schema::AttributeProto;
+
+pub(super) const DIRECT_OUTPUTS: Pass = Pass {
+    name: "direct-outputs",
+    source: include_str!("direct_outputs.rs"),
+    requires: |_| Ok(()),
+    plan: |model, _| Ok(plan(model)),
+    ensures: |_, _| Ok(()),
+};
+
+fn plan(model: &Model) -> Plan {
+    let casts = Casts::of(model);
+    let mut plan = Plan::default();
+    // Nodes that are changed or removed now, and values that get other names; what meets them changes in the next round.
+    let (mut changed, mut renamed): (HashSet<NodeId>, HashSet<ValueId>) = (HashSet::default(), HashSet::default());
+    for &node in model.topological_order() {
+        let Some(output) = model.output(node, 0).filter(|&output| model.output_of(output) == [node.scope]) else { continue };
+        let is_copy = |cast: &&crate::casts::ResolvedCast| {
+            !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate))
+        };
+        let is_copy = casts.producing(output).is_some_and(|cast| is_copy(&cast));
+        if !is_copy && !returns_input(model, node, |shape| shape, || casts.inferred()) {
+            continue;
+        }
+        let Some(input) = model.input(node, 0).filter(|&input| model.is_removable(input) && model.can_stand_in(output, input))
+        else {
+            continue;
+        };
+        let Some(producer) = model.producer(input).filter(|producer| producer.scope == node.scope) else { continue };
+        let is_free = model.pin(output).is_none() && !model.shadows(output) && model.constant(input).is_err();
+        let meets = [producer, node].iter().any(|node| changed.contains(node))
+            || model.uses(input).any(|(user, _)| around(model, user).any(|node| changed.contains(&node)))
+            || model.inputs(producer).any(|(_, value)| renamed.contains(&value))
+            || !renamed.is_empty() && model.node(producer).attribute.iter().any(holds_graph);
+        if !is_free || meets {
+            continue;
+        }
+        changed.extend([producer, node]);
+        renamed.insert(input);
+        let mut direct = model.node(producer).clone();
+        for name in direct.output.iter_mut().filter(|name| **name == *model.name(input)) {
+            model.name(output).clone_into(name);
+        }
+        plan.edits.extend([
+            Edit::replace_node(producer, direct),
+            Edit::Rewire { from: input, to: output },
+            Edit::remove_node(node),
+        ]);
+        let (operator, change) = (model.node(producer).op_type().to_owned(), format!("computes '{}' directly", model.name(output)));
+        plan.events.push(Event::ChangedNode { node: model.node_path(producer), operator, change });
+        plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+    }
+    plan
+}
+
+/// A node, and the nodes in whose graphs it is.
+fn around(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    std::iter::successors(Some(node), |node| match model.scope_kind(node.scope) {
+        ScopeKind::Subgraph { owner, .. } => Some(owner),
+        _ => None,
+    })
+}
+
+fn holds_graph(attribute: &AttributeProto) -> bool {
+    attribute.g.is_some() || !attribute.rare().graphs.is_empty()
+}
