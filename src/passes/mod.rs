@@ -73,10 +73,10 @@ pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 /// constants are folded, so that these keep their names.
 pub const EXACT: &[Pass] = &[
     identity::IDENTITY,
-    hoist_casts::HOIST_CASTS,
-    sink_casts::SINK_CASTS,
     redundant_casts::REDUNDANT_CASTS,
     fold_constants::FOLD_CONSTANTS,
+    hoist_casts::HOIST_CASTS,
+    sink_casts::SINK_CASTS,
     merge_casts::MERGE_CASTS,
     direct_outputs::DIRECT_OUTPUTS,
     dead_nodes::DEAD_NODES,

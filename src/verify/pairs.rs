@@ -91,7 +91,8 @@ fn computing(model: &Model, node: NodeId, operator: &str) -> NodeId {
         producer.filter(|producer| producer.scope == node.scope && returns_input(node))
     };
     let mut chain = std::iter::successors(Some(node), before);
-    chain.find(|&node| model.node(node).op_type() == operator).unwrap_or(node)
+    // A constant that was computed is not one of the original.
+    chain.find(|&node| operator != "Constant" && model.node(node).op_type() == operator).unwrap_or(node)
 }
 
 /// What identifies a subgraph within its model.

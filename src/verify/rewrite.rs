@@ -111,16 +111,17 @@ impl Equality<'_> {
     }
 
     /// Results of a node that have another name than in the original, where that is not the name of an equal value.
-    fn renamed_results(&self, path: &str, counterpart: NodeId, node: NodeId) -> Option<Fault> {
-        let pairs = &self.terms.pairs;
+    fn renamed_results(&mut self, path: &str, counterpart: NodeId, node: NodeId) -> Option<Fault> {
+        let terms = self.terms;
+        let pairs = &terms.pairs;
         let (expected, found) = (&pairs.original.node(counterpart).output, &pairs.written.node(node).output);
-        let is_same = |index: usize| {
-            let of = |value: Option<ValueId>| value.and_then(|value| self.terms.of(Side::Original, value));
+        let mut is_same = |index: usize| {
+            let of = |value: Option<ValueId>| value.and_then(|value| terms.of(Side::Original, value));
             let named = pairs.written.output(node, index as u32).and_then(|value| pairs.value(value));
             let (left, right) = (of(pairs.original.output(counterpart, index as u32)), of(named));
-            expected[index] == found[index] || left.is_some() && left == right
+            expected[index] == found[index] || matches!((left, right), (Some(left), Some(right)) if self.equal(right, left).is_ok())
         };
-        let are_same = expected.len() == found.len() && (0..found.len()).all(is_same);
+        let are_same = expected.len() == found.len() && (0..found.len()).all(&mut is_same);
         (!are_same)
             .then(|| Fault::at(path, format!("the results are '{}'; must be '{}'", found.join("', '"), expected.join("', '"))))
     }
