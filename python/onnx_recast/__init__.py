@@ -7,7 +7,7 @@
 """
 
 from onnx_recast._cast import cast, cast_like
-from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError
+from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError, VerificationError
 from onnx_recast._functions import convert_version, diff, fix, fold, inspect, lint, targets
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
@@ -21,6 +21,7 @@ from onnx_recast._results import (
     Diagnostic,
     Difference,
     Expansion,
+    Fault,
     Fix,
     FixResult,
     Folded,
@@ -29,11 +30,14 @@ from onnx_recast._results import (
     Initializers,
     Inspection,
     Kept,
+    OutputComparison,
     Runtime,
     RuntimeVersions,
     Saved,
     TypeFacts,
+    Verified,
 )
+from onnx_recast._runtime import compare_runs
 
 __all__ = [
     "LATEST_OPSET",
@@ -48,6 +52,7 @@ __all__ = [
     "Diagnostic",
     "Difference",
     "Expansion",
+    "Fault",
     "Fix",
     "FixResult",
     "FoldResult",
@@ -57,14 +62,18 @@ __all__ = [
     "Inspection",
     "InvalidModelError",
     "Kept",
+    "OutputComparison",
     "RecastError",
     "Runtime",
     "RuntimeVersions",
     "Saved",
     "TypeFacts",
+    "VerificationError",
+    "Verified",
     "__version__",
     "cast",
     "cast_like",
+    "compare_runs",
     "convert_version",
     "diff",
     "fix",

@@ -6,7 +6,7 @@ import errno
 import json
 from typing import Any
 
-from onnx_recast._results import Blocker
+from onnx_recast._results import Blocker, Fault, OutputComparison
 
 
 class RecastError(Exception):
@@ -100,6 +100,39 @@ class ConversionError(RecastError, RuntimeError):
         return blockers_table(str(self), self.blockers)
 
 
+class VerificationError(RecastError):
+    """A result could not be verified, or two models could not be compared. Nothing was written.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        Everything that differs; empty if onnxruntime could not run a model.
+    outputs : tuple of OutputComparison
+        The outputs of both models in onnxruntime, if they were run.
+    """
+
+    faults: tuple[Fault, ...]
+    outputs: tuple[OutputComparison, ...]
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "not-verified",
+        path: str | None = None,
+        faults: tuple[Fault, ...] = (),
+        outputs: tuple[OutputComparison, ...] = (),
+    ) -> None:
+        super().__init__(message, kind=kind, path=path)
+        self.faults = faults
+        self.outputs = outputs
+
+    def _repr_html_(self) -> str:
+        from onnx_recast._html import faults_tables
+
+        return faults_tables(str(self), self.faults, self.outputs)
+
+
 class CastError(RecastError, ValueError):
     """An array cannot be cast.
 
@@ -162,6 +195,8 @@ def exception_of(facts: str) -> Exception:
         if nearest is not None:
             lines.append(f"  the nearest opset that works is {nearest}")
         return ConversionError("\n".join(lines), path=path, blockers=blockers, nearest=nearest)
+    if kind == "not-verified":
+        return VerificationError(text, path=path, faults=tuple(map(Fault.from_dict, error["faults"])))
     if kind == "cannot-cast" and error["cast"] is not None:
         return CastError(text, kind=error["cast"], path=path, index=error["index"])
     if kind == "usage":

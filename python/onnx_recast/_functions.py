@@ -27,12 +27,15 @@ from onnx_recast._results import (
     Runtime,
     Saved,
 )
+from onnx_recast._verify import verified_by
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from onnx_recast._models import Encoded, StrPath
     from onnx_recast._progress import Progress
+    from onnx_recast._runtime import Inputs
+    from onnx_recast._verify import Verify
 
 
 class _Message(Protocol):
@@ -54,6 +57,8 @@ class _WriteOptions(TypedDict, total=False):
 class _RewriteOptions(_WriteOptions, total=False):
     freeze_initializers: bool
     drop_metadata: bool | Sequence[str]
+    verify: Verify
+    inputs: Inputs
 
 
 class _FoldOptions(_RewriteOptions, total=False):
@@ -102,6 +107,8 @@ def fold(
     max_growth: int | None = None,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
+    verify: Verify = False,
+    inputs: Inputs = None,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -130,6 +137,12 @@ def fold(
         Treat initializers that are also graph inputs as constants, and remove these inputs.
     drop_metadata : bool or sequence of str
         Remove ``metadata_props`` at every level: all of them, or those with these keys (``pkg.torch.*`` is a prefix).
+    verify : bool or "onnxruntime"
+        Open the result again and verify it against ``model``, as ``recast fold --verify`` does. ``"onnxruntime"`` also
+        runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: every output must be
+        ``"equal"`` or ``"equal by value"``. Nothing is replaced if anything differs.
+    inputs : mapping of str to array_like, or sequence of such mappings, optional
+        Inputs for ``verify="onnxruntime"``; random ones by default.
     external_data : str
         ``"keep"``: tensors stay where they are; ``"inline"``: all go into the model; otherwise the name of a data file
         in the folder of ``output``, for large initializers.
@@ -151,10 +164,14 @@ def fold(
     ------
     InvalidModelError
         The model cannot be read, or contradicts ONNX.
+    VerificationError
+        The result could not be verified: ``faults`` and ``outputs`` state what differs. Nothing is written.
     RecastError
         The output cannot be written as the options demand.
     OSError
         A file cannot be read or written.
+    ImportError
+        ``verify`` is ``"onnxruntime"``, and onnx or onnxruntime is not installed.
 
     Examples
     --------
@@ -174,8 +191,14 @@ def fold(
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
     with watcher(progress) as watch:
-        report, encoded = _recast.fold(opened.input, written, options, watch)
-    facts = json.loads(report)
+        facts, verified, encoded = verified_by(
+            lambda output, verify: _recast.fold(opened.input, output, options, verify, watch),
+            opened.input,
+            written,
+            verify,
+            inputs,
+            ("equal", "equal by value"),
+        )
     return FoldResult(
         model=_result_model(opened, output, encoded),
         folded=tuple(map(Folded.from_dict, facts["folded"])),
@@ -184,6 +207,7 @@ def fold(
         kept=tuple(map(Kept.from_dict, facts["kept"])),
         removed=tuple(facts["removed"]),
         saved=_saved(facts),
+        verified=verified,
     )
 
 
@@ -222,6 +246,8 @@ def convert_version(
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
+    verify: Verify = False,
+    inputs: Inputs = None,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -258,7 +284,11 @@ def convert_version(
         output: refuse the conversion, or read them by their attributes or as onnx's converter does.
     strict : bool
         Treat warnings as blockers.
-    freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
+    verify : bool or "onnxruntime"
+        Open the result again and verify it against ``model``, as ``recast convert --verify`` does. ``"onnxruntime"``
+        also runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: no output may be
+        ``"different"``. Nothing is replaced if anything differs.
+    freeze_initializers, drop_metadata, inputs, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
     Returns
@@ -278,6 +308,8 @@ def convert_version(
         The runtime is not known, or does not load the IR version that ``ir_version`` demands.
     TypeError
         Both ``target_version`` and ``target`` are given.
+    VerificationError, ImportError
+        See :func:`fold`.
     RecastError
         The output cannot be written as the options demand.
     OSError
@@ -307,9 +339,17 @@ def convert_version(
     )
     opened = Opened(model, base_dir)
     written = _output(output, external_data, prune_data)
+    if verify == "onnxruntime" and from_version is not None:
+        raise ValueError("from_version: onnxruntime cannot run the original as of another opset; use verify=True")
     with watcher(progress) as watch:
-        report, encoded = _recast.convert(opened.input, written, options, watch)
-    facts = json.loads(report)
+        facts, verified, encoded = verified_by(
+            lambda output, verify: _recast.convert(opened.input, output, options, verify, watch),
+            opened.input,
+            written,
+            verify,
+            inputs,
+            ("equal", "equal by value", "last digits"),
+        )
     return ConvertResult(
         model=_result_model(opened, output, encoded),
         from_version=facts["from_version"],
@@ -320,6 +360,7 @@ def convert_version(
         expansions=tuple(map(Expansion.from_dict, facts["expansions"])),
         warnings=tuple(map(Change.from_dict, facts["warnings"])),
         saved=_saved(facts),
+        verified=verified,
     )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import html
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnx_recast._results import Blocker
+from onnx_recast._results import Blocker, Fault, OutputComparison, Verified
 
 _MOST_ROWS = 100
 
@@ -43,6 +43,8 @@ def result_html(result: object) -> str:
             plain.append((field.name, ", ".join(map(str, value[:_MOST_ROWS])) if value else "none"))
         else:
             plain.append((field.name, value))
+        if isinstance(value, Verified) and value.outputs:
+            lists.append(_rows_of("outputs", value.outputs))
     return _table(type(result).__name__, ["", ""], plain) + "".join(lists)
 
 
@@ -51,3 +53,10 @@ def blockers_table(title: str, blockers: Sequence[Blocker]) -> str:
     rows = sorted(blockers, key=lambda blocker: blocker.op)
     cells = [(one.op, one.node, f"{one.opset_step[0]} to {one.opset_step[1]}", one.code, one.reason) for one in rows]
     return _table(title.splitlines()[0], ["op", "node", "opset", "code", "reason"], cells)
+
+
+def faults_tables(title: str, faults: Sequence[Fault], outputs: Sequence[OutputComparison]) -> str:
+    """Return a table of what could not be verified, and one of the outputs of both models."""
+    rows = [(fault.path, fault.what) for fault in faults]
+    tables = _table(title.splitlines()[0], ["path", "what"], rows)
+    return tables + (_rows_of("outputs", outputs) if outputs else "")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 _Model = TypeVar("_Model", covariant=True)
+
+Outcome: TypeAlias = Literal["equal", "equal by value", "last digits", "different"]
+"""How much two values differ, least first."""
 
 
 def _plain(value: Any) -> Any:
@@ -254,6 +257,63 @@ class Saved(_Value):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Fault(_Value):
+    """What could not be verified."""
+
+    path: str
+    """Path of the node, value or field in the result."""
+    what: str
+    """What is wrong there."""
+
+    def __str__(self) -> str:
+        """Return the fault in one line."""
+        return f"{self.path}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputComparison(_Value):
+    """An output of two models that were run on the same inputs, by :func:`onnx_recast.compare_runs`."""
+
+    name: str
+    """Name of the output."""
+    type: str
+    """ONNX type, of ``left``."""
+    shape: tuple[int, ...] | None
+    """Shape, of ``left``; None if it is not a tensor."""
+    outcome: Outcome
+    """``"equal"``: the same bits; ``"equal by value"``: zeros of other signs or NaN of other bits; ``"last digits"``:
+    floating-point numbers that differ by 16 units in the last place at most, of BFLOAT16 by 2, of shorter types by 1;
+    ``"different"``."""
+    largest_difference: float | None
+    """The largest difference of two elements; None if they have none, as strings, or if the types or shapes differ."""
+
+    def __str__(self) -> str:
+        """Return the comparison in one line."""
+        shape = "" if self.shape is None else f"[{','.join(map(str, self.shape))}]"
+        difference = f" by up to {self.largest_difference:.6g}" if self.largest_difference else ""
+        return f"{self.name} ({self.type}{shape}): {self.outcome}{difference}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified(_Value):
+    """The extent of a successful verification."""
+
+    nodes: int
+    """Nodes of the result."""
+    constants: int
+    """New constants whose values were computed again, by another path."""
+    elements: int
+    """Elements of these constants."""
+    outputs: tuple[OutputComparison, ...] = ()
+    """The outputs of the original and the result in onnxruntime, with ``verify="onnxruntime"``."""
+
+    def __str__(self) -> str:
+        """Return the extent in one line."""
+        outputs = f", {len(self.outputs)} outputs in onnxruntime" if self.outputs else ""
+        return f"{self.nodes} nodes, {self.constants} constants of {self.elements} elements{outputs}"
+
+
 @dataclass(frozen=True)
 class FoldResult(_Value, Generic[_Model]):
     """Result of :func:`onnx_recast.fold`."""
@@ -272,6 +332,8 @@ class FoldResult(_Value, Generic[_Model]):
     """Paths of nodes that passes removed, and of constants that are no longer used."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    verified: Verified | None = None
+    """The extent of the verification; None without ``verify``."""
 
 
 @dataclass(frozen=True)
@@ -296,6 +358,8 @@ class ConvertResult(_Value, Generic[_Model]):
     """Warnings about converted nodes."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    verified: Verified | None = None
+    """The extent of the verification; None without ``verify``."""
 
 
 @dataclass(frozen=True)

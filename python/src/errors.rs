@@ -2,6 +2,7 @@
 
 use std::io;
 
+use onnx_recast::verify::Fault;
 use onnx_recast::{CannotCast, Error, Place};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ pub fn facts(error: &Error) -> Value {
         _ => (None, None, None),
     };
     let cannot_cast = error.cause::<CannotCast>();
+    let faults = error.faults().iter().map(|Fault { path, what }| json!({"path": path, "what": what}));
     json!({
         "kind": error.kind().code(),
         "text": error.to_string(),
@@ -31,6 +33,7 @@ pub fn facts(error: &Error) -> Value {
         "errno": error.cause::<io::Error>().and_then(io::Error::raw_os_error),
         "blockers": error.blockers(),
         "nearest": error.nearest_opset(),
+        "faults": faults.collect::<Vec<_>>(),
         "cast": cannot_cast.map(kind),
         "index": cannot_cast.and_then(CannotCast::element),
     })

@@ -1,10 +1,11 @@
 //! Where a model comes from and goes to.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use onnx_recast::verify::{Verification, Verified};
 use onnx_recast::{Error, MemoryFiles, Model, OldFiles, OpenOptions, Placement, SaveOptions, Target};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,6 +13,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::new_bytes::new_bytes;
+use crate::operations::Changed;
 use crate::watch::{Control, Watch};
 
 /// A model that a caller gives.
@@ -64,6 +66,20 @@ impl Input {
         }
     }
 
+    /// Opens the model that was made of this one. Its data files are those of this one, unless its tensors were moved.
+    fn open_result(&self, bytes: Bytes) -> Result<Model, Error> {
+        let options = OpenOptions::new();
+        match (&self.source, &self.base_dir) {
+            (Source::File(path), allowed) => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let options = allowed.iter().fold(options.folder(folder), |options, folder| options.allow_data_in(folder));
+                options.from_bytes(bytes)
+            }
+            (Source::Memory(..), None) => options.from_bytes(bytes),
+            (Source::Memory(..), Some(folder)) => options.folder(folder).from_bytes(bytes),
+        }
+    }
+
     /// The object that the caller gave, if these are its bytes.
     fn object<'py>(&self, py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
         match &self.source {
@@ -73,46 +89,63 @@ impl Input {
     }
 }
 
-/// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not written to a file.
+/// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not written to a file. If it is to be
+/// verified, the written model is opened again first, and replaces nothing if that fails.
 pub fn rewrite<'py>(
     py: Python<'py>,
     watch: &Watch,
     input: Input,
     output: Output,
-    change: impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static,
+    change: impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let (input, output, control) = (Arc::new(input), Arc::new(output), watch.control());
     let (source, target) = (Arc::clone(&input), Arc::clone(&output));
-    let (report, model) = watch.run_owned(py, move || {
+    let (mut report, model) = watch.run_owned(py, move || {
         let mut model = control.model(source.open()?);
-        let mut report = change(&mut model)?;
-        match &target.path {
-            Some(path) => {
-                report["saved"] = save(model, path.clone(), &target.options(), &control)?;
-                Ok((report, None))
-            }
-            None => Ok((report, Some(model))),
-        }
+        let (mut report, verification) = change(&mut model)?;
+        let Some(path) = &target.path else { return Ok((report, Some((model, verification)))) };
+        let (saved, verified) = save(model, path.clone(), &target.options(), verification.as_ref(), &control)?;
+        (report["saved"], report["verified"]) = (saved, json!(verified));
+        Ok((report, None))
     })?;
-    let model = model.map(|model| to_bytes(py, watch, &input, &output, model)).transpose()?;
-    Ok((report.to_string(), model))
+    let Some((model, verification)) = model else { return Ok((report.to_string(), None)) };
+    let bytes = to_bytes(py, watch, &input, &output, model)?;
+    if let Some(verification) = verification {
+        let written = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
+        let check = move || verification.check(&input.open_result(written)?).map_err(Error::caused_by);
+        report["verified"] = json!(watch.run_owned(py, check)?);
+    }
+    Ok((report.to_string(), Some(bytes)))
 }
 
-/// Writes a model, and reports which files were written.
-pub fn save(model: Model, path: PathBuf, options: &SaveOptions, control: &Control) -> Result<Value, Error> {
+/// Writes a model, and reports which files were written, and what was verified before.
+pub fn save(
+    model: Model,
+    path: PathBuf,
+    options: &SaveOptions,
+    verification: Option<&Verification>,
+    control: &Control,
+) -> Result<(Value, Option<Verified>), Error> {
     let plan = model.into_plan(&Target::File(path), options)?;
     let (bytes, data_file, copied_files, notes) =
         (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
     control.stage.begin_to_write()?;
-    let OldFiles { removed, unused } = plan.carry_out()?;
-    Ok(json!({
+    let (OldFiles { removed, unused }, verified) = match verification {
+        None => (plan.carry_out()?, None),
+        Some(verification) => {
+            let (old, verified) = plan.carry_out_verified(verification)?;
+            (old, Some(verified))
+        }
+    };
+    let saved = json!({
         "bytes": bytes,
         "data_file": data_file,
         "copied_files": copied_files,
         "removed_files": removed,
         "unused_files": unused,
         "notes": notes,
-    }))
+    });
+    Ok((saved, verified))
 }
 
 /// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written

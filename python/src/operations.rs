@@ -8,6 +8,7 @@ use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
 use onnx_recast::passes::{self, Event, Pass};
+use onnx_recast::verify::Verification;
 use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, Runtime, UnknownName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -62,6 +63,9 @@ fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
     passes::selected(names.iter().map(String::as_str)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// The report of an operation on a model, and what its result is to be verified against.
+pub type Changed = (Value, Option<Verification>);
+
 /// Runs passes.
 #[pyfunction]
 pub fn fold<'py>(
@@ -69,14 +73,15 @@ pub fn fold<'py>(
     input: Input,
     output: Output,
     options: Folding,
+    verify: bool,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    rewrite(py, &watch, input, output, options.operation()?)
+    rewrite(py, &watch, input, output, options.operation(verify)?)
 }
 
 impl Folding {
-    /// The operation on a model, which returns its report.
-    pub fn operation(self) -> PyResult<impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static> {
+    /// The operation on a model.
+    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let fold = FoldOptions {
             fold_undefined: self.undefined,
             contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
@@ -85,7 +90,8 @@ impl Folding {
         let passes = passes(self.passes.as_deref())?;
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
-            model.run_passes(&passes, &fold).map(|report| fold_report(&report))
+            let verification = verify.then(|| Verification::of_passes(model, &passes, &fold));
+            Ok((fold_report(&model.run_passes(&passes, &fold)?), verification))
         })
     }
 }
@@ -166,8 +172,8 @@ impl Converting {
         self.target.as_ref().map(parse).transpose()
     }
 
-    /// The operation on a model, which returns its report.
-    pub fn operation(self) -> PyResult<impl FnOnce(&mut Model) -> Result<Value, Error> + Send + 'static> {
+    /// The operation on a model.
+    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let (convert, runtime) = (self.options()?, self.runtime()?);
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
@@ -175,8 +181,9 @@ impl Converting {
                 Some(runtime) => convert.for_runtime(runtime, model)?,
                 None => convert,
             };
+            let verification = verify.then(|| Verification::of_conversion(model, &convert));
             let report = model.convert(&convert)?;
-            Ok(json!({
+            let report = json!({
                 "from_version": report.from,
                 "to_version": report.to,
                 "from_ir_version": report.ir_from,
@@ -184,7 +191,8 @@ impl Converting {
                 "changes": report.changes,
                 "expansions": report.expansions,
                 "warnings": report.warnings,
-            }))
+            });
+            Ok((report, verification))
         })
     }
 }
@@ -196,9 +204,10 @@ pub fn convert<'py>(
     input: Input,
     output: Output,
     options: Converting,
+    verify: bool,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
-    rewrite(py, &watch, input, output, options.operation()?)
+    rewrite(py, &watch, input, output, options.operation(verify)?)
 }
 
 /// All runtimes, as a JSON list.
@@ -263,7 +272,7 @@ pub fn fix<'py>(
         let allowed = if unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
         let fixed = model.fix(&rules, allowed, &Baseline::default())?;
         let left = model.lint(&rules)?;
-        Ok(json!({"fixed": fixed, "remaining": left}))
+        Ok((json!({"fixed": fixed, "remaining": left}), None))
     })
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::errors;
 use crate::files::{Input, Output, save, to_bytes};
-use crate::operations::{Converting, Folding, Linting, inspection};
+use crate::operations::{Changed, Converting, Folding, Linting, inspection};
 use crate::watch::Watch;
 
 type Operation = Box<dyn FnOnce(&mut Model) -> Result<Value, Error> + Send>;
@@ -18,8 +18,8 @@ type Operation = Box<dyn FnOnce(&mut Model) -> Result<Value, Error> + Send>;
 /// The operation of a step: its name and its options.
 fn operation((name, options): (String, Bound<'_, PyAny>)) -> PyResult<Operation> {
     Ok(match name.as_str() {
-        "fold" => Box::new(options.extract::<Folding>()?.operation()?),
-        "convert" => Box::new(options.extract::<Converting>()?.operation()?),
+        "fold" => reported(options.extract::<Folding>()?.operation(false)?),
+        "convert" => reported(options.extract::<Converting>()?.operation(false)?),
         "lint" => {
             let linting: Linting = options.extract()?;
             Box::new(move |model| linting.findings(model))
@@ -27,6 +27,11 @@ fn operation((name, options): (String, Bound<'_, PyAny>)) -> PyResult<Operation>
         "inspect" => Box::new(|model| Ok(inspection(model))),
         _ => return Err(PyValueError::new_err(format!("'{name}' is not a step"))),
     })
+}
+
+/// An operation that returns its report only.
+fn reported(operation: impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static) -> Operation {
+    Box::new(|model| operation(model).map(|(report, _)| report))
 }
 
 /// Opens a model, applies steps, and writes it if there is an output and all steps have succeeded; an output without a path is returned as
@@ -75,8 +80,8 @@ pub fn apply<'py>(
         report["steps"] = Value::Array(results);
         let Some(output) = target.filter(|_| report["error"].is_null()) else { return Ok((report, None)) };
         let Some(path) = &output.path else { return Ok((report, Some(model))) };
-        match save(model, path.clone(), &output.options(), &control) {
-            Ok(saved) => report["saved"] = saved,
+        match save(model, path.clone(), &output.options(), None, &control) {
+            Ok((saved, _)) => report["saved"] = saved,
             Err(error) => report["error"] = errors::facts(&error),
         }
         Ok((report, None))

@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["onnx_recast", "onnx_recast._functions", "onnx_recast._cast"])
+@pytest.mark.parametrize("name", ["onnx_recast", "onnx_recast._functions", "onnx_recast._cast", "onnx_recast._runtime"])
 def test_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert result.attempted

@@ -1,0 +1,139 @@
+"""Comparison of two values of one output, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onnx_recast._cast import _onnx_type
+from onnx_recast._results import Outcome, OutputComparison
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_ORDER: tuple[Outcome, ...] = ("equal", "equal by value", "last digits", "different")
+
+_UNITS = 16
+"""Units in the last place by which an element may differ in its last digits; fewer for types with short mantissas."""
+
+
+def compare(name: str, left: Any, right: Any) -> OutputComparison:
+    """Compare two values as onnxruntime returns them: arrays, or lists or dictionaries of arrays."""
+    left_arrays, right_arrays = _arrays(left), _arrays(right)
+    kind, shape = _description(left, left_arrays)
+    compared: list[tuple[Outcome, float | None]]
+    if (kind, shape) != _description(right, right_arrays):
+        compared = [("different", None)]
+    else:
+        compared = [_compare(*pair) for pair in zip(left_arrays, right_arrays, strict=True)]
+    outcome: Outcome = _ORDER[max((_ORDER.index(one) for one, _ in compared), default=0)]
+    differences = [difference for _, difference in compared if difference is not None]
+    return OutputComparison(name, kind, shape, outcome, max(differences, default=None))
+
+
+def worst(comparisons: tuple[OutputComparison, ...]) -> OutputComparison:
+    """Return the comparison of the run that differs most."""
+    return max(comparisons, key=lambda one: (_ORDER.index(one.outcome), one.largest_difference or 0.0))
+
+
+def _arrays(value: Any) -> list[Array]:
+    import numpy as np
+
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return _arrays(list(value)) + _arrays(list(value.values()))
+    if isinstance(value, list):
+        return [array for item in value for array in _arrays(item)]
+    return [np.asarray(value)]
+
+
+def _description(value: Any, arrays: list[Array]) -> tuple[str, tuple[int, ...] | None]:
+    """Return the type and the shape; the shape is None if the value is not a tensor."""
+    kinds = [f"{_onnx_type(array)}{list(array.shape)}" for array in arrays]
+    if value is None:
+        return "none", None
+    if isinstance(value, Mapping | list):
+        return f"{'map' if isinstance(value, Mapping) else 'sequence'} of {', '.join(kinds) or 'nothing'}", None
+    return _onnx_type(arrays[0]), arrays[0].shape
+
+
+def _compare(left: Array, right: Array) -> tuple[Outcome, float | None]:
+    """Compare arrays of one type and shape: the outcome, and the largest difference of numbers."""
+    import numpy as np
+
+    kind = _onnx_type(left)
+    if kind == "STRING":
+        return ("equal" if left.tolist() == right.tolist() else "different"), None
+    if kind.startswith("COMPLEX"):
+        part = np.float32 if kind == "COMPLEX64" else np.float64
+        left, right = (np.ascontiguousarray(array).view(part) for array in (left, right))
+    left_bits, right_bits = _bits(left), _bits(right)
+    differ = left_bits != right_bits
+    if not differ.any():
+        return "equal", 0.0
+    left, right, left_bits, right_bits = (
+        left.ravel()[differ],
+        right.ravel()[differ],
+        left_bits[differ],
+        right_bits[differ],
+    )
+    if kind == "BOOL":
+        return "different", None
+    if "INT" in kind:
+        wide = np.uint64 if kind == "UINT64" else np.int64
+        left, right = left.astype(wide), right.astype(wide)
+        # Differences of signed integers of 64 bits exceed their type.
+        larger, smaller = (choose(left, right).view(np.uint64) for choose in (np.maximum, np.minimum))
+        return "different", float((larger - smaller).max())
+    return _compare_floats(left, right, left_bits, right_bits)
+
+
+def _compare_floats(left: Array, right: Array, left_bits: Array, right_bits: Array) -> tuple[Outcome, float]:
+    """Compare floating-point numbers whose bits differ."""
+    import numpy as np
+
+    units = _units_in_the_last_place(left_bits, right_bits)
+    limit = max(1, min(_UNITS, (1 << _mantissa_bits(left)) >> 6))
+    left, right = left.astype(np.float64), right.astype(np.float64)
+    is_equal = (left == right) | (np.isnan(left) & np.isnan(right))
+    if is_equal.all():
+        return "equal by value", 0.0
+    left, right, units = left[~is_equal], right[~is_equal], units[~is_equal]
+    is_finite = np.isfinite(left) & np.isfinite(right)
+    if not is_finite.all():
+        return "different", float("inf")
+    with np.errstate(over="ignore"):
+        largest = float(np.abs(left - right).max())
+    return ("last digits" if (units <= limit).all() else "different"), largest
+
+
+def _bits(array: Array) -> Array:
+    import numpy as np
+
+    unsigned = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+    return np.ascontiguousarray(array).reshape(-1).view(unsigned[array.dtype.itemsize])
+
+
+def _units_in_the_last_place(left: Array, right: Array) -> Array:
+    """Return how many numbers of the type two numbers are apart, by their bits: a sign and a magnitude."""
+    import numpy as np
+
+    sign = np.uint64(1 << (8 * left.dtype.itemsize - 1))
+    left, right = left.astype(np.uint64), right.astype(np.uint64)
+    left_size, right_size = left & ~sign, right & ~sign
+    apart = np.maximum(left_size, right_size) - np.minimum(left_size, right_size)
+    units: Array = np.where((left & sign) == (right & sign), apart, left_size + right_size)
+    return units
+
+
+def _mantissa_bits(array: Array) -> int:
+    import numpy as np
+
+    if array.dtype.kind == "f":
+        return int(np.finfo(array.dtype).nmant)
+    import ml_dtypes
+
+    return int(ml_dtypes.finfo(array.dtype).nmant)  # type: ignore[no-untyped-call]

@@ -1,0 +1,82 @@
+"""Operations whose results are verified before they replace files."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from onnx_recast._errors import VerificationError
+from onnx_recast._results import Fault, Outcome, OutputComparison, Verified
+
+if TYPE_CHECKING:
+    from onnx_recast._recast import _Input, _Output
+    from onnx_recast._runtime import Inputs
+
+Verify: TypeAlias = bool | Literal["onnxruntime"]
+
+Operation: TypeAlias = Callable[["_Output", bool], tuple[str, bytes | None]]
+"""A function of the native module, of the output and whether to verify. Returns the report and the model's bytes."""
+
+
+def verified_by(
+    operation: Operation,
+    original: _Input,
+    output: _Output,
+    verify: Verify,
+    inputs: Inputs,
+    allowed: tuple[Outcome, ...],
+) -> tuple[dict[str, Any], Verified | None, bytes | None]:
+    """Do an operation, and return its report, what was verified, and the bytes of the model.
+
+    Outputs of the original and the result in onnxruntime may only differ as ``allowed``; nothing is replaced if they
+    differ more.
+    """
+    if verify not in (False, True, "onnxruntime"):
+        raise ValueError(f"verify: expected True, False or 'onnxruntime', not {verify!r}")
+    if inputs is not None and verify != "onnxruntime":
+        raise ValueError("inputs: they are used with verify='onnxruntime' only")
+    outputs: tuple[OutputComparison, ...] = ()
+    path = output["path"]
+    if verify == "onnxruntime":
+        from onnx_recast._runtime import packages
+
+        packages()
+    if verify == "onnxruntime" and path is not None:
+        folder = Path(path).parent
+        with tempfile.TemporaryDirectory(prefix=".recast-", dir=folder) as temporary:
+            trial = str(Path(temporary) / Path(path).name)
+            operation({**output, "path": trial, "prune_data": False}, False)
+            outputs = _compare(original, {"source": trial, "base_dir": None}, path, inputs, allowed)
+    report, encoded = operation(output, verify is not False)
+    if verify == "onnxruntime" and encoded is not None:
+        source = original["source"]
+        folder_of_data = original["base_dir"]
+        if isinstance(source, str) and folder_of_data is None:
+            folder_of_data = str(Path(source).parent)
+        outputs = _compare(original, {"source": encoded, "base_dir": folder_of_data}, None, inputs, allowed)
+    facts: dict[str, Any] = json.loads(report)
+    verified = facts.get("verified")
+    return facts, None if verified is None else Verified(**verified, outputs=outputs), encoded
+
+
+def _compare(
+    original: _Input, result: _Input, path: str | None, inputs: Inputs, allowed: tuple[Outcome, ...]
+) -> tuple[OutputComparison, ...]:
+    from onnx_recast._runtime import compare_inputs
+
+    try:
+        outputs = compare_inputs(original, result, inputs)
+    except VerificationError as error:
+        error.path = path
+        raise
+    different = [one for one in outputs if one.outcome not in allowed]
+    if different:
+        lines = "".join(f"\n  {one}" for one in outputs)
+        message = f"the outputs of the original and the result differ in onnxruntime, and nothing was written:{lines}"
+        named = message if path is None else f"{path}: {message}"
+        faults = tuple(Fault(f"graph/{one.name}", f"{one} in onnxruntime") for one in different)
+        raise VerificationError(named, path=path, faults=faults, outputs=outputs)
+    return outputs
