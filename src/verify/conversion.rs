@@ -22,7 +22,7 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options) -> (V
     let mut faults = compare_models(again, written, |_, _, _| false);
     // What the conversion may not change.
     faults.extend(compare_models(original, written, of_conversion));
-    let pairs = Pairs::new(original, written);
+    let pairs = Pairs::by_results(original, written);
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
     let changed: HashSet<&str> = report.changes.iter().map(|change| &*change.node).chain(expanded).collect();
     for (scope, counterpart) in pairs.scopes() {

@@ -7,13 +7,25 @@ use crate::hash::HashMap;
 pub(super) struct Pairs<'m> {
     pub original: &'m Model,
     pub written: &'m Model,
+    follows_operators: bool,
     scopes: HashMap<ScopeId, ScopeId>,
     nodes: HashMap<NodeId, NodeId>,
 }
 
 impl<'m> Pairs<'m> {
-    pub fn new(original: &'m Model, written: &'m Model) -> Pairs<'m> {
-        let mut pairs = Pairs { original, written, scopes: HashMap::default(), nodes: HashMap::default() };
+    /// Nodes with the same results correspond to each other.
+    pub fn by_results(original: &'m Model, written: &'m Model) -> Pairs<'m> {
+        Pairs::new(original, written, false)
+    }
+
+    /// Like [`Pairs::by_results`], but a node that makes the result of another operator may have taken the name of that result.
+    pub fn by_operators(original: &'m Model, written: &'m Model) -> Pairs<'m> {
+        Pairs::new(original, written, true)
+    }
+
+    fn new(original: &'m Model, written: &'m Model, follows_operators: bool) -> Pairs<'m> {
+        let (scopes, nodes) = (HashMap::default(), HashMap::default());
+        let mut pairs = Pairs { original, written, follows_operators, scopes, nodes };
         let subgraphs: HashMap<_, ScopeId> =
             original.scopes().filter_map(|scope| Some((subgraph_key(original, scope)?, scope))).collect();
         let roots: Vec<(ScopeKind, ScopeId)> = original.scopes().map(|scope| (original.scope_kind(scope), scope)).collect();
@@ -42,7 +54,9 @@ impl<'m> Pairs<'m> {
             original.nodes(counterpart).flat_map(|node| named(original, node).map(move |name| (name, node))).collect();
         for node in written.nodes(scope) {
             if let Some(&counterpart) = named(written, node).next().and_then(|name| by_output.get(name)) {
-                self.nodes.insert(node, computing(original, counterpart, written.node(node).op_type()));
+                let operator = written.node(node).op_type();
+                let counterpart = if self.follows_operators { computing(original, counterpart, operator) } else { counterpart };
+                self.nodes.insert(node, counterpart);
             }
         }
         // Nodes without results have effects: all are kept, in order.

@@ -14,7 +14,7 @@ use crate::passes::{Options, is_shape_of};
 use crate::tensor::first_difference;
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
-    let terms = Terms::new(Pairs::new(original, written), is_lossy);
+    let terms = Terms::new(Pairs::by_operators(original, written), is_lossy);
     let mut equality = Equality { contents: Contents::new(&terms, *options), terms: &terms, compared: HashMap::default() };
     let mut faults = compare_models(original, written, of_passes);
     let mut verified = Verified::default();
