@@ -185,9 +185,11 @@ def imports(model):
 
 
 def twins(before, after):
-    """Nodes of the same operator and results in both graphs."""
+    """Nodes of the same operator and results in both graphs; a node may have taken the result of another one, and keeps its name then."""
     by_outputs = {(node.op_type, *node.output): node for node in after.node}
-    return [(node, by_outputs[key]) for node in before.node if (key := (node.op_type, *node.output)) in by_outputs]
+    pairs = [(node, by_outputs[key]) for node in before.node if (key := (node.op_type, *node.output)) in by_outputs]
+    by_name = {(node.op_type, node.name): node for node in before.node if node.name}
+    return [(by_name.get((twin.op_type, twin.name), node), twin) for node, twin in pairs]
 
 
 def is_changed(node, twin):
