@@ -78,7 +78,7 @@ def fold_model(exported_model):
     for passes in PASSES:
         with scratch_folder() as folder:
             output = folder / "model.onnx"
-            done = recast("fold", path, "-o", output, "--passes", passes, "--format", "json")
+            done = recast("fold", path, "-o", output, "--passes", passes, "--verify", "--format", "json")
             if done.returncode != 0:
                 found["problems"][passes] = f"exit code {done.returncode}: {done.stderr}"
                 continue

@@ -88,7 +88,7 @@ impl<'m> Contents<'m> {
         match self.terms.term(id).clone() {
             Term::Constant(side, value) => self.load(side, value),
             Term::New(_) => Err("nothing in the original corresponds to it".to_owned()),
-            Term::Cast { of, .. } => self.cast(id, of),
+            Term::Cast { of, .. } => self.cast(id, self.known[&of].clone()?),
             Term::Move { inputs, output, .. } => {
                 let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
                 self.results(side, node, &inputs, output)
@@ -109,10 +109,9 @@ impl<'m> Contents<'m> {
         tensor.load(model.data()).map_err(|why| why.to_string())
     }
 
-    /// One cast of the values of a term, by the rules of a node that makes it.
-    fn cast(&self, id: TermId, of: TermId) -> Result<Content, String> {
+    /// The cast of a term, applied to some values, by the rules of a node that makes it.
+    pub fn cast(&self, id: TermId, source: Content) -> Result<Content, String> {
         let Term::Cast { effect, .. } = self.terms.term(id) else { return Err("it is not a cast".to_owned()) };
-        let source = self.known[&of].clone()?;
         let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
         let model = self.terms.model(side);
         let opset = folding::known_opset(model.opset(node.scope, "")).map_err(|why| why.to_string())?;

@@ -2,6 +2,7 @@
 
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::hash::HashMap;
+use crate::wire::schema::NodeProto;
 
 /// The counterparts of the written model in the original.
 pub(super) struct Pairs<'m> {
@@ -54,8 +55,8 @@ impl<'m> Pairs<'m> {
             original.nodes(counterpart).flat_map(|node| named(original, node).map(move |name| (name, node))).collect();
         for node in written.nodes(scope) {
             if let Some(&counterpart) = named(written, node).next().and_then(|name| by_output.get(name)) {
-                let operator = written.node(node).op_type();
-                let counterpart = if self.follows_operators { computing(original, counterpart, operator) } else { counterpart };
+                let counterpart =
+                    if self.follows_operators { computing(original, counterpart, written.node(node)) } else { counterpart };
                 self.nodes.insert(node, counterpart);
             }
         }
@@ -97,16 +98,19 @@ pub(super) fn defined(model: &Model, scope: ScopeId, name: &str) -> Option<Value
     model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
 }
 
-/// A node, or the node with another operator whose result it returns: an output may get its name from the node that computes it.
-fn computing(model: &Model, node: NodeId, operator: &str) -> NodeId {
+/// A node, or the one whose result it returns that has the operator and the name of `written`: an output may get its name from the node
+/// that computes it.
+fn computing(model: &Model, node: NodeId, written: &NodeProto) -> NodeId {
     let returns_input = |node: NodeId| model.is_cast(node) || model.node(node).output.len() == 1;
     let before = |&node: &NodeId| {
         let producer = model.input(node, 0).and_then(|input| model.producer(input));
         producer.filter(|producer| producer.scope == node.scope && returns_input(node))
     };
-    let mut chain = std::iter::successors(Some(node), before);
+    let chain = || std::iter::successors(Some(node), before);
     // A constant that was computed is not one of the original.
-    chain.find(|&node| operator != "Constant" && model.node(node).op_type() == operator).unwrap_or(node)
+    let is_same = |node: &NodeId| written.op_type() != "Constant" && model.node(*node).op_type() == written.op_type();
+    let is_named = |node: &NodeId| is_same(node) && model.node(*node).name() == written.name();
+    chain().find(is_named).or_else(|| chain().find(is_same)).unwrap_or(node)
 }
 
 /// What identifies a subgraph within its model.

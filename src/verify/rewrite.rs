@@ -73,8 +73,8 @@ fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Optio
 struct Equality<'m> {
     terms: &'m Terms<'m>,
     contents: Contents<'m>,
-    /// Terms whose values were compared: the number of elements, or what differs.
-    compared: HashMap<(TermId, TermId), Result<u64, String>>,
+    /// Terms, with casts of the first one, whose values were compared: the number of elements, or what differs.
+    compared: HashMap<(TermId, Vec<TermId>, TermId), Result<u64, String>>,
 }
 
 impl Equality<'_> {
@@ -159,38 +159,49 @@ impl Equality<'_> {
 
     /// Shows that two terms are equal.
     fn equal(&mut self, original: TermId, written: TermId) -> Result<(), String> {
-        let mut pairs = vec![(original, written)];
-        while let Some((left, right)) = pairs.pop() {
-            if left == right {
+        // The first term of a pair is still cast by the casts in the middle, the last one first.
+        let mut pairs = vec![(original, Vec::new(), written)];
+        while let Some((left, casts, right)) = pairs.pop() {
+            if left == right && casts.is_empty() {
                 continue;
             }
             match (self.terms.term(left), self.terms.term(right)) {
                 (_, Term::Constant(..)) => {
-                    if !self.compared.contains_key(&(left, right)) {
-                        let result = self.compare(left, right);
-                        self.compared.insert((left, right), result);
+                    let key = (left, casts, right);
+                    if !self.compared.contains_key(&key) {
+                        let result = self.compare(left, &key.1, right);
+                        self.compared.insert(key.clone(), result);
                     }
-                    if let Err(what) = &self.compared[&(left, right)] {
+                    if let Err(what) = &self.compared[&key] {
                         return Err(what.clone());
                     }
                 }
-                (Term::Cast { of: left, effect }, Term::Cast { of: right, effect: other }) if effect == other => {
-                    pairs.push((*left, *right));
+                (Term::Cast { of: left, effect }, Term::Cast { of: right, effect: other })
+                    if effect == other && casts.is_empty() =>
+                {
+                    pairs.push((*left, casts, *right));
+                }
+                // Of a constant that was cast, only the move is left.
+                (Term::Cast { of, .. }, Term::Move { .. }) => {
+                    pairs.push((*of, casts.iter().copied().chain([left]).collect(), right));
                 }
                 (
                     Term::Move { operator, attributes, inputs, outputs, output },
                     Term::Move { operator: op, attributes: same, inputs: others, outputs: all, output: index },
                 ) if (operator, attributes, inputs.len(), outputs, output) == (op, same, others.len(), all, index) => {
-                    for inputs in inputs.iter().zip(others) {
+                    let data = if *operator == "Concat" { inputs.len() } else { 1 };
+                    for (index, inputs) in inputs.iter().zip(others).enumerate() {
                         match inputs {
-                            (Some(left), Some(right)) => pairs.push((*left, *right)),
+                            (Some(left), Some(right)) => {
+                                pairs.push((*left, if index < data { casts.clone() } else { Vec::new() }, *right));
+                            }
                             (None, None) => {}
                             _ => return Err("is computed from other inputs".to_owned()),
                         }
                     }
                 }
                 (Term::Move { operator: "Reshape", inputs, .. }, _) if self.keeps_shape(left) => {
-                    pairs.extend(inputs.first().copied().flatten().map(|input| (input, right)));
+                    pairs.extend(inputs.first().copied().flatten().map(|input| (input, casts, right)));
                 }
                 _ => return Err("is not shown to be equal".to_owned()),
             }
@@ -208,11 +219,12 @@ impl Equality<'_> {
         model.node(node).attribute.is_empty() && dims.is_some_and(|dims| is_shape_of(&wanted, &dims))
     }
 
-    /// Computes the values of a term again, and compares them with a constant.
-    fn compare(&mut self, original: TermId, written: TermId) -> Result<u64, String> {
+    /// Computes the values of a term and of casts of it again, and compares them with a constant.
+    fn compare(&mut self, original: TermId, casts: &[TermId], written: TermId) -> Result<u64, String> {
         let found = self.contents.of(written)?;
-        let expected =
-            self.contents.of(original).map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
+        let expected = self.contents.of(original);
+        let expected = casts.iter().rev().fold(expected, |content, &cast| self.contents.cast(cast, content?));
+        let expected = expected.map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
         if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
             let shown = |dtype: crate::dtype::DType, dims: &[i64]| format!("{dtype}{dims:?}");
             let (found, expected) = (shown(found.dtype(), found.dims()), shown(expected.dtype(), expected.dims()));

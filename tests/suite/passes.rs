@@ -59,6 +59,11 @@ fn what_leads_from_constants_to_casts_folds_with_them() {
                 after: "g (float[2, 3] x) => (float[2, 3] y) <float[2, 3] h = {1, 3, 5, 2, 4, 6}> { y = Add (x, h) }",
             },
             Case {
+                name: "a constant that is cast before a move whose shape is not known",
+                before: "g (float16[n] x, int64[1] s) => (float16[n] y) <float[1] w = {1.5}> { h = Cast <to = 10> (w) e = Expand (h, s) y = Add (x, e) }",
+                after: "g (float16[n] x, int64[1] s) => (float16[n] y) <float16[1] h = {0x3e00}> { e = Expand (h, s) y = Add (x, e) }",
+            },
+            Case {
                 name: "what leads to no cast stays",
                 before: "g (float[1, 2] x) => (float[1, 2] y) <float[2] w = {1.5, -2}, int64[2] s = {1, 2}> { r = Reshape (w, s) y = Add (x, r) }",
                 after: "g (float[1, 2] x) => (float[1, 2] y) <float[2] w = {1.5, -2}, int64[2] s = {1, 2}> { r = Reshape (w, s) y = Add (x, r) }",
@@ -349,6 +354,11 @@ fn nodes_compute_outputs_directly() {
                 name: "an Identity and a cast to the same type",
                 before: "g (float[n] x) => (float[n] y, float[n] z) { a = Relu (x) y = Identity (a) b = Neg (a) z = Cast <to = 1> (b) }",
                 after: "g (float[n] x) => (float[n] y, float[n] z) { y = Relu (x) z = Neg (y) }",
+            },
+            Case {
+                name: "a cast whose result is cast to the same type",
+                before: "g (float[n] x) => (int64[n] y) { [one] a = Cast <to = 7> (x) [two] y = Cast <to = 7> (a) }",
+                after: "g (float[n] x) => (int64[n] y) { [one] y = Cast <to = 7> (x) }",
             },
             Case {
                 name: "an input, a constant and another output stay",
