@@ -26,6 +26,7 @@
 //! | find what is wrong around casts, and fix it | [`Model::lint`], [`Model::fix`] |
 //! | look at it | [`Model::inspect`], [`diff`](fn@diff) |
 //! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`MemoryFiles`] |
+//! | verify what is written before it replaces anything | [`Model::save_verified`], [`mod@verify`] |
 //! | cast an array as ONNX does | [`Array::cast`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
 //!

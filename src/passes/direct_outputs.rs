@@ -11,7 +11,7 @@ use super::event::Event;
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
 use crate::cast::copies;
-use crate::casts::Casts;
+use crate::casts::{Casts, ResolvedCast};
 use crate::graph::{Edit, Model, NodeId, ScopeKind, ValueId};
 use crate::hash::HashSet;
 use crate::wire::schema::AttributeProto;
@@ -31,10 +31,9 @@ fn plan(model: &Model) -> Plan {
     let (mut changed, mut renamed): (HashSet<NodeId>, HashSet<ValueId>) = (HashSet::default(), HashSet::default());
     for &node in model.topological_order() {
         let Some(output) = model.output(node, 0).filter(|&output| model.output_of(output) == [node.scope]) else { continue };
-        let is_copy = |cast: &&crate::casts::ResolvedCast| {
-            !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate))
-        };
-        let is_copy = casts.producing(output).is_some_and(|cast| is_copy(&cast));
+        let is_copy =
+            |cast: &ResolvedCast| !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate));
+        let is_copy = casts.producing(output).is_some_and(is_copy);
         if !is_copy && !returns_input(model, node, |shape| shape, || casts.inferred()) {
             continue;
         }

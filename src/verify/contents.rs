@@ -1,7 +1,7 @@
 //! The values of terms, computed again from the constants of the original.
 
 use super::terms::{Side, Term, TermId, Terms};
-use crate::cast::Contested;
+use crate::cast::{Cast, Contested, Rules};
 use crate::compute::{self, Call, Needs, TypeAndShape};
 use crate::facts::infer::{Inferred, infer};
 use crate::folding;
@@ -115,13 +115,13 @@ impl<'m> Contents<'m> {
         let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
         let model = self.terms.model(side);
         let opset = folding::known_opset(model.opset(node.scope, "")).map_err(|why| why.to_string())?;
-        let rules = crate::cast::Rules {
+        let rules = Rules {
             saturate: effect.saturate,
             round_mode: effect.round_mode,
             opset,
             contested: self.options.contested.unwrap_or(Contested::Text),
         };
-        let cast = crate::cast::Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
+        let cast = Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
         let (content, summary) = source.cast(cast).map_err(|why| why.to_string())?;
         if summary.undefined.count > 0 && !self.options.fold_undefined {
             return Err(format!("ONNX does not define it: {}", summary.undefined.why));

@@ -6,7 +6,7 @@ use super::pairs::Pairs;
 use super::verified::Verified;
 use crate::convert::engine::Conversion;
 use crate::convert::{self, NotConverted, Options};
-use crate::facts::infer::infer;
+use crate::facts::infer::{Known, infer};
 use crate::graph::Model;
 use crate::hash::HashSet;
 
@@ -50,7 +50,7 @@ fn types(pairs: &Pairs) -> Vec<Fault> {
         let (found, expected) = (written.of(value), original.of(counterpart));
         if found.contradicts(expected) {
             let path = format!("{}/{}", pairs.written.scope_path(pairs.written.scope_of(value)), pairs.written.name(value));
-            let shown = |known: &crate::facts::infer::Known| format!("{:?} {:?}", known.dtype(), known.shape);
+            let shown = |known: &Known| format!("{:?} {:?}", known.dtype(), known.shape);
             faults.push(Fault::at(path, format!("is {}; was {}", shown(found), shown(expected))));
         }
     }

@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::pairs::{Pairs, defined};
 use super::terms::{Side, Term, TermId, Terms};
 use super::verified::Verified;
+use crate::dtype::DType;
 use crate::facts::infer::tensor_ints;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::hash::HashMap;
@@ -226,7 +227,7 @@ impl Equality<'_> {
         let expected = casts.iter().rev().fold(expected, |content, &cast| self.contents.cast(cast, content?));
         let expected = expected.map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
         if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
-            let shown = |dtype: crate::dtype::DType, dims: &[i64]| format!("{dtype}{dims:?}");
+            let shown = |dtype: DType, dims: &[i64]| format!("{dtype}{dims:?}");
             let (found, expected) = (shown(found.dtype(), found.dims()), shown(expected.dtype(), expected.dims()));
             return Err(format!("is {found}; must be {expected}"));
         }
