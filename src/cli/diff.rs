@@ -95,7 +95,7 @@ impl Diff {
 
     /// The differences, and the errors of both models.
     fn compare(&self) -> (Vec<Difference>, Vec<Error>) {
-        let open = |path| files::open_model(path, &self.folders);
+        let open = |path| files::open_for(&self.left, path, &self.folders);
         let (left, right) = match parallel::join(|| open(&self.left), || open(&self.right)) {
             (Ok(left), Ok(right)) => (left, right),
             (left, right) => return (Vec::new(), [left.err(), right.err()].into_iter().flatten().collect()),

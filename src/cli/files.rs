@@ -85,7 +85,12 @@ pub fn is_stdin(path: &Path) -> bool {
 
 /// Opens a model; `-` is standard input.
 pub fn open_model(path: &Path, folders: &DataFolders) -> Result<Model, Error> {
-    memory::set_last_words(Some(&path.display().to_string()));
+    open_for(path, path, folders)
+}
+
+/// Like [`open_model`]; a lack of memory is reported for the file `first`, with which others are opened at the same time.
+pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Model, Error> {
+    memory::set_last_words(Some(&first.display().to_string()));
     let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);
     if is_stdin(path) { options.from_stdin() } else { options.open(path) }
 }
