@@ -51,7 +51,8 @@ impl Plan {
     /// Like [`Plan::carry_out`]; before the files get their names, they are opened again and verified.
     ///
     /// # Errors
-    /// Also if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
+    /// Also if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and
+    /// [`Error::faults`] lists what was found.
     pub fn carry_out_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
         let judge = |model: &Model| {

@@ -70,8 +70,7 @@ impl ResolvedCast<'_> {
     /// Whether the opset's operator supports an input of this type: `CastLike` supports fewer types than `Cast`.
     #[must_use]
     pub fn admits(&self, from: DType) -> bool {
-        let schema = facts::schema("", self.proto.op_type(), self.opset);
-        schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
+        supports(self.proto.op_type(), self.opset, from)
     }
 
     /// Whether casts of equal values by this cast and by another have equal results.
@@ -89,4 +88,10 @@ impl ResolvedCast<'_> {
         let round_mode = if self.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };
         (self.node.scope, self.input, self.to, saturate, round_mode)
     }
+}
+
+/// Whether an operator of an opset supports an element type as that of its first input.
+pub(super) fn supports(operator: &str, opset: i64, dtype: DType) -> bool {
+    let schema = facts::schema("", operator, opset);
+    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
 }

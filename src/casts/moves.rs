@@ -1,7 +1,7 @@
 //! Operators that move elements: their results consist of elements of some of their inputs, so that casts can be made before or after.
 
+use super::cast::supports;
 use crate::dtype::DType;
-use crate::facts::{self, ValueType};
 use crate::graph::{Model, NodeId};
 
 /// The operators, and whether the elements come from all inputs, or from the first.
@@ -34,7 +34,5 @@ pub fn moves(model: &Model, node: NodeId) -> Option<(&'static str, usize)> {
 /// Whether the operator of a node supports an element type as that of its first input.
 #[must_use]
 pub fn admits(model: &Model, node: NodeId, dtype: DType) -> bool {
-    let opset = model.opset(node.scope, "");
-    let schema = opset.and_then(|opset| facts::schema("", model.node(node).op_type(), opset));
-    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
+    model.opset(node.scope, "").is_some_and(|opset| supports(model.node(node).op_type(), opset, dtype))
 }

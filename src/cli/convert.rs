@@ -83,9 +83,8 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
-    /// Open each output again before it gets its name and verify it against the input; the input is converted again, and types
-    /// and everything that may not change are compared;
-    /// nothing is replaced if anything differs
+    /// Open each output again before it gets its name and verify it against the input; the input is converted again, and types and
+    /// everything that may not change are compared; nothing is replaced if anything differs
     #[arg(long, conflicts_with = "dry_run")]
     verify: bool,
     /// Report the changes without writing any models

@@ -59,9 +59,8 @@ pub struct Fold {
     freeze: Freeze,
     #[command(flatten)]
     metadata: DropMetadata,
-    /// Open each output again before it gets its name and verify it against the input; every constant is computed again
-    /// by another path, and every output shown to be equal;
-    /// nothing is replaced if anything differs
+    /// Open each output again before it gets its name and verify it against the input; every constant is computed again by another path,
+    /// and every output shown to be equal; nothing is replaced if anything differs
     #[arg(long, conflicts_with = "dry_run")]
     verify: bool,
     /// Report the changes without writing any models

@@ -94,12 +94,14 @@ impl NewFile {
         }
     }
 
-    /// The bytes of a file in memory.
-    #[must_use]
-    pub fn in_memory(&self) -> Option<Bytes> {
+    /// The file, open for reading.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn reopened(&self) -> io::Result<OpenFile> {
         match &self.0 {
-            Content::System(_) => None,
-            Content::Memory(inode) => Some(inode.bytes()),
+            Content::System(file) => OpenFile::new(file.try_clone()?),
+            Content::Memory(inode) => Ok(OpenFile { content: Content::Memory(Arc::clone(inode)), stat: inode.stat() }),
         }
     }
 

@@ -9,7 +9,7 @@
 use super::bypass::Bypasses;
 use super::pass::Pass;
 use crate::casts::{Casts, Chain};
-use crate::dtype::Class;
+use crate::dtype::{Class, DType};
 
 pub(super) const LOSSY_CASTS: Pass = Pass {
     name: "lossy-casts",
@@ -18,11 +18,7 @@ pub(super) const LOSSY_CASTS: Pass = Pass {
     plan: |model, _| {
         let casts = Casts::of(model);
         let mut bypasses = Bypasses::new(model);
-        let is_round_trip = |chain: &Chain| {
-            let (from, middle, to) = (chain.from, chain.first.to, chain.second.to);
-            let are_floats = [from, middle, to].iter().all(|dtype| dtype.class() == Class::Float);
-            are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
-        };
+        let is_round_trip = |chain: &Chain| is_round_trip(chain.from, chain.first.to, chain.second.to);
         for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
             if !first.is_generic() && !second.is_generic() {
                 bypasses.bypass(second.node, second.output, first.input);
@@ -32,3 +28,9 @@ pub(super) const LOSSY_CASTS: Pass = Pass {
     },
     ensures: |_, _| Ok(()),
 };
+
+/// Whether two casts are from a float to one of 16 bits and back.
+pub(crate) fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
+    let are_floats = [from, middle, to].iter().all(|dtype| dtype.class() == Class::Float);
+    are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
+}

@@ -63,6 +63,7 @@ mod sink_casts;
 pub use crate::folding::Options;
 pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removed, Report};
 pub(crate) use identity::{is_shape_of, returns_input};
+pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};
 pub use select::{Tier, UnknownPass, all, named, selected};
 

@@ -30,8 +30,9 @@ pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceK
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node") | ("ModelProto", "ir_version") => true,
         ("ModelProto" | "FunctionProto", "opset_import") => true,
-        ("GraphProto", "initializer") => matches!(kind, Some(Added | Removed | Reordered)),
-        ("GraphProto" | "FunctionProto", "value_info") => matches!(kind, Some(Added | Removed | Reordered)),
+        ("GraphProto", "initializer" | "value_info") | ("FunctionProto", "value_info") => {
+            matches!(kind, Some(Added | Removed | Reordered))
+        }
         ("ModelProto", "functions") => kind == Some(Added),
         _ => false,
     }
@@ -39,34 +40,28 @@ pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceK
 
 /// The differences of the models except expected ones. Tensors are compared by value, wherever they are stored.
 pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsExpected) -> Vec<Fault> {
-    compare_parts(&Part::new("", &MODEL_PROTO, original.proto(), written.proto()), [original, written], is_expected)
+    compare("", &MODEL_PROTO, [original, written], [original.proto(), written.proto()], is_expected)
 }
 
 /// The differences of a node and its counterpart, except expected ones.
 pub(super) fn compare_nodes(pairs: &Pairs, path: &str, nodes: [&NodeProto; 2], is_expected: IsExpected) -> Vec<Fault> {
-    compare_parts(&Part::new(path, &NODE_PROTO, nodes[0], nodes[1]), [pairs.original, pairs.written], is_expected)
+    compare(path, &NODE_PROTO, [pairs.original, pairs.written], nodes, is_expected)
 }
 
-/// Two messages at the same path of the models.
-struct Part<'p> {
-    path: &'p str,
+/// The differences of two messages at the same path of two models.
+fn compare<M: Known + Clone>(
+    path: &str,
     message: &'static Message,
-    bytes: [Bytes; 2],
-}
-
-impl<'p> Part<'p> {
-    fn new<M: Known + Clone>(path: &'p str, message: &'static Message, original: &Kept<M>, written: &Kept<M>) -> Part<'p> {
-        let bytes = |kept: &Kept<M>| kept.source().unwrap_or_else(|| kept.encode_to_vec().into());
-        Part { path, message, bytes: [bytes(original), bytes(written)] }
-    }
-}
-
-fn compare_parts(part: &Part, models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault> {
-    let [left, right] = [0, 1].map(|side| {
-        let model = models[side];
-        Side { message: &part.bytes[side], data: model.data(), cancel: &model.control().cancel }
-    });
-    let compared = compare_messages(part.path, part.message, [left, right], is_expected);
+    models: [&Model; 2],
+    messages: [&Kept<M>; 2],
+    is_expected: IsExpected,
+) -> Vec<Fault> {
+    let bytes: [Bytes; 2] = messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));
+    let side = |index: usize| {
+        let model = models[index];
+        Side { message: &bytes[index], data: model.data(), cancel: &model.control().cancel }
+    };
+    let compared = compare_messages(path, message, [side(0), side(1)], is_expected);
     let is_fault = |difference: &&Difference| difference.kind != DifferenceKind::Stored;
     let differences = compared.differences.iter().filter(is_fault).cloned().map(|difference| {
         let what = match (difference.kind, difference.left, difference.right) {
@@ -80,5 +75,5 @@ fn compare_parts(part: &Part, models: [&Model; 2], is_expected: IsExpected) -> V
     // A tensor that cannot be read in the original either is not one of them.
     let is_old = |place: &ModelPlace| compared.faults.iter().any(|(side, fault)| *side == 0 && fault.place == *place);
     let unread = compared.faults.iter().filter(|(side, fault)| *side == 1 && !is_old(&fault.place));
-    differences.chain(unread.map(|(_, fault)| Fault::at(&fault.place, fault.what.clone()))).collect()
+    differences.chain(unread.map(|(_, fault)| Fault::from(fault))).collect()
 }

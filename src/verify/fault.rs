@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Classified, ErrorKind};
+use crate::error::{Classified, ErrorKind, Invalid};
 
 /// What cannot be verified, at a place of the written model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,12 @@ pub struct NotVerified {
 impl Fault {
     pub(super) fn at(path: impl ToString, what: impl Into<String>) -> Fault {
         Fault { path: path.to_string(), what: what.into() }
+    }
+}
+
+impl From<&Invalid> for Fault {
+    fn from(invalid: &Invalid) -> Fault {
+        Fault::at(&invalid.place, invalid.what.clone())
     }
 }
 

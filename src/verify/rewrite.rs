@@ -33,10 +33,9 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
         faults.extend(missing_effects(&terms.pairs, scope, counterpart));
         faults.extend(equality.outputs(scope, counterpart));
     }
-    let computed = equality.compared.iter().filter(|(_, result)| result.is_ok());
-    for (_, result) in computed {
+    for elements in equality.compared.values().flatten() {
         verified.constants += 1;
-        verified.elements += result.as_ref().map_or(0, |elements| *elements);
+        verified.elements += elements;
     }
     (verified, faults)
 }
@@ -132,7 +131,7 @@ impl Equality<'_> {
         let (original, written) = (self.terms.pairs.original, self.terms.pairs.written);
         let mut faults = Vec::new();
         for name in original.body(counterpart).output_names() {
-            let values = (defined_or_visible(original, counterpart, name), defined_or_visible(written, scope, name));
+            let values = (original.lookup(counterpart, name), written.lookup(scope, name));
             if let Err(what) = self.values(values) {
                 faults.push(Fault::at(written.scope_path(scope), format!("output: {what}")));
             }
@@ -187,14 +186,13 @@ impl Equality<'_> {
                     pairs.push((*of, casts.iter().copied().chain([left]).collect(), right));
                 }
                 (
-                    Term::Move { operator, attributes, inputs, outputs, output },
-                    Term::Move { operator: op, attributes: same, inputs: others, outputs: all, output: index },
+                    Term::Move { operator, attributes, inputs, data, outputs, output },
+                    Term::Move { operator: op, attributes: same, inputs: others, data: _, outputs: all, output: index },
                 ) if (operator, attributes, inputs.len(), outputs, output) == (op, same, others.len(), all, index) => {
-                    let data = if *operator == "Concat" { inputs.len() } else { 1 };
                     for (index, inputs) in inputs.iter().zip(others).enumerate() {
                         match inputs {
                             (Some(left), Some(right)) => {
-                                pairs.push((*left, if index < data { casts.clone() } else { Vec::new() }, *right));
+                                pairs.push((*left, if index < *data { casts.clone() } else { Vec::new() }, *right));
                             }
                             (None, None) => {}
                             _ => return Err("is computed from other inputs".to_owned()),
@@ -236,9 +234,4 @@ impl Equality<'_> {
             None => Ok(found.elements() as u64),
         }
     }
-}
-
-/// The value that a name denotes at the end of a scope: its own, or one of an enclosing scope.
-fn defined_or_visible(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
-    defined(model, scope, name).or_else(|| model.lookup(scope, name))
 }

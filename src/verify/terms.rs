@@ -10,10 +10,10 @@
 use super::pairs::Pairs;
 use crate::cast::{RoundMode, collapses, copies};
 use crate::casts::{Casts, ResolvedCast, moves};
-use crate::dtype::{Class, DType};
+use crate::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId, Origin, ValueId};
 use crate::hash::HashMap;
-use crate::passes::returns_input;
+use crate::passes::{is_round_trip, returns_input};
 use prost::Message as _;
 
 /// A term, by its index.
@@ -37,8 +37,8 @@ pub(super) enum Term {
     Constant(Side, ValueId),
     /// A cast.
     Cast { of: TermId, effect: Effect },
-    /// An output of a node that moves elements of its first inputs.
-    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, outputs: usize, output: u32 },
+    /// An output of a node that moves elements of its first `data` inputs.
+    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
 }
 
 /// What determines the result of a cast, besides its input.
@@ -210,7 +210,7 @@ impl<'m> Terms<'m> {
             _ => (None, inputs),
         };
         let dtype = moved.first().copied().flatten().and_then(|input| self.types[input]);
-        let id = self.id(Term::Move { operator, attributes, inputs: moved, outputs: proto.output.len(), output });
+        let id = self.id(Term::Move { operator, attributes, inputs: moved, data, outputs: proto.output.len(), output });
         self.types[id] = self.types[id].or(dtype);
         self.nodes[id].get_or_insert((side, node));
         Some(match effect {
@@ -271,11 +271,6 @@ impl<'m> Terms<'m> {
 fn effect(cast: &ResolvedCast) -> Effect {
     let (_, _, to, saturate, round_mode) = cast.effect();
     Effect { to, saturate, round_mode }
-}
-
-fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
-    let are_floats = [from, middle].iter().all(|dtype| dtype.class() == Class::Float);
-    are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
 }
 
 fn is_uniform<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> bool {

@@ -4,7 +4,6 @@ use super::fault::{Fault, NotVerified};
 use super::verified::Verified;
 use super::{conversion, rewrite};
 use crate::convert;
-use crate::error::Invalid;
 use crate::graph::Model;
 use crate::passes::{self, LOSSY, Pass};
 
@@ -44,7 +43,7 @@ impl Verification {
             Work::Passes { options, is_lossy } => rewrite::verify(&self.original, written, options, *is_lossy),
             Work::Conversion(options) => conversion::verify(&self.original, written, options),
         };
-        let bad_tensors = written.bad_tensors().iter().map(|Invalid { place, what, .. }| Fault::at(place, what.clone()));
+        let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(faults).collect();
         if faults.is_empty() { Ok(verified) } else { Err(NotVerified { faults }) }
     }

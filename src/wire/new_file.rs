@@ -7,9 +7,10 @@ use bytes::Bytes;
 
 use super::chunks::write_in_order;
 use super::layout::Layout;
+use super::mapped::mapped;
 use super::paths::at;
 use super::replaceable::Place;
-use super::system::{map, write_anywhere};
+use super::system::write_anywhere;
 use super::temporary::Temporary;
 use crate::files::Folder;
 
@@ -92,11 +93,7 @@ impl Written {
     /// Those of the operating system, with the path.
     pub(super) fn bytes(&self) -> io::Result<Bytes> {
         let path = self.place.path();
-        let bytes = match self.file.file().system() {
-            None => Ok(self.file.file().in_memory().unwrap_or_default()),
-            Some(_) if self.file.file().stat()?.bytes == 0 => Ok(Bytes::new()),
-            Some(file) => map(file, &path),
-        };
+        let bytes = self.file.file().reopened().and_then(|file| mapped(&file, &path));
         bytes.map_err(|error| at(&path, error))
     }
 
