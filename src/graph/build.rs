@@ -39,12 +39,13 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     let Some(main) = &model.graph else {
         return Err(Invalid::at("model", "has no graph: the file is not an ONNX model"));
     };
-    let (mut values, mut edges) = (main.initializer.len() + main.input.len(), 0);
+    let (mut values, mut edges, mut text) = (main.initializer.len() + main.input.len(), 0, 0);
     for node in &main.node {
         values += node.output.len();
         edges += node.input.len() + node.output.len();
+        text += node.output.iter().map(String::len).sum::<usize>();
     }
-    let index = Index::with_capacity(main.node.len(), values, edges);
+    let index = Index::with_capacity(main.node.len(), values, edges, text);
     let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new() };
     builder.note_imports(ScopeId::MAIN, &model.opset_import).map_err(|what| Invalid::at("opset_import", what))?;
     builder.scope(ScopeKind::Main, Body::Graph(main))?;

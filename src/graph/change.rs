@@ -232,15 +232,7 @@ impl Changes {
             }
             is_same
         });
-        let mut replacements = new_nodes::messages(replacements).peekable();
-        let old = std::mem::take(nodes);
-        nodes.reserve(old.len());
-        for (position, node) in (0..).zip(old) {
-            match replacements.next_if(|(replaced, _)| *replaced == position) {
-                Some((_, new)) => nodes.extend(new),
-                None => nodes.push(node),
-            }
-        }
+        *nodes = new_nodes::replace(std::mem::take(nodes), replacements);
     }
 }
 

@@ -11,7 +11,6 @@ use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
 use crate::hash::{HashMap, HashSet};
-use crate::ir_version;
 use crate::wire::schema::{FunctionProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
@@ -131,10 +130,10 @@ impl Model {
         if edits.is_empty() {
             return Ok(self);
         }
-        if self.ir_version() <= ir_version::LATEST && edits.iter().all(is_of_version) {
-            return Ok(self.with_versions(&edits));
+        let keeps_index = self.keeps_index(&edits);
+        if !keeps_index {
+            self.check_removals(&edits)?;
         }
-        self.check_removals(&edits)?;
         self.check_replaced_tensors(&edits)?;
         let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
@@ -150,15 +149,24 @@ impl Model {
         });
         let dropped: Vec<_> = dropped.collect();
         let Model { mut proto, index, source } = self;
-        // Frees the rest of the old index before the new one is built.
-        let kinds = index.into_kinds();
+        let (kinds, mut kept) = match keeps_index {
+            true => (index.kinds.clone(), Some(index)),
+            // Frees the rest of the old index before the new one is built.
+            false => (index.into_kinds(), None),
+        };
         for (keys, entries) in dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);
         }
         let mut functions = Vec::new();
         for edit in header {
             match edit {
-                Edit::SetOpset { root, version } => set_opset(&mut proto, kinds[root.0 as usize], version),
+                Edit::SetOpset { root, version } => {
+                    set_opset(&mut proto, kinds[root.0 as usize], version);
+                    if let Some(index) = &mut kept {
+                        let importing = if matches!(kinds[root.0 as usize], ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
+                        index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
+                    }
+                }
                 Edit::SetIrVersion(version) => proto.ir_version = Some(version),
                 Edit::AddFunction(function) => functions.push(*function),
                 Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
@@ -168,6 +176,13 @@ impl Model {
         }
         apply_changes(&mut proto, &kinds, changes);
         functions.into_iter().for_each(|function| add_function(&mut proto, function));
+        if let Some(index) = kept {
+            debug_assert!(
+                Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
+                "the index is no longer valid"
+            );
+            return Ok(Model { proto, index, source });
+        }
         let changed = Model { source, ..Model::new(proto)? };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => {
@@ -178,125 +193,15 @@ impl Model {
         }
     }
 
-    /// Versions do not affect the index, except for the imported opsets. In models of later IR versions than the latest, unknown types are
-    /// tolerated.
-    fn with_versions(mut self, edits: &[Edit]) -> Model {
-        for edit in edits {
-            match *edit {
-                Edit::SetOpset { root, version } => {
-                    let kind = self.scope_kind(root);
-                    set_opset(&mut self.proto, kind, version);
-                    let importing = if matches!(kind, ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
-                    self.index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
-                }
-                Edit::SetIrVersion(version) => self.proto.ir_version = Some(version),
-                _ => unreachable!("only edits of versions are applied here"),
-            }
-        }
-        self
-    }
-
     /// Whether the value's name refers to it in `scope`, and not to a value that shadows it.
     #[must_use]
     pub fn is_visible(&self, value: ValueId, scope: ScopeId) -> bool {
         self.lookup(scope, self.name(value)) == Some(value)
     }
 
-    /// A node, and the nodes in whose subgraphs it is.
-    fn with_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        std::iter::successors(Some(node), |node| match self.scope_kind(node.scope) {
-            ScopeKind::Subgraph { owner, .. } => Some(owner),
-            _ => None,
-        })
-    }
-
     /// Whether names of `outer` are visible in `scope`, unless they are shadowed.
     fn is_inside(&self, scope: ScopeId, outer: ScopeId) -> bool {
         std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
-    }
-
-    /// A definition that is removed must be restored under its name, or have no remaining use.
-    fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
-        let mut removed_values = Vec::new();
-        for edit in edits {
-            match edit {
-                Edit::ReplaceNode { node, with } => {
-                    // Most nodes are replaced by nodes that define the same names.
-                    let (old, new) = (self.outputs(*node).map(|(_, value)| value), with.outputs());
-                    removed_values.extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
-                }
-                Edit::RemoveInitializer(value) => removed_values.push(*value),
-                _ => {}
-            }
-        }
-        if removed_values.is_empty() {
-            return Ok(());
-        }
-        let mut removed_nodes = HashSet::default();
-        let mut rewired = HashSet::default();
-        let mut defined = HashSet::default();
-        for edit in edits {
-            match edit {
-                Edit::ReplaceNode { node, with } => {
-                    removed_nodes.insert(*node);
-                    defined.extend(with.outputs().into_iter().map(|name| (node.scope, name)));
-                }
-                Edit::AddInitializer { scope, tensor } => {
-                    defined.insert((*scope, tensor.name().as_bytes()));
-                }
-                Edit::RemoveInitializer(_) => {}
-                Edit::Rewire { from, .. } => {
-                    rewired.insert(*from);
-                }
-                Edit::ShareInitializer { with, .. } => rewired.extend(with),
-                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
-                Edit::SetOpset { .. }
-                | Edit::SetIrVersion(_)
-                | Edit::FreezeInitializers
-                | Edit::AddFunction(_)
-                | Edit::DropMetadata(_) => {}
-            }
-        }
-        for value in removed_values {
-            if defined.contains(&(self.scope_of(value), self.name(value).as_bytes())) {
-                continue;
-            }
-            let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
-            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !is_removed(user));
-            let reason = match in_use {
-                Some((node, _)) => format!("is still used by {}", self.node_path(node)),
-                None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
-                None if self.pin(value).is_some() => {
-                    "is named by an annotation, a training binding or in an inner scope".to_owned()
-                }
-                None => continue,
-            };
-            return Err(self.refuse(value, &reason));
-        }
-        Ok(())
-    }
-
-    /// A replacement tensor must keep the properties that the graph depends on.
-    fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
-        let replaced = edits.iter().filter_map(|edit| match edit {
-            Edit::ReplaceTensor { place, with } => Some((*place, with)),
-            _ => None,
-        });
-        let mut replaced: HashMap<TensorPlace, &TensorProto> = replaced.collect();
-        if replaced.is_empty() {
-            return Ok(());
-        }
-        for (place, old) in self.tensors() {
-            if let Some(new) = replaced.remove(&place)
-                && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
-            {
-                return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
-            }
-        }
-        match replaced.keys().next() {
-            Some(place) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
-            None => Ok(()),
-        }
     }
 
     fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
@@ -355,7 +260,7 @@ impl Model {
         Ok(())
     }
 
-    fn refuse(&self, value: ValueId, reason: &str) -> Refused {
+    pub(super) fn refuse(&self, value: ValueId, reason: &str) -> Refused {
         let place = ModelPlace::of_value(&self.scope_path(self.scope_of(value)), "value", self.name(value));
         Refused(Invalid::at(place, reason))
     }
@@ -374,16 +279,6 @@ fn is_of_header(edit: &Edit) -> bool {
     )
 }
 
-/// Whether an edit changes a version and nothing else.
-fn is_of_version(edit: &Edit) -> bool {
-    matches!(edit, Edit::SetOpset { .. } | Edit::SetIrVersion(_))
-}
-
 fn is_of_main_node(edit: &Edit) -> bool {
     matches!(edit, Edit::ReplaceNode { node, .. } if node.scope == ScopeId::MAIN)
-}
-
-/// Bits of an element.
-fn width(tensor: &TensorProto) -> Option<usize> {
-    DType::from_number(tensor.data_type()).map(DType::bits)
 }

@@ -68,7 +68,7 @@ pub(super) enum Vertex {
 }
 
 /// The record of a value. There is one per value of the model, so its size matters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueData {
     pub vertex: NodeIndex,
     pub scope: ScopeId,
@@ -145,10 +145,10 @@ pub(super) enum Link {
 }
 
 impl Index {
-    /// An empty index with capacity for a graph.
-    pub fn with_capacity(nodes: usize, values: usize, edges: usize) -> Index {
+    /// An empty index with capacity for a graph; `text` is the length of its names.
+    pub fn with_capacity(nodes: usize, values: usize, edges: usize, text: usize) -> Index {
         let graph = DiGraph::with_capacity(nodes + values, edges);
-        Index { graph, values: Vec::with_capacity(values), ..Index::default() }
+        Index { graph, values: Vec::with_capacity(values), text: String::with_capacity(text), ..Index::default() }
     }
 
     pub fn value(&self, id: ValueId) -> &ValueData {
@@ -225,6 +225,19 @@ impl Index {
     /// The values that the names of a scope refer to, in unspecified order.
     pub fn named_in(&self, scope: ScopeId) -> impl Iterator<Item = ValueId> + '_ {
         self.names[scope.0 as usize].iter().copied()
+    }
+
+    /// Whether both are the index of the same structure.
+    pub fn is_like(&self, other: &Index) -> bool {
+        let edges = |index: &Index| {
+            index.graph.raw_edges().iter().map(|edge| (edge.source(), edge.target(), edge.weight)).collect::<Vec<_>>()
+        };
+        self.kinds == other.kinds
+            && self.nodes == other.nodes
+            && (&self.values, &self.text) == (&other.values, &other.text)
+            && (&self.output_of, &self.order, &self.opsets) == (&other.output_of, &other.order, &other.opsets)
+            && (&self.functions, &self.callers) == (&other.functions, &other.callers)
+            && edges(self) == edges(other)
     }
 
     /// The kinds of the scopes; the rest of the index is freed.

@@ -22,6 +22,7 @@ mod checkpoint;
 mod constant;
 mod dot;
 mod edit;
+mod edit_checks;
 mod index;
 mod metadata;
 mod model;

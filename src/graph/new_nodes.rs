@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use prost::Message;
 
+use super::scope::holds_graph;
 use crate::parallel;
 use crate::wire::schema::{AttributeProto, NodeProto};
 use crate::wire::{Spans, raw};
@@ -51,6 +52,19 @@ impl NewNodes {
         }
     }
 
+    /// Whether this is one node that uses and defines the same values, without tensors and graphs.
+    pub(super) fn keeps_values_of(&self, old: &NodeProto) -> bool {
+        let Form::Encoded(bytes) = &self.0 else { return false };
+        let mut nodes = Spans::of(bytes);
+        let (Some(node), None) = (nodes.next(), nodes.next()) else { return false };
+        let node = &bytes[node.value];
+        let has = |tag, names: &[String]| {
+            let found = Spans::of(node).filter(|field| field.tag == tag).map(|field| &node[field.value]);
+            found.eq(names.iter().map(String::as_bytes))
+        };
+        has(INPUT, &old.input) && has(OUTPUT, &old.output) && !holds_graph(old)
+    }
+
     pub(super) fn into_messages(self) -> Vec<NodeProto> {
         match self.0 {
             Form::Encoded(bytes) => decode(&bytes),
@@ -59,17 +73,33 @@ impl NewNodes {
     }
 }
 
-/// The nodes of many replacements, in order. They are decoded on all cores, some at a time, which takes little memory.
-pub(super) fn messages<P: Copy + Send + Sync>(replacements: Vec<(P, NewNodes)>) -> impl Iterator<Item = (P, Vec<NodeProto>)> {
-    let mut replacements = replacements.into_iter();
-    let wave = move || {
-        let wave: Vec<(P, NewNodes)> = replacements.by_ref().take(WAVE).collect();
-        (!wave.is_empty()).then(|| parallel::map_each(wave, |(place, new)| (place, new.into_messages())))
-    };
-    std::iter::from_fn(wave).flatten()
+/// Replaces nodes; the positions are ascending. New nodes are decoded, and old ones freed, on all cores, some at a time, which takes little
+/// memory.
+pub(super) fn replace(nodes: Vec<NodeProto>, replacements: Vec<(u32, NewNodes)>) -> Vec<NodeProto> {
+    let mut replaced = Vec::with_capacity(nodes.len());
+    let mut replacements = replacements.into_iter().peekable();
+    let mut old = (0..).zip(nodes).map(|(position, node)| {
+        let with = replacements.next_if(|(replaced, _)| *replaced == position);
+        (node, with.map(|(_, with)| with))
+    });
+    loop {
+        let wave: Vec<(NodeProto, Option<NewNodes>)> = old.by_ref().take(WAVE).collect();
+        if wave.is_empty() {
+            return replaced;
+        }
+        if wave.iter().all(|(_, with)| with.is_none()) {
+            replaced.extend(wave.into_iter().map(|(node, _)| node));
+            continue;
+        }
+        let new = parallel::map_each(wave, |(node, with)| match with {
+            Some(with) => with.into_messages(),
+            None => vec![node],
+        });
+        replaced.extend(new.into_iter().flatten());
+    }
 }
 
-/// How many replacements are decoded at a time.
+/// The number of nodes that are replaced at a time.
 const WAVE: usize = 1 << 14;
 
 impl From<Vec<NodeProto>> for NewNodes {
@@ -92,7 +122,8 @@ fn decode(bytes: &[u8]) -> Vec<NodeProto> {
     raw::GraphProto::decode(bytes).expect("these bytes were encoded by us").node
 }
 
-/// The number of the field `output` of a node.
+/// The numbers of the fields `input` and `output` of a node.
+const INPUT: u32 = 1;
 const OUTPUT: u32 = 2;
 
 /// Whether decoding the encoded node results in the same messages, which are written with the same bytes later on. Tensors and graphs may
@@ -165,5 +196,41 @@ mod tests {
             assert_eq!(new.into_messages(), [node], "{name}");
         }
         assert!(NewNodes::from(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn a_node_keeps_values_if_it_has_the_same_inputs_and_outputs() {
+        let old = node("x", "y", AttributeProto::default());
+        let mut with_graph = old.clone();
+        with_graph.attribute[0].g = Some(GraphProto::default());
+        let mut with_tensor = old.clone();
+        with_tensor.attribute[0].t = Some(TensorProto::default());
+        let cases = [
+            ("another attribute", vec![node("x", "y", int(5))], &old, true),
+            ("another input", vec![node("z", "y", int(5))], &old, false),
+            ("one more input", vec![with_input(node("x", "y", int(5)))], &old, false),
+            ("another output", vec![node("x", "z", int(5))], &old, false),
+            ("two nodes", vec![node("x", "y", int(5)), node("x", "y", int(5))], &old, false),
+            ("no node", vec![], &old, false),
+            ("a tensor", vec![with_tensor], &old, false),
+            ("a graph that is removed", vec![node("x", "y", int(5))], &with_graph, false),
+        ];
+        for (name, new, old, expected) in cases {
+            assert_eq!(NewNodes::from(new).keeps_values_of(old), expected, "{name}");
+        }
+    }
+
+    fn node(input: &str, output: &str, attribute: AttributeProto) -> NodeProto {
+        let (input, output) = (vec![input.to_owned()], vec![output.to_owned()]);
+        raw::NodeProto { input, output, attribute: vec![attribute], ..Default::default() }.into()
+    }
+
+    fn with_input(mut node: NodeProto) -> NodeProto {
+        node.input.push("more".to_owned());
+        node
+    }
+
+    fn int(value: i64) -> AttributeProto {
+        raw::AttributeProto { i: Some(value), ..Default::default() }.into()
     }
 }

@@ -1,0 +1,129 @@
+//! What is checked of a batch of edits before it is applied.
+
+use super::Model;
+use super::edit::{Edit, Refused};
+use super::scope::{NodeId, ScopeKind};
+use super::tensors::TensorPlace;
+use crate::dtype::DType;
+use crate::error::Invalid;
+use crate::hash::{HashMap, HashSet};
+use crate::ir_version;
+use crate::parallel;
+use crate::tensor::Tensor;
+use crate::wire::schema::TensorProto;
+
+/// The edits that are checked by one thread.
+const PART: usize = 4096;
+
+impl Model {
+    /// A definition that is removed must be restored under its name, or have no remaining use.
+    pub(super) fn check_removals(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let mut removed_values = Vec::new();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    // Most nodes are replaced by nodes that define the same names.
+                    let (old, new) = (self.outputs(*node).map(|(_, value)| value), with.outputs());
+                    removed_values.extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
+                }
+                Edit::RemoveInitializer(value) => removed_values.push(*value),
+                _ => {}
+            }
+        }
+        if removed_values.is_empty() {
+            return Ok(());
+        }
+        let mut removed_nodes = HashSet::default();
+        let mut rewired = HashSet::default();
+        let mut defined = HashSet::default();
+        for edit in edits {
+            match edit {
+                Edit::ReplaceNode { node, with } => {
+                    removed_nodes.insert(*node);
+                    defined.extend(with.outputs().into_iter().map(|name| (node.scope, name)));
+                }
+                Edit::AddInitializer { scope, tensor } => {
+                    defined.insert((*scope, tensor.name().as_bytes()));
+                }
+                Edit::RemoveInitializer(_) => {}
+                Edit::Rewire { from, .. } => {
+                    rewired.insert(*from);
+                }
+                Edit::ShareInitializer { with, .. } => rewired.extend(with),
+                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
+                Edit::SetOpset { .. }
+                | Edit::SetIrVersion(_)
+                | Edit::FreezeInitializers
+                | Edit::AddFunction(_)
+                | Edit::DropMetadata(_) => {}
+            }
+        }
+        for value in removed_values {
+            if defined.contains(&(self.scope_of(value), self.name(value).as_bytes())) {
+                continue;
+            }
+            let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
+            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !is_removed(user));
+            let reason = match in_use {
+                Some((node, _)) => format!("is still used by {}", self.node_path(node)),
+                None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
+                None if self.pin(value).is_some() => {
+                    "is named by an annotation, a training binding or in an inner scope".to_owned()
+                }
+                None => continue,
+            };
+            return Err(self.refuse(value, &reason));
+        }
+        Ok(())
+    }
+
+    /// A replacement tensor must keep the properties that the graph depends on.
+    pub(super) fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
+        let replaced = edits.iter().filter_map(|edit| match edit {
+            Edit::ReplaceTensor { place, with } => Some((*place, with)),
+            _ => None,
+        });
+        let mut replaced: HashMap<TensorPlace, &TensorProto> = replaced.collect();
+        if replaced.is_empty() {
+            return Ok(());
+        }
+        for (place, old) in self.tensors() {
+            if let Some(new) = replaced.remove(&place)
+                && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
+            {
+                return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
+            }
+        }
+        match replaced.keys().next() {
+            Some(place) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the index stays valid: the edits change versions, tensors, and nodes that use and define the same values as before. In models
+    /// of later IR versions than the latest, unknown types are tolerated. In models with functions, a node may call another one than before.
+    pub(super) fn keeps_index(&self, edits: &[Edit]) -> bool {
+        let (is_good, has_functions) = (self.bad_tensors().is_empty(), !self.index.functions.is_empty());
+        let keeps = |edit: &Edit| match edit {
+            Edit::SetOpset { .. } | Edit::SetIrVersion(_) => true,
+            Edit::ReplaceNode { node, with } => is_good && !has_functions && with.keeps_values_of(self.node(*node)),
+            Edit::ReplaceTensor { with, .. } => is_good && Tensor::read(with).is_ok(),
+            _ => false,
+        };
+        let parts: Vec<&[Edit]> = edits.chunks(PART).collect();
+        self.ir_version() <= ir_version::LATEST && parallel::all(parts, |part| part.iter().all(keeps))
+    }
+
+    /// A node, and the nodes in whose subgraphs it is.
+    fn with_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(node), |node| match self.scope_kind(node.scope) {
+            ScopeKind::Subgraph { owner, .. } => Some(owner),
+            _ => None,
+        })
+    }
+}
+
+/// Bits of an element.
+fn width(tensor: &TensorProto) -> Option<usize> {
+    DType::from_number(tensor.data_type()).map(DType::bits)
+}
