@@ -115,8 +115,8 @@ struct Goal {
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Convert { models, output, dry_run, format, page, .. } = &self;
-        let run = Run { command: "convert", models, output, dry_run: *dry_run, format: *format, page, messages };
+        let Convert { models, output, external_data, dry_run, format, page, .. } = &self;
+        let run = Run { command: "convert", models, output, external_data, dry_run: *dry_run, format: *format, page, messages };
         run.run(|path, target, models| self.convert(path, target, models))
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use super::memory;
 use crate::api::explain_open;
 use crate::error::{Error, ErrorKind};
-use crate::wire::{self, DataFolder, Input};
+use crate::wire::{self, DataFolder, Input, folder_of};
 use crate::{Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
 
 /// Where the values of large tensors go.
@@ -44,6 +44,12 @@ pub struct DataFolders {
 }
 
 impl ExternalData {
+    /// The path of the data file beside an output, if it is named.
+    pub fn file_beside(&self, output: &Path) -> Option<PathBuf> {
+        let Placement::File(name) = &self.external_data else { return None };
+        Some(folder_of(output).join(name))
+    }
+
     /// Decides what is written where. Every command that writes models does so through this plan.
     pub fn plan(&self, model: Model, target: &Target) -> Result<SavePlan, Error> {
         let options = SaveOptions {

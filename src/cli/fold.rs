@@ -78,8 +78,8 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Fold { models, output, dry_run, format, page, .. } = &self;
-        let run = Run { command: "fold", models, output, dry_run: *dry_run, format: *format, page, messages };
+        let Fold { models, output, external_data, dry_run, format, page, .. } = &self;
+        let run = Run { command: "fold", models, output, external_data, dry_run: *dry_run, format: *format, page, messages };
         run.run(|path, target, models| self.fold(path, target, models))
     }
 

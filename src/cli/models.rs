@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::exit_code::ExitCode;
+use super::files::ExternalData;
 use super::options::{Format, Messages};
-use super::output::Output;
+use super::output::{self, Output};
 use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
@@ -62,6 +63,7 @@ pub struct Run<'r> {
     pub command: &'static str,
     pub models: &'r [PathBuf],
     pub output: &'r Output,
+    pub external_data: &'r ExternalData,
     pub dry_run: bool,
     pub format: Format,
     pub page: &'r PageFile,
@@ -77,6 +79,11 @@ impl Run<'_> {
         let models = paths::expand_patterns(self.models)?;
         let targets = self.output.targets_unless(self.dry_run, &models)?;
         let outputs = targets.iter().flatten().filter_map(|target| if let Target::File(path) = target { Some(path) } else { None });
+        if !self.dry_run {
+            // Before the plans are made: a temporary file may be a second name of a data file.
+            let data: Vec<PathBuf> = outputs.clone().filter_map(|output| self.external_data.file_beside(output)).collect();
+            output::tidy(data.iter().map(PathBuf::as_path))?;
+        }
         self.page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
         let (mut reports, mut plans, mut sketches, mut errors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         progress::of_models(self.messages, models.len(), |done| {
@@ -142,7 +149,11 @@ impl Run<'_> {
 
 /// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
 /// of the data files that it no longer uses, and the error of the first that was not written.
-fn write_all(plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
+fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
+    for index in 1..plans.len() {
+        let (before, rest) = plans.split_at_mut(index);
+        before.iter().for_each(|(before, _)| rest[0].0.share_copies(before));
+    }
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(|(plan, _)| plan.files()) {
         if !seen.insert(wire::identity(path)) {
@@ -152,10 +163,10 @@ fn write_all(plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messag
     }
     for (index, (plan, _)) in plans.iter().enumerate() {
         let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
-        if let Some((_, (other, _))) = others.find(|(_, (other, _))| plan.is_over_data_of(other)) {
+        if let Some((other, path)) = others.find_map(|(_, (other, _))| Some((other, plan.over_data_of(other)?))) {
             let other = other.target().name();
             let message = format!("the model that is written to {other} stores tensors in this file; use another output");
-            return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(plan.target().name())));
+            return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())));
         }
     }
     if dry_run {

@@ -9,6 +9,7 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::is_text_model;
+use crate::external;
 use crate::wire::{self, Target, folder_of};
 
 /// The options for outputs.
@@ -109,7 +110,8 @@ impl Output {
 /// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
 pub fn check_target(path: &Path) -> anyhow::Result<()> {
     let name = path.display();
-    if path.is_dir() {
+    let is_called_folder = name.to_string().ends_with(std::path::is_separator);
+    if path.is_dir() || is_called_folder {
         bail!("{name}: is a folder, not a file; name a file in it");
     }
     let folder = folder_of(path);
@@ -126,11 +128,13 @@ pub fn check_target(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes the temporary files of interrupted runs from the folders of some outputs, and names them on standard error.
+/// Removes the temporary files of interrupted runs from the folders of some outputs, and of the files to which they are links, and names
+/// them on standard error.
 pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-    let folders: BTreeSet<PathBuf> = outputs.map(wire::folder_of).collect();
+    let folders_of = |output: &Path| [Some(output.to_owned()), output.is_symlink().then(|| output.canonicalize().ok()).flatten()];
+    let folders: BTreeSet<PathBuf> = outputs.flat_map(folders_of).flatten().map(|output| wire::folder_of(&output)).collect();
     for folder in folders {
-        for path in wire::tidy(&folder).with_context(|| folder.display().to_string())? {
+        for path in external::tidy(&folder).with_context(|| folder.display().to_string())? {
             streams::say(streams::message(format_args!("{}: removed a temporary file of an interrupted run", path.display())));
         }
     }

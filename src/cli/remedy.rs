@@ -32,6 +32,6 @@ pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
             "use another name for --external-data"
         }
         Unplaceable::OverData(_) => "use another output",
-        Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Refused(_) => return None,
+        Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Linked { .. } | Unplaceable::Refused(_) => return None,
     })
 }

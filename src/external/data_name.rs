@@ -10,6 +10,8 @@
 
 use std::path::Path;
 
+use crate::shown;
+
 /// Extensions of data files, and of parameter names, which exporters use as names of files: `layers.0.weight`.
 const ENDINGS: [&str; 24] = [
     "data",
@@ -55,19 +57,21 @@ pub(super) fn problem(path: &Path) -> Option<&'static str> {
 }
 
 fn component_problem(part: &str) -> Option<&'static str> {
-    let is_reserved = |c: char| {
-        c.is_control()
-            || "<>:\"/\\|?*".contains(c)
-            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
-    };
+    let is_reserved = |c: char| "<>:\"/\\|?*".contains(c);
+    // What is escaped in text for people: control characters, and characters that some file systems ignore.
+    let is_printable = shown::escaped(part) == part;
+    // Windows has such a second name for every long one: `GIT~1` for `.git`.
+    let is_short_name = part.split('~').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let stem = part.split('.').next().unwrap_or("").trim_end().to_ascii_lowercase();
-    let is_device = DEVICES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let is_device = DEVICES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit() || "¹²³".contains(c)));
+    let invalid = Some("is not a valid name on every system");
     match part {
         "" => Some("has an empty component"),
         _ if part.starts_with('.') => Some("is hidden"),
         _ if part.starts_with([' ', '-', '~']) || part.ends_with([' ', '.']) || part.contains(is_reserved) || part.len() > 255 => {
-            Some("is not a valid name on every system")
+            invalid
         }
+        _ if is_short_name || !is_printable => invalid,
         _ if is_device => Some("is the name of a device on Windows"),
         _ => None,
     }
@@ -121,6 +125,10 @@ mod tests {
             ("-rf.bin", "is not a valid name on every system"),
             ("w.bin ", "is not a valid name on every system"),
             ("a:b.bin", "is not a valid name on every system"),
+            ("GIT~1/w.bin", "is not a valid name on every system"),
+            ("\u{FEFF}.git/w.bin", "is not a valid name on every system"),
+            ("w\u{AD}.bin", "is not a valid name on every system"),
+            ("COM¹.bin", "is the name of a device on Windows"),
         ];
         let wrong: Vec<_> = cases
             .iter()

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::names::{name_of, own_files, own_names};
+use super::place::is_same;
 use super::unplaceable::Unplaceable;
 use crate::files;
 use crate::graph::{Edit, Model};
@@ -11,9 +12,9 @@ use crate::tensor::{Reference, is_external, moved_to_file};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, Before, DataFolder, Interim, Layout};
 
-/// The second names that an interrupted run gave to a data file of an output.
+/// The second names that an interrupted run gave to a data file of an output. The data file may have such a name itself.
 pub(super) fn second_names(output: &Path, data: &Path) -> Vec<PathBuf> {
-    let is_second = |path: &PathBuf| path != data && is_one_file(path, data);
+    let is_second = |path: &PathBuf| !is_same(path, data) && is_one_file(path, data);
     own_files(output).into_iter().filter(is_second).collect()
 }
 

@@ -23,12 +23,14 @@ mod options;
 mod place;
 mod plan;
 mod sort;
+mod tidy;
 mod unplaceable;
 mod unused;
 mod write;
 
 pub use options::{Options, Placement};
 pub use plan::{DataFile, Plan};
+pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
 pub use unused::{OldFiles, UnusedFile};
 pub(crate) use write::Judge;

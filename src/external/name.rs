@@ -1,13 +1,14 @@
 //! The name of a new data file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::names::{name_of, normal, own_files, own_names};
 use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
-use super::place::Place;
+use super::place::{Place, is_same};
 use super::unplaceable::Unplaceable;
-use crate::files::{self, Kind};
+use crate::files::{self, FileId, Kind};
 use crate::wire::{Before, DataFolder, Layout, identity};
 
 /// A path for a new data file.
@@ -20,8 +21,15 @@ pub(super) struct Chosen {
 }
 
 /// The requested name, or by default the output's name with `.data`. A file with other content is not replaced if a model may refer to
-/// it: a default name then gets a number, and a requested name is refused. A requested name is also refused if it is that of a model.
-pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Result<Chosen, Unplaceable> {
+/// it: a default name then gets a number, and a requested name is refused. A requested name is also refused if it is that of a model, or of
+/// another file from which this model was read: `input`, or one of `data_ids`.
+pub(super) fn choose(
+    layout: &Layout,
+    place: &Place,
+    options: &Options,
+    input: &Path,
+    data_ids: &BTreeSet<FileId>,
+) -> Result<Chosen, Unplaceable> {
     let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
     let found = DataFolder::of_model(output);
     let there = |path: &Path, location: &str| {
@@ -32,14 +40,18 @@ pub(super) fn choose(layout: &Layout, place: &Place, options: &Options) -> Resul
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
-        let is_taken = |found: files::Stat| matches!(found.kind, Kind::Folder | Kind::Link);
+        let is_taken = |found: files::Stat| found.kind != Kind::File;
         if files::stat(&path).is_ok_and(is_taken) || !stays_inside(&place.folder, &path) {
             return Err(Unplaceable::BadName(name.clone()));
         }
         let there = there(&path, &location);
         if there.is_none() && files::stat_target(&path).is_ok() {
-            if neighbours::is_model(&path) {
+            if neighbours::is_model(&path) || is_same(&path, input) {
                 return Err(Unplaceable::OverModel(name.clone()));
+            }
+            // The input may be one that its neighbours do not show to be a model, such as ONNX text.
+            if !place.is_in_place && place.is_of_file && files::id_of(&path).is_some_and(|id| data_ids.contains(&id)) {
+                return Err(Unplaceable::InUse { name: name.clone(), by: input.to_owned() });
             }
             let neighbours = Neighbours::of(&place.folder, [path.as_path()]);
             if let Some(by) = neighbours.referring(&path).find(|by| place.is_in_place || !place.is_output(by)) {

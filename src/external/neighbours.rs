@@ -1,6 +1,8 @@
 //! The models near data files, and the data files to which they refer.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -13,25 +15,43 @@ pub(super) struct Neighbours(Vec<Neighbour>);
 
 struct Neighbour {
     path: PathBuf,
-    /// The resolved files to which it refers. None if it has the name of a model and cannot be read: it may refer to any file.
-    data: Option<BTreeSet<PathBuf>>,
+    /// The files to which it refers. None if it has the name of a model, or may not be read, and is not known to be none: it may refer to any
+    /// file.
+    data: Option<Data>,
+}
+
+/// The files to which a model refers.
+#[derive(Default)]
+struct Data {
+    /// Resolved.
+    files: BTreeSet<PathBuf>,
+    /// The names of those that cannot be located: outside of the model's folder, for instance.
+    names: BTreeSet<OsString>,
 }
 
 impl Neighbours {
-    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` file of their parent folders, whose locations
-    /// can be in these folders.
+    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
+    /// locations can be in these folders. A folder near the data that cannot be listed may contain such a model.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let near: BTreeSet<PathBuf> =
             data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| files::resolve(&folder).ok()).collect();
         let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
         let around =
-            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| is_called_model(path));
+            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| may_be_model(path));
         let files: BTreeSet<PathBuf> =
             near.iter().flat_map(|folder| files(folder)).chain(around.filter(|path| files::is_file(path))).collect();
-        Neighbours(files.into_iter().filter_map(Neighbour::read).collect())
+        let unknown = near.iter().filter(|folder| files::list(folder).is_err());
+        let unknown = unknown.map(|folder| Neighbour { path: folder.clone(), data: None });
+        Neighbours(files.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
     }
 
-    /// The models that refer to a data file.
+    /// Whether a model that can be read refers to a data file.
+    pub(super) fn is_used(&self, data: &Path) -> bool {
+        let data = files::resolve(data).ok();
+        data.is_some_and(|data| self.0.iter().any(|neighbour| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data))))
+    }
+
+    /// The models that refer to a data file, or may refer to it.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
         let data = files::resolve(data).ok();
         let refers = move |neighbour: &&Neighbour| data.as_ref().is_some_and(|data| neighbour.refers(data));
@@ -42,15 +62,27 @@ impl Neighbours {
 impl Neighbour {
     fn read(path: PathBuf) -> Option<Neighbour> {
         let data = data_ranges(&path).map(|ranges| {
-            let folder = DataFolder::of_model(&path);
-            ranges.keys().filter_map(|location| Some(folder.locate(location).ok()?.path())).collect()
+            let (folder, mut data) = (DataFolder::of_model(&path), Data::default());
+            for location in ranges.keys() {
+                match folder.locate(location) {
+                    Ok(found) => drop(data.files.insert(found.path())),
+                    Err(_) => data.names.extend(Path::new(location).file_name().map(ToOwned::to_owned)),
+                }
+            }
+            data
         });
-        (data.is_some() || is_called_model(&path)).then_some(Neighbour { path, data })
+        (data.is_some() || is_called_model(&path) || !is_readable(&path)).then_some(Neighbour { path, data })
     }
 
-    fn refers(&self, data: &PathBuf) -> bool {
-        self.data.as_ref().is_none_or(|all| all.contains(data)) && files::resolve(&self.path).is_ok_and(|path| path != *data)
+    fn refers(&self, file: &PathBuf) -> bool {
+        let may_refer = |data: &Data| data.files.contains(file) || file.file_name().is_some_and(|name| data.names.contains(name));
+        self.data.as_ref().is_none_or(may_refer) && files::resolve(&self.path).is_ok_and(|path| path != *file)
     }
+}
+
+/// Whether a file may be read, by its permissions.
+fn is_readable(file: &Path) -> bool {
+    !files::read(file).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Whether a file is a model, or has the name of one.
@@ -59,7 +91,12 @@ pub(super) fn is_model(path: &Path) -> bool {
 }
 
 fn is_called_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "onnx")
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
+/// Whether a file has one of the names that models have.
+fn may_be_model(path: &Path) -> bool {
+    is_called_model(path) || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pb"))
 }
 
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -32,6 +32,8 @@ pub(super) struct Place {
     pub folder: PathBuf,
     /// Whether the output replaces the input.
     pub is_in_place: bool,
+    /// Whether the model was read from a file, and not from a pipe.
+    pub is_of_file: bool,
     /// Whether a location refers to the same file in the output as in the input.
     pub is_same_folder: bool,
     /// The folder in which locations are looked up.
@@ -52,13 +54,20 @@ impl Place {
             (None, Some(output)) => (Arc::new(DataFolder::of_model(output)), true),
             (None, None) => (Arc::clone(model.data()), true),
         };
-        let is_in_place = model.data().path().is_some() && output.as_ref().is_some_and(|output| is_same(input, output));
-        Place { output, folder, is_in_place, is_same_folder, data }
+        let is_of_file = model.data().path().is_some();
+        let is_in_place = is_of_file && output.as_ref().is_some_and(|output| is_same(input, output));
+        Place { output, folder, is_in_place, is_of_file, is_same_folder, data }
     }
 
     /// Whether a path is the output's.
     pub fn is_output(&self, path: &Path) -> bool {
         self.output.as_ref().is_some_and(|output| output == path || is_same(output, path))
+    }
+
+    /// The path to which the output is a link, if its folder is another one: a data file beside the link is not beside the model then.
+    pub fn linked_output(&self) -> Option<PathBuf> {
+        let output = files::resolve(self.output.as_deref()?).ok()?;
+        (files::resolve(&self.folder).ok()? != folder_of(&output)).then_some(output)
     }
 
     /// The file that contains a tensor's values, after a check that it contains all of them.
@@ -152,6 +161,7 @@ impl Place {
     }
 }
 
+/// Whether two paths are the same name of a file; hard links are different names.
 pub(super) fn is_same(left: &Path, right: &Path) -> bool {
     matches!((files::resolve(left), files::resolve(right)), (Ok(left), Ok(right)) if left == right)
 }

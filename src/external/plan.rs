@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::tensor::{Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
 use crate::wire::{
-    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, lost_owner,
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, identity, lost_owner,
 };
 
 /// The files of a model that will be written.
@@ -113,6 +113,7 @@ impl Plan {
             && (is_unchanged || model.data_ranges() == **model.original_data_ranges())
             && let Some(copies) = place.copies(&model)?
         {
+            check_link(&place)?;
             plan.before.extend(copies.there);
             (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
             plan.notes.extend(lost_owner);
@@ -125,7 +126,7 @@ impl Plan {
         if !sorted.to_file.is_empty() {
             let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
             let (layout, ranges) = arrange(&pieces, &place.data);
-            let chosen = name::choose(&layout, &place, options)?;
+            let chosen = name::choose(&layout, &place, options, input, &plan.data_ids)?;
             let to_file = sorted.to_file.iter().zip(ranges).map(|((at, tensor, _), range)| {
                 let reference =
                     Reference { location: chosen.location.clone(), offset: range.start, length: Some(range.end - range.start) };
@@ -137,6 +138,7 @@ impl Plan {
             let exists_already = chosen.there.is_some();
             plan.before.extend(chosen.there);
             if !exists_already {
+                check_link(&place)?;
                 if let (Some(output), Placement::File(name), true) =
                     (&place.output, &options.placement, files::stat_target(&chosen.path).is_ok())
                 {
@@ -149,7 +151,9 @@ impl Plan {
                     plan.replaced = Some(chosen.path.clone());
                     plan.data.push(NewFile::replacing(chosen.path, layout));
                 } else {
-                    plan.data.push(NewFile::new(chosen.path, layout));
+                    // The values were in the old model, or belong to its owner alone as it did.
+                    let like = place.output.as_deref().and_then(|output| files::stat_target(output).ok());
+                    plan.data.push(NewFile { like, ..NewFile::new(chosen.path, layout) });
                 }
             }
         }
@@ -208,11 +212,29 @@ impl Plan {
         self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
     }
 
-    /// Whether another model stores tensors in the file that this plan replaces.
+    /// A file that this plan replaces, and in which another model stores tensors.
     #[must_use]
-    pub fn is_over_data_of(&self, other: &Plan) -> bool {
-        let Target::File(path) = &self.target else { return false };
-        id_of(path).is_some_and(|id| other.data_ids.contains(&id))
+    pub fn over_data_of(&self, other: &Plan) -> Option<&Path> {
+        self.files().find(|path| id_of(path).is_some_and(|id| other.data_ids.contains(&id)))
+    }
+
+    /// Removes the copies that a plan that is executed before makes too: models may share data files.
+    pub(crate) fn share_copies(&mut self, before: &Plan) {
+        let is_made = |copy: &NewFile| {
+            let made = before.data[..before.copies].iter().find(|made| identity(&made.path) == identity(&copy.path));
+            made.is_some_and(|made| {
+                let (made, copy) = (made.layout.pieces(), copy.layout.pieces());
+                matches!((&made[..], &copy[..]), ([Piece::Bytes(made)], [Piece::Bytes(copy)]) if made == copy)
+            })
+        };
+        let mut position = 0;
+        let copies = self.copies;
+        self.data.retain(|file| {
+            let is_kept = position >= copies || !is_made(file);
+            position += 1;
+            self.copies -= usize::from(!is_kept);
+            is_kept
+        });
     }
 }
 
@@ -225,6 +247,14 @@ fn lost_owner_note(path: &Path) -> Option<String> {
 /// The current state of a path.
 fn before(path: &Path) -> Result<Before, Unplaceable> {
     Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
+}
+
+/// Checks that a new data file would be in the folder of the model, and not in that of a link to it.
+fn check_link(place: &Place) -> Result<(), Unplaceable> {
+    match (&place.output, place.linked_output()) {
+        (Some(link), Some(file)) => Err(Unplaceable::Linked { link: link.clone(), file }),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that the output is not a file that must not be replaced.

@@ -54,6 +54,14 @@ pub enum Unplaceable {
     /// The output would replace a data file of the model.
     #[error("{}: the model stores tensors in this file", .0.display())]
     OverData(PathBuf),
+    /// The output is a link into another folder, in which a new data file would be missing.
+    #[error("{}: is a link to {}, and the model needs a new data file, which must be in the folder of the model; use that path", .link.display(), .file.display())]
+    Linked {
+        /// The output.
+        link: PathBuf,
+        /// The file to which it is a link.
+        file: PathBuf,
+    },
     /// The output cannot be replaced, see [`check_replaceable`](crate::wire::check_replaceable), or its metadata cannot be read.
     #[error("{0}")]
     Output(String),

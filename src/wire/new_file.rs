@@ -12,7 +12,7 @@ use super::paths::at;
 use super::replaceable::Place;
 use super::system::write_anywhere;
 use super::temporary::Temporary;
-use crate::files::Folder;
+use crate::files::{Folder, Stat};
 
 /// A file to be written.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct NewFile {
     pub folder: Option<Folder>,
     /// Its permissions, as on Unix; none for those of the file that it replaces, or the default ones.
     pub mode: Option<u32>,
+    /// The file whose owner and permissions a new file gets; none for the default ones.
+    pub like: Option<Stat>,
     /// Whether the name must be unused; an existing file is then an error.
     pub is_new: bool,
     /// The maximum number of names of the old file: 1 and the known additional names.
@@ -35,7 +37,7 @@ impl NewFile {
     /// A file whose name must be unused.
     #[must_use]
     pub fn new(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { path, layout, folder: None, mode: None, is_new: true, names: 1 }
+        NewFile { path, layout, folder: None, mode: None, like: None, is_new: true, names: 1 }
     }
 
     /// A file that replaces an existing file and has its permissions.
@@ -60,7 +62,7 @@ impl Written {
     /// # Errors
     /// Those of the operating system, with the path.
     pub(super) fn new(file: NewFile) -> io::Result<Written> {
-        let NewFile { path, layout, folder, mode, is_new, names } = file;
+        let NewFile { path, layout, folder, mode, like, is_new, names } = file;
         let write = || {
             let place = Place::of(&path, folder, names)?;
             let file = Temporary::new(&place.folder)?;
@@ -77,6 +79,8 @@ impl Written {
                     file.file().take_attributes_of(&old);
                 }
                 file.file().take_permissions_of(old)?;
+            } else if let Some(like) = &like {
+                file.file().take_permissions_of(like)?;
             }
             if let Some(mode) = mode {
                 file.file().set_mode(mode)?;

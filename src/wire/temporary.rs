@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::system::RemovedOnSignal;
@@ -119,14 +119,15 @@ impl Drop for Hidden {
     }
 }
 
-/// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
+/// Removes the temporary files that interrupted runs left in a folder, and returns their paths. `is_used` says which of some files with
+/// such names are data files of a model, which a user may name like that.
 ///
 /// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running process locks its unfinished files,
 /// and the folder while it changes names. Without support for such locks, nothing is removed.
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn tidy(folder: &std::path::Path) -> io::Result<Vec<PathBuf>> {
+pub fn tidy(folder: &Path, is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>) -> io::Result<Vec<PathBuf>> {
     let folder = match Folder::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         folder => folder?,
@@ -146,10 +147,12 @@ pub fn tidy(folder: &std::path::Path) -> io::Result<Vec<PathBuf>> {
         let is_file = folder.stat(name.as_ref()).is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
         is_file && folder.read(name.as_ref()).is_ok_and(|file| file.is_unclaimed() && folder.remove(name).is_ok())
     };
-    Ok(names.into_iter().filter(is_removed).map(|name| folder.path().join(name)).collect())
+    let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+    let unused = names.into_iter().zip(is_used(&paths)).filter(|(_, is_used)| !is_used).map(|(name, _)| name);
+    Ok(unused.filter(is_removed).map(|name| folder.path().join(name)).collect())
 }
 
-/// Whether a name is one that this program gives to temporary files. No model refers to such names.
+/// Whether a name is one that this program gives to temporary files.
 #[must_use]
 pub fn is_temporary(name: &OsStr) -> bool {
     let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));

@@ -8,6 +8,8 @@ mod command;
 mod convert;
 #[cfg(unix)]
 mod crash;
+#[cfg(unix)]
+mod data_names;
 mod decisions;
 mod diff;
 mod explain;

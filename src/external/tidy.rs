@@ -1,0 +1,19 @@
+//! Removal of what interrupted runs left.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::neighbours::Neighbours;
+use crate::wire;
+
+/// Removes the temporary files that interrupted runs left in a folder, and returns their paths. Files that a model uses are kept: a user
+/// may give a data file such a name.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn tidy(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    wire::tidy(folder, |paths| {
+        let neighbours = Neighbours::of(folder, paths.iter().map(PathBuf::as_path));
+        paths.iter().map(|path| neighbours.is_used(path)).collect()
+    })
+}
