@@ -170,7 +170,9 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
         }
     }
     if dry_run {
-        return (plans.into_iter().map(|(plan, _)| Written { old: plan.preview(), verified: None }).collect(), None);
+        let mut released = Vec::new();
+        let preview = |(plan, _): (SavePlan, _)| Written { old: plan.preview_after(&mut released), verified: None };
+        return (plans.into_iter().map(preview).collect(), None);
     }
     let files: Vec<Progress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
     progress::of_files(messages, &files, || {

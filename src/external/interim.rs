@@ -3,8 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::names::{name_of, own_files, own_names};
-use super::place::is_same;
+use super::names::{is_same, name_of, own_files, own_names};
 use super::unplaceable::Unplaceable;
 use crate::files;
 use crate::graph::{Edit, Model};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::names::{name_of, normal, own_files, own_names};
+use super::names::{is_same, name_of, normal, own_files, own_names};
 use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
-use super::place::{Place, is_same};
+use super::place::Place;
 use super::unplaceable::Unplaceable;
 use crate::files::{self, FileId, Kind};
 use crate::wire::{Before, DataFolder, Layout, identity};

@@ -1,4 +1,4 @@
-//! Names of data files: those that this program assigns, and relative paths without `..`.
+//! Names of data files: those that this program assigns, relative paths without `..`, and different spellings of one name.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -37,4 +37,9 @@ pub(super) fn normal(location: &str) -> Option<PathBuf> {
     let parts = Path::new(location).components().filter(|part| *part != Component::CurDir);
     let path = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect::<Option<PathBuf>>()?;
     (path != Path::new("")).then_some(path)
+}
+
+/// Whether two paths are the same name of a file; hard links are different names.
+pub(super) fn is_same(left: &Path, right: &Path) -> bool {
+    matches!((files::resolve(left), files::resolve(right)), (Ok(left), Ok(right)) if left == right)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::names::is_same;
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
 use super::{data_name, names, neighbours};
@@ -159,9 +160,4 @@ impl Place {
         let locations: BTreeSet<&String> = model.original_data_ranges().keys().chain(now.keys()).collect();
         locations.into_iter().filter_map(|location| self.data.locate(location).ok()?.stat.id).collect()
     }
-}
-
-/// Whether two paths are the same name of a file; hard links are different names.
-pub(super) fn is_same(left: &Path, right: &Path) -> bool {
-    matches!((files::resolve(left), files::resolve(right)), (Ok(left), Ok(right)) if left == right)
 }

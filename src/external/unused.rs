@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::data_name;
+use super::names::is_same;
 use super::neighbours::{self, Neighbours};
 use crate::files::{self, Folder, Kind};
 use crate::graph::DataRanges;
@@ -55,6 +56,8 @@ pub(super) struct Unused {
     data: Arc<DataFolder>,
     /// The path of the model that referred to them and is replaced.
     output: PathBuf,
+    /// Other models that are replaced before, and the files that they no longer use then.
+    released: Vec<(PathBuf, PathBuf)>,
 }
 
 #[derive(Debug)]
@@ -76,7 +79,7 @@ impl Unused {
                 None => files.push(File { at, location: location.clone(), ranges: ranges.clone() }),
             }
         }
-        Unused { files, data: Arc::clone(data), output: output.to_owned() }
+        Unused { files, data: Arc::clone(data), output: output.to_owned(), released: Vec::new() }
     }
 
     /// These, and data files with the output's names that neither the old model nor another model uses: a run that is killed after the last
@@ -98,6 +101,13 @@ impl Unused {
             }
         }
         self.output = output.to_owned();
+        self
+    }
+
+    /// These after models that are replaced before, to which this one is added.
+    pub(super) fn after(mut self, released: &mut Vec<(PathBuf, PathBuf)>) -> Unused {
+        self.released = released.clone();
+        released.extend(self.files.iter().map(|file| (self.output.clone(), file.at.path())));
         self
     }
 
@@ -151,17 +161,17 @@ impl Unused {
             return Err("is a model".to_owned());
         }
         let neighbours = Neighbours::of(folder.path(), [path.as_path()]);
-        if let Some(by) = neighbours.referring(&path).find(|by| !self.is_output(by)) {
+        let is_replaced = |by: &Path| {
+            let mut released = self.released.iter().filter(|(_, file)| *file == path);
+            is_same(by, &self.output) || released.any(|(model, _)| is_same(by, model))
+        };
+        if let Some(by) = neighbours.referring(&path).find(|by| !is_replaced(by)) {
             return Err(format!("{} may refer to it", by.display()));
         }
-        match naming_file(&path, |other| self.is_output(other)) {
+        match naming_file(&path, is_replaced) {
             Some(other) => Err(format!("{} names it", other.display())),
             None => Ok(()),
         }
-    }
-
-    fn is_output(&self, path: &Path) -> bool {
-        matches!((files::resolve(path), files::resolve(&self.output)), (Ok(path), Ok(output)) if path == output)
     }
 }
 
@@ -179,7 +189,7 @@ fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
 }
 
 /// A small file beside a data file that contains its name, such as an index, a configuration or a checksum.
-fn naming_file(data: &Path, is_output: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let name = data.file_name()?.as_encoded_bytes();
     let folder = crate::wire::folder_of(data);
     // A file in a folder that cannot be read may name it.
@@ -192,7 +202,7 @@ fn naming_file(data: &Path, is_output: impl Fn(&Path) -> bool) -> Option<PathBuf
             // A file that cannot be read may name it.
             read.is_err() || bytes.windows(name.len()).any(|part| part == name)
         };
-        other != data && is_small && !is_output(other) && !neighbours::is_model(other) && names()
+        other != data && is_small && !is_replaced(other) && !neighbours::is_model(other) && names()
     })
 }
 

@@ -1,14 +1,14 @@
 //! Writes the files of a plan.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::interim;
+use super::names::is_same;
 use super::neighbours::Neighbours;
-use super::place;
 use super::plan::Plan;
 use super::unused::OldFiles;
 use crate::control::Unit;
@@ -33,7 +33,12 @@ impl Plan {
     /// The data files that the model no longer uses, kept or removed as if the plan were executed; no file is changed.
     #[must_use]
     pub fn preview(self) -> OldFiles {
-        self.unused.settle(self.prunes, |_| Ok(()))
+        self.preview_after(&mut Vec::new())
+    }
+
+    /// The same after other plans, by the outputs of which some files are no longer used.
+    pub(crate) fn preview_after(self, released: &mut Vec<(PathBuf, PathBuf)>) -> OldFiles {
+        self.unused.after(released).settle(self.prunes, |_| Ok(()))
     }
 
     /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
@@ -117,7 +122,7 @@ fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -
     let is_other = |by: &&Path| {
         // The new files of this run do not have their names yet.
         let is_temporary = by.file_name().is_some_and(is_temporary);
-        !is_temporary && (is_in_place || !place::is_same(by, output))
+        !is_temporary && (is_in_place || !is_same(by, output))
     };
     match neighbours.referring(data).find(is_other) {
         Some(by) => Err(at(data, io::Error::other(format!("{} stores tensors in this file now; use another name", by.display())))),
