@@ -219,7 +219,7 @@ impl Plan {
     }
 
     /// Removes the copies that a plan that is executed before makes too: models may share data files.
-    pub(crate) fn share_copies(&mut self, before: &Plan) {
+    pub fn share_copies(&mut self, before: &Plan) {
         let is_made = |copy: &NewFile| {
             let made = before.data[..before.copies].iter().find(|made| identity(&made.path) == identity(&copy.path));
             made.is_some_and(|made| {
