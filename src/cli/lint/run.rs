@@ -12,6 +12,7 @@ use crate::api::is_text_model;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
+use crate::cli::output::SideFile;
 use crate::cli::paths::Ignored;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
@@ -51,8 +52,10 @@ impl Lint {
     fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
         let tasks = self.tasks(run)?;
-        let other_files = [&self.file_list, &self.config, &self.baseline].into_iter().flatten().map(PathBuf::as_path);
-        self.page.check(tasks.iter().map(|task| task.path.as_path()).chain(other_files))?;
+        let other_files = [&self.file_list, &self.config].into_iter().flatten().map(PathBuf::as_path);
+        let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
+        self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
+        self.new_baseline().map_or(Ok(()), |baseline| baseline.check(inputs))?;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
@@ -155,7 +158,7 @@ impl Lint {
         if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
     }
 
-    fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {
+    fn mode<'m>(&'m self, known: &'m Baseline) -> Mode<'m> {
         Mode {
             known,
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
@@ -166,7 +169,13 @@ impl Lint {
                 _ => Action::Report,
             },
             allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
+            baseline: self.new_baseline(),
         }
+    }
+
+    /// The file into which the findings are written.
+    fn new_baseline(&self) -> Option<SideFile<'_>> {
+        self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline" })
     }
 
     /// The findings that are neither reported nor fixed.
@@ -187,6 +196,10 @@ impl Lint {
         };
         let name = || path.display().to_string();
         if self.write_baseline {
+            // A model stores tensors in this file.
+            if run.errors.iter().any(|error| error.path() == Some(&*name())) {
+                return Ok(());
+            }
             if let Some(error) = run.errors.first() {
                 bail!("{}: not written because of an error: {error}", name());
             }

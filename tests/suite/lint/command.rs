@@ -336,6 +336,43 @@ fn a_baseline_hides_known_findings_and_shows_new_ones() {
 }
 
 #[test]
+fn a_new_baseline_does_not_replace_a_file_of_the_run() {
+    let folder = Folder::new();
+    let external = r#"<ir_version: 9, opset_import: ["": 19]> g () => (float8e4m3fn[2] y)
+        <float[2] w = ["location": "w.bin", "offset": "0", "length": "8"]> { [quantize] y = Cast <to = 17> (w) }"#;
+    folder.model("m.onnx", SILENT);
+    folder.model("external.onnx", external);
+    folder.write("w.bin", &[0; 8]);
+    folder.write("list.txt", b"m.onnx\n");
+    folder.write("own.toml", b"[lint]\n");
+    let (used, stored) = ("is also an input or output of this run", "external.onnx stores tensors in this file");
+    let cases: [(&str, &[&str], &str); 6] = [
+        ("m.onnx", &["m.onnx"], used),
+        ("./m.onnx", &["."], used),
+        ("list.txt", &["--file-list", "list.txt"], used),
+        ("own.toml", &["m.onnx", "--config", "own.toml"], used),
+        ("w.bin", &["external.onnx"], stored),
+        ("w.bin", &[], stored),
+    ];
+    let contents = || ["m.onnx", "external.onnx", "w.bin", "list.txt", "own.toml"].map(|name| fs::read(folder.path(name)).unwrap());
+    let before = contents();
+    let mut failures = Vec::new();
+    for (baseline, arguments, reason) in cases {
+        let all = [&["lint", "--format", "json", "--write-baseline", "--baseline", baseline], arguments].concat();
+        let output = folder.recast(&all);
+        let message = format!("recast: {baseline}: {reason}; use another name for the baseline\n");
+        let path = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["errors"][0]["path"].clone();
+        if (output.status.code(), stderr(&output), &path) != (Some(2), message, &baseline.into()) {
+            failures.push(format!("{all:?}: {:?}, {path}, {}", output.status.code(), stderr(&output)));
+        }
+        if contents() != before {
+            failures.push(format!("{all:?}: replaced a file"));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
 fn fixes_skip_findings_of_the_baseline() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
