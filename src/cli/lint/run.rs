@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use super::options::Lint;
 use super::settings::Settings;
 use super::task::{Action, Linted, Mode, Task, lint_file};
-use crate::api::is_text_model;
+use crate::api::{is_text_model, not_written};
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
@@ -204,7 +204,8 @@ impl Lint {
                 bail!("{}: not written because of an error: {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
+            let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()));
+            written.map_err(|error| not_written(&name(), &error))?;
             if !messages.quiet {
                 say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
             }

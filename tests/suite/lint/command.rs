@@ -373,6 +373,23 @@ fn a_new_baseline_does_not_replace_a_file_of_the_run() {
 }
 
 #[test]
+fn a_baseline_that_cannot_be_written_is_an_error_of_its_file() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let cases = [
+        ("none/known.json", "the folder none does not exist; create it first"),
+        ("m.onnx/known.json", "m.onnx is a file, not a folder"),
+        (".", "is a folder, not a file; name a file in it"),
+    ];
+    for (baseline, reason) in cases {
+        let output = folder.recast(&["lint", "m.onnx", "--write-baseline", "--baseline", baseline, "--format", "json"]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), format!("recast: {baseline}: {reason}\n")));
+        let errors = serde_json::from_slice::<Value>(&output.stdout).unwrap()["errors"].clone();
+        assert_eq!((&errors[0]["path"], &errors[0]["message"]), (&baseline.into(), &reason.into()));
+    }
+}
+
+#[test]
 fn fixes_skip_findings_of_the_baseline() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
