@@ -1,5 +1,6 @@
 //! The run: lints all files, then prints the report.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::parallel;
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
-use crate::wire::{Layout, Piece, Target, save};
+use crate::wire::{self, Layout, Piece, Target, save};
 
 impl Lint {
     /// Where an error goes that ends the run without a report.
@@ -102,6 +103,8 @@ impl Lint {
     fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
         let mut settings = Settings::of(self)?;
         let mut tasks = Vec::new();
+        // Two names of one file would be fixed at the same time.
+        let mut fixed = HashSet::new();
         let named = self.named_paths()?;
         for found in paths::expand(&named, self.ignored()) {
             let found = match found {
@@ -119,7 +122,7 @@ impl Lint {
             };
             let path = found.path.display().to_string();
             match settings.task(found) {
-                Ok(task) => tasks.extend(task),
+                Ok(task) => tasks.extend(task.filter(|task| !self.fix || fixed.insert(wire::identity(&task.path)))),
                 Err(error) => run.errors.push(Error::of(&error).in_file(path)),
             }
         }

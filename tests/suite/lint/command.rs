@@ -336,6 +336,28 @@ fn a_baseline_hides_known_findings_and_shows_new_ones() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_model_with_two_names_is_fixed_once_under_the_first() {
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&["."], &["m.onnx"]),
+        (&["n.onnx", "."], &["n.onnx"]),
+        (&["m.onnx", "n.onnx"], &["m.onnx"]),
+        (&[".", "--exclude", "m.onnx"], &["n.onnx"]),
+    ];
+    for (paths, linted) in cases {
+        let folder = Folder::new();
+        folder.model("m.onnx", SILENT);
+        std::os::unix::fs::symlink("m.onnx", folder.path("n.onnx")).unwrap();
+        let output = folder.recast(&[&["lint", "--fix", "--format", "json"], paths].concat());
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{paths:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["models"], serde_json::json!(linted), "{paths:?}");
+        assert_eq!(folder.text("m.onnx"), text::print(&model(STATED)), "{paths:?}");
+        assert!(folder.path("n.onnx").is_symlink(), "{paths:?}");
+    }
+}
+
+#[test]
 fn a_new_baseline_does_not_replace_a_file_of_the_run() {
     let folder = Folder::new();
     let external = r#"<ir_version: 9, opset_import: ["": 19]> g () => (float8e4m3fn[2] y)
