@@ -1,30 +1,27 @@
 //! The run: lints all files, then prints the report.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use super::options::Lint;
-use super::settings::Settings;
-use super::task::{Action, Linted, Mode, Task, lint_file};
-use crate::api::{is_text_model, not_written};
+use super::search::tasks;
+use super::task::{Action, Linted, Mode, lint_file};
+use crate::api::not_written;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
 use crate::cli::output::SideFile;
-use crate::cli::paths::Ignored;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::cli::{failures, files, output, paths, progress};
-use crate::error::{Error, ErrorKind};
+use crate::cli::{failures, output, progress};
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::parallel;
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
 use crate::shown::{Printed, Shown};
-use crate::wire::{self, Layout, Piece, Target, save};
+use crate::wire::{Layout, Piece, Target, save};
 
 impl Lint {
     /// Where an error goes that ends the run without a report.
@@ -52,7 +49,7 @@ impl Lint {
 
     fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
-        let tasks = self.tasks(run)?;
+        let tasks = tasks(self, &mut run.errors)?;
         let other_files = [&self.file_list, &self.config].into_iter().flatten().map(PathBuf::as_path);
         let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
         self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
@@ -97,68 +94,6 @@ impl Lint {
         if !messages.quiet {
             old_files_lines(false, &old.removed, &old.unused).for_each(|line| say(message(format_args!("{path}: {line}"))));
         }
-    }
-
-    /// The files to check; the others are added to the errors of the run.
-    fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
-        let mut settings = Settings::of(self)?;
-        let mut tasks = Vec::new();
-        // Two names of one file would be fixed at the same time.
-        let mut fixed = HashSet::new();
-        let named = self.named_paths()?;
-        for found in paths::expand(&named, self.ignored()) {
-            let found = match found {
-                Ok(found) if files::is_stdin(&found.path) && self.fix => {
-                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
-                }
-                Ok(found) if is_text_model(&found.path) && self.fix => {
-                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
-                }
-                Ok(found) => found,
-                Err(failure) => {
-                    run.errors.push(failure);
-                    continue;
-                }
-            };
-            let path = found.path.display().to_string();
-            match settings.task(found) {
-                Ok(task) => tasks.extend(task.filter(|task| !self.fix || fixed.insert(wire::identity(&task.path)))),
-                Err(error) => run.errors.push(Error::of(&error).in_file(path)),
-            }
-        }
-        if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
-            let has_ignored = !paths::expand(&named, Ignored::Nothing).is_empty() && self.ignored() != Ignored::Nothing;
-            let message = match has_ignored {
-                true => {
-                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended"
-                }
-                false => "no .onnx files found; use --allow-empty if this is intended",
-            };
-            let no_model = |path: &PathBuf| Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string());
-            run.errors.extend(self.sources().iter().map(no_model));
-        }
-        Ok(tasks)
-    }
-
-    fn ignored(&self) -> Ignored {
-        if self.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
-    }
-
-    /// The paths as given; by default the current folder.
-    fn named_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let mut paths = self.paths.clone();
-        match &self.file_list {
-            Some(list) => paths.extend(paths::read_list(list)?),
-            None if paths.is_empty() => paths.push(PathBuf::from(".")),
-            None => {}
-        }
-        Ok(paths)
-    }
-
-    /// All paths of the command line, for an error that concerns all of them.
-    fn sources(&self) -> Vec<PathBuf> {
-        let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
-        if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
     }
 
     fn mode<'m>(&'m self, known: &'m Baseline) -> Mode<'m> {
