@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use super::options::Lint;
 use super::search::tasks;
@@ -16,6 +16,7 @@ use crate::cli::output::SideFile;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
 use crate::cli::{failures, output, progress};
+use crate::error::Error;
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::parallel;
@@ -120,9 +121,10 @@ impl Lint {
     fn known(&self) -> anyhow::Result<Baseline> {
         match &self.baseline {
             Some(path) if !self.write_baseline => {
-                let name = || path.display().to_string();
-                let text = fs::read_to_string(path).with_context(name)?;
-                Baseline::read(&text, path.parent().unwrap_or(Path::new(""))).with_context(name)
+                let name = path.display().to_string();
+                let text = fs::read(path).map_err(|error| Error::of(&error).in_file(&name))?;
+                let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
+                Ok(read.map_err(|error| Error::of(&error).in_file(&name))?)
             }
             _ => Ok(Baseline::default()),
         }

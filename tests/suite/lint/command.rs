@@ -395,6 +395,45 @@ fn a_new_baseline_does_not_replace_a_file_of_the_run() {
 }
 
 #[test]
+fn an_invalid_baseline_is_one_error_in_the_words_of_the_format() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let cases: [(&[u8], &str); 9] = [
+        (b"", "is not a baseline: it is not JSON (EOF while parsing a value at line 1 column 0); --write-baseline writes one"),
+        (b"\xff", "is not a baseline: it is not JSON (expected value at line 1 column 1); --write-baseline writes one"),
+        (
+            b"[]",
+            "is not a baseline: invalid length 0, expected an object with the keys `version` and `findings` at line 1 column 2; \
+            --write-baseline writes one",
+        ),
+        (b"{}", "is not a baseline: missing field `version` at line 1 column 2; --write-baseline writes one"),
+        (br#"{"version": "1", "findings": []}"#, "is not a baseline: `version` is not a number; --write-baseline writes one"),
+        (br#"{"version": 2, "models": []}"#, "is a baseline of version 2; the supported version is 1"),
+        (br#"{"version": 1}"#, "is not a baseline: missing field `findings` at line 1 column 14; --write-baseline writes one"),
+        (
+            b"{\"version\": 1, \"findings\": [\n7]}",
+            "is not a baseline: invalid type: integer `7`, expected a finding with the keys `path`, `code` and `place` at line 2 \
+            column 1; --write-baseline writes one",
+        ),
+        (
+            br#"{"version": 1, "findings": [{"path": "m.onnx", "code": "RC101"}]}"#,
+            "is not a baseline: missing field `place` at line 1 column 63; --write-baseline writes one",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (baseline, message) in cases {
+        folder.write("known.json", baseline);
+        let output = folder.recast(&["lint", "m.onnx", "--baseline", "known.json", "--format", "json"]);
+        let error = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["errors"][0].clone();
+        let expected = serde_json::json!({ "path": "known.json", "place": null, "code": "bad-configuration", "message": message });
+        if (output.status.code(), stderr(&output), &error) != (Some(2), format!("recast: known.json: {message}\n"), &expected) {
+            failures.push(format!("{:?}: {error} {}", String::from_utf8_lossy(baseline), stderr(&output)));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
 fn a_baseline_that_cannot_be_written_is_an_error_of_its_file() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
