@@ -31,12 +31,9 @@ pub struct Found {
     pub in_folder: bool,
 }
 
-/// The files that the paths of a command name. A path that does not exist is a pattern if it contains `*`, `?` or `[`: quoted patterns
-/// and those of some shells and scripts are not expanded by the shell.
-///
-/// # Errors
-/// If a pattern matches no file.
-pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+/// The files that the paths of a command name, and the errors of patterns, for instance of those that match no file. A path that does not
+/// exist is a pattern if it contains `*`, `?` or `[`: quoted patterns and those of some shells and scripts are not expanded by the shell.
+pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
         match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
@@ -44,7 +41,14 @@ pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
         }
     }
-    all.into_iter().map(|found| Ok(found?.path)).collect()
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(one) => found.push(one.path),
+            Err(error) => errors.push(error),
+        }
+    }
+    (found, errors)
 }
 
 fn is_pattern(path: &str) -> bool {
