@@ -47,8 +47,8 @@ pub enum InspectFormat {
 
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let models = paths::expand_patterns(&self.models)?;
-        let (mut inspected, mut errors) = (Vec::new(), Vec::new());
+        let (models, mut errors) = paths::expand_patterns(&self.models);
+        let mut inspected = Vec::new();
         // The graph is printed while it is made: a progress bar must not appear between its lines.
         let is_dot = self.format == InspectFormat::Dot;
         let messages = Messages { quiet: messages.quiet || is_dot, ..messages };

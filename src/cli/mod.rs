@@ -32,7 +32,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::shown::Shown;
+use crate::shown::{self, Shown};
 pub use crate::wire::{Limited, defer_huge_pages, exit, install_signal_handlers};
 pub use exit_code::ExitCode;
 use failures::OnError;
@@ -103,10 +103,17 @@ pub fn main() -> ExitCode {
 /// Like [`main`], with the arguments of a command line; the first is the name of the command.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match Cli::try_parse_from(&arguments) {
         Ok(cli) => run(cli),
-        Err(error) => print_usage(&error),
+        Err(error) => print_usage(&of_escaped(&arguments, error)),
     }
+}
+
+/// The error with escaped arguments: its text has several lines, and a line break in an argument must not begin another.
+fn of_escaped(arguments: &[OsString], error: clap::Error) -> clap::Error {
+    let escaped = arguments.iter().map(|argument| shown::escaped(&argument.to_string_lossy()));
+    Cli::try_parse_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
 }
 
 /// Runs the command and returns its exit code.

@@ -76,8 +76,9 @@ impl Run<'_> {
         &self,
         change: impl Fn(&Path, Option<Target>, usize) -> Result<Changed<R>, Error>,
     ) -> anyhow::Result<ExitCode> {
-        let models = paths::expand_patterns(self.models)?;
-        let targets = self.output.targets_unless(self.dry_run, &models)?;
+        let (models, mut errors) = paths::expand_patterns(self.models);
+        // With errors no model is written, and no folder is made.
+        let targets = self.output.targets_unless(self.dry_run || !errors.is_empty(), &models)?;
         let outputs = targets.iter().flatten().filter_map(|target| if let Target::File(path) = target { Some(path) } else { None });
         if !self.dry_run {
             // Before the plans are made: a temporary file may be a second name of a data file.
@@ -85,7 +86,7 @@ impl Run<'_> {
             output::tidy(data.iter().map(PathBuf::as_path))?;
         }
         self.page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
-        let (mut reports, mut plans, mut sketches, mut errors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut reports, mut plans, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
         progress::of_models(self.messages, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
                 match change(path, target, models.len()) {

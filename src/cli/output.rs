@@ -9,7 +9,9 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::is_text_model;
+use crate::error::{Error, ErrorKind};
 use crate::external;
+use crate::graph::Model;
 use crate::wire::{self, Target, folder_of};
 
 /// The options for outputs.
@@ -104,28 +106,75 @@ impl Output {
     }
 }
 
-/// Checks before any work that a file can be written to this path.
+/// Checks before any work that a model can be written to this path.
 ///
 /// # Errors
 /// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
-pub fn check_target(path: &Path) -> anyhow::Result<()> {
-    let name = path.display();
-    let is_called_folder = name.to_string().ends_with(std::path::is_separator);
-    if path.is_dir() || is_called_folder {
-        bail!("{name}: is a folder, not a file; name a file in it");
-    }
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        let folder = folder.display();
-        match folder_of(path).exists() {
-            true => bail!("{name}: {folder} is a file, not a folder"),
-            false => bail!("{name}: the folder {folder} does not exist; create it first"),
-        }
-    }
+pub fn check_target(path: &Path) -> Result<(), Error> {
+    check_folder(path)?;
     if is_text_model(path) {
-        bail!("{name}: models are written in binary form; use a name that ends in .onnx");
+        return Err(unusable(path, "models are written in binary form; use a name that ends in .onnx"));
     }
     Ok(())
+}
+
+/// Checks that a path is not that of a folder, but in one.
+fn check_folder(path: &Path) -> Result<(), Error> {
+    let folder = folder_of(path);
+    let is_in = folder.display();
+    let is_called_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    match () {
+        () if path.is_dir() || is_called_folder => Err(unusable(path, "is a folder, not a file; name a file in it")),
+        () if folder.is_dir() => Ok(()),
+        () if folder.exists() => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
+        () => Err(unusable(path, format!("the folder {is_in} does not exist; create it first"))),
+    }
+}
+
+fn unusable(path: &Path, message: impl ToString) -> Error {
+    Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())
+}
+
+/// A file that a run writes besides models.
+#[derive(Clone, Copy)]
+pub struct SideFile<'f> {
+    pub path: &'f Path,
+    /// What the file is, in messages.
+    pub what: &'static str,
+}
+
+impl SideFile<'_> {
+    /// Checks before any work that the file can be written, and is not one of the other files of the run.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
+        let SideFile { path, what } = self;
+        check_folder(path)?;
+        tidy([path].into_iter())?;
+        wire::check_replaceable(path).with_context(|| path.display().to_string())?;
+        let identity = wire::identity(path);
+        for other in others {
+            if wire::identity(other) == identity {
+                let message = format!("is also an input or output of this run; use another name for the {what}");
+                return Err(unusable(path, message).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that a model does not use the file.
+    ///
+    /// # Errors
+    /// If the model stores tensors in it.
+    pub fn check_data(self, path: &Path, model: &Model) -> Result<(), Error> {
+        let identity = wire::identity(self.path);
+        if model.data_ranges().keys().any(|location| wire::identity(&folder_of(path).join(location)) == identity) {
+            let message = format!("{} stores tensors in this file; use another name for the {}", path.display(), self.what);
+            return Err(Error::new(ErrorKind::BadOutput, message).in_file(self.path.display().to_string()));
+        }
+        Ok(())
+    }
 }
 
 /// Removes the temporary files of interrupted runs from the folders of some outputs, and of the files to which they are links, and names

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use bytes::Bytes;
 use clap::Args;
 
 use super::options::Messages;
-use super::output;
+use super::output::SideFile;
 use super::streams::{message, say};
 use crate::api::not_written;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::Model;
 use crate::report::{Before, Page, Results, Sketch, page_html};
 use crate::shown::Document;
-use crate::wire::{self, Layout, Piece, Target, folder_of, save};
+use crate::wire::{Layout, Piece, Target, save};
 
 /// The option for a page.
 #[derive(Args, Clone, Default)]
@@ -42,16 +42,7 @@ impl PageFile {
         if !page.extension().is_some_and(is_html) {
             bail!("{name}: the report is an HTML page; use a name that ends in .html");
         }
-        output::check_target(page)?;
-        output::tidy([page.as_path()].into_iter())?;
-        wire::check_replaceable(page).with_context(|| name.to_string())?;
-        let identity = wire::identity(page);
-        for file in files {
-            if wire::identity(file) == identity {
-                bail!("{name}: is also an input or output of this run; use another name for the report");
-            }
-        }
-        Ok(())
+        side_file(page).check(files)
     }
 
     /// A copy of one of some models for its sketch, if there is a page.
@@ -68,13 +59,7 @@ impl PageFile {
     /// # Errors
     /// If the model stores tensors in it.
     pub fn check_data(&self, path: &Path, model: &Model) -> Result<(), Error> {
-        let Some(page) = &self.file else { return Ok(()) };
-        let identity = wire::identity(page);
-        if model.data_ranges().keys().any(|location| wire::identity(&folder_of(path).join(location)) == identity) {
-            let message = format!("{} stores tensors in this file; use another name for the report", path.display());
-            return Err(Error::new(ErrorKind::BadOutput, message).in_file(page.display().to_string()));
-        }
-        Ok(())
+        self.file.as_ref().map_or(Ok(()), |page| side_file(page).check_data(path, model))
     }
 
     /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
@@ -97,6 +82,10 @@ impl PageFile {
         let page = Page { command, sketches: sketches.iter().collect(), results };
         write_page(&page_html(&page, errors), file, messages)
     }
+}
+
+fn side_file(page: &Path) -> SideFile<'_> {
+    SideFile { path: page, what: "report" }
 }
 
 /// Writes a page to a file, and says so.

@@ -1,6 +1,5 @@
 //! Expands the paths of a command line to model files: files, folders, glob patterns, lists.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
@@ -32,12 +31,9 @@ pub struct Found {
     pub in_folder: bool,
 }
 
-/// The files that the paths of a command name. A path that does not exist is a pattern if it contains `*`, `?` or `[`: quoted patterns
-/// and those of some shells and scripts are not expanded by the shell.
-///
-/// # Errors
-/// If a pattern matches no file.
-pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+/// The files that the paths of a command name, and the errors of patterns, for instance of those that match no file. A path that does not
+/// exist is a pattern if it contains `*`, `?` or `[`: quoted patterns and those of some shells and scripts are not expanded by the shell.
+pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
         match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
@@ -45,7 +41,14 @@ pub fn expand_patterns(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
         }
     }
-    all.into_iter().map(|found| Ok(found?.path)).collect()
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(one) => found.push(one.path),
+            Err(error) => errors.push(error),
+        }
+    }
+    (found, errors)
 }
 
 fn is_pattern(path: &str) -> bool {
@@ -61,28 +64,20 @@ pub enum Ignored {
     Nothing,
 }
 
-/// The model files that the paths name, in order and without duplicates; those of a folder or pattern are sorted by name. A path that
-/// cannot be read yields an error in place of its files.
-pub fn expand(paths: &[PathBuf], ignored: Ignored) -> Vec<Result<Found, Error>> {
+/// The model files that a path names; those of a folder or pattern are sorted by name. A path that cannot be read yields an error in
+/// place of its files.
+pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
-    for path in paths {
-        expand_one(path, ignored, &mut all);
-    }
-    let mut seen = HashSet::new();
-    all.retain(|path| path.as_ref().map_or(true, |found| seen.insert(found.path.clone())));
-    all
-}
-
-fn expand_one(path: &Path, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
     match fs::metadata(path) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
-        Ok(metadata) if metadata.is_dir() => walk(path, ignored, all),
+        Ok(metadata) if metadata.is_dir() => walk(path, ignored, &mut all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
-            Some(pattern) => expand_pattern(pattern, ignored, all),
+            Some(pattern) => expand_pattern(pattern, ignored, &mut all),
             None => all.push(Err(failure(path, error))),
         },
     }
+    all
 }
 
 fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 
 use super::Diagnostic;
 use super::config::absolute;
+use crate::error::{Classified, ErrorKind};
 
 /// The version of the file format; it is increased when the meaning of a key changes.
-const VERSION: u32 = 1;
+const VERSION: u64 = 1;
 
 /// Known findings, by file, rule and place. Paths are relative to the folder of the baseline file. The default is empty.
 #[derive(Debug, Default)]
@@ -19,7 +21,7 @@ pub struct Baseline {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a finding with the keys `path`, `code` and `place`")]
 struct Known {
     path: String,
     code: String,
@@ -27,22 +29,47 @@ struct Known {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with the keys `version` and `findings`")]
 struct File {
-    version: u32,
+    version: u64,
     findings: Vec<Known>,
+}
+
+/// The key of all versions.
+#[derive(Deserialize)]
+#[serde(expecting = "an object with the keys `version` and `findings`")]
+struct Versioned {
+    version: serde_json::Value,
 }
 
 /// A baseline that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadBaseline {
+    /// The file is not JSON.
+    #[error("is not a baseline: it is not JSON ({0}); --write-baseline writes one")]
+    NotJson(String),
     /// The file is not a baseline.
-    #[error("is not a baseline: {0}")]
-    Malformed(#[from] serde_json::Error),
+    #[error("is not a baseline: {0}; --write-baseline writes one")]
+    Malformed(String),
     /// A later version of this program wrote it.
     #[error("is a baseline of version {0}; the supported version is {VERSION}")]
-    Version(u32),
+    Version(u64),
+}
+
+impl From<serde_json::Error> for BadBaseline {
+    fn from(error: serde_json::Error) -> BadBaseline {
+        match error.classify() {
+            Category::Data => BadBaseline::Malformed(error.to_string()),
+            Category::Syntax | Category::Eof | Category::Io => BadBaseline::NotJson(error.to_string()),
+        }
+    }
+}
+
+impl Classified for BadBaseline {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadConfiguration
+    }
 }
 
 impl Baseline {
@@ -59,12 +86,16 @@ impl Baseline {
     ///
     /// # Errors
     /// If the text is not a baseline.
-    pub fn read(text: &str, folder: &Path) -> Result<Baseline, BadBaseline> {
-        let File { version, findings } = serde_json::from_str(text)?;
-        match version {
-            VERSION => Ok(Baseline { folder: absolute(folder), findings }),
-            other => Err(BadBaseline::Version(other)),
+    pub fn read(text: &[u8], folder: &Path) -> Result<Baseline, BadBaseline> {
+        // Another version may have other keys.
+        let Versioned { version } = serde_json::from_slice(text)?;
+        match version.as_u64() {
+            Some(VERSION) => {}
+            Some(other) => return Err(BadBaseline::Version(other)),
+            None => return Err(BadBaseline::Malformed("`version` is not a number".to_owned())),
         }
+        let File { findings, .. } = serde_json::from_slice(text)?;
+        Ok(Baseline { folder: absolute(folder), findings })
     }
 
     /// The text of the file.

@@ -16,6 +16,8 @@ const NAME: &str = "recast.toml";
 /// A configuration file.
 #[derive(Debug, Default)]
 pub struct Config {
+    /// The file; empty for the defaults.
+    pub path: PathBuf,
     /// The enabled rules, and their severities.
     pub layer: Layer,
     /// Rules that are disabled for the files of a pattern.
@@ -113,6 +115,7 @@ impl Config {
             |(name, severity): (String, Severity)| Ok((name.parse().map_err(|error| bad(format!("{error}")))?, severity));
         let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target } = lint;
         Ok(Config {
+            path: path.to_owned(),
             layer: Layer {
                 select,
                 extend_select,

@@ -136,9 +136,13 @@ fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, ou
     out.write_all(b"\n")
 }
 
-/// The places of characters that HTML may interpret, even in a `<script>`: `</script>`, `<!--`, `]]>`, `&lt;`.
+/// The places of characters that HTML may interpret, even in a `<script>`: `</script>`, `<!--`, `]]>`, `&lt;`; and those of commands,
+/// since a page can be printed to a log.
 fn in_page(fragment: &str) -> Vec<usize> {
-    fragment.match_indices(['<', '>', '&']).map(|(place, _)| place).collect()
+    let html = fragment.match_indices(['<', '>', '&']).map(|(place, _)| place);
+    let mut places: Vec<usize> = html.chain(escape::hash_commands(fragment)).collect();
+    places.sort_unstable();
+    places
 }
 
 impl fmt::Display for Document<'_> {
@@ -237,12 +241,15 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_json_that_html_does_not_interpret() {
-        let value = json!({ "</script>": "<!--<script>&amp;]]>\u{2028}\u{202e}\u{1}é" });
+    fn a_page_has_json_that_neither_html_nor_a_log_interprets() {
+        let value = json!({ "</script>": "<!--<script>&amp;]]>\u{2028}\u{202e}\u{1}é", "##[a]": "##vso[b]<##teamcity[c]" });
         let page = Document::page("<script>".to_owned(), &value, "</script>".to_owned()).to_string();
         let json = page.strip_prefix("<script>").unwrap().strip_suffix("\n</script>").unwrap();
-        let expected = r#"{"\u003c/script\u003e":"\u003c!--\u003cscript\u003e\u0026amp;]]\u003e\u2028\u202e\u0001é"}"#;
-        assert_eq!(json, expected);
+        let expected = [
+            r#"{"\u003c/script\u003e":"\u003c!--\u003cscript\u003e\u0026amp;]]\u003e\u2028\u202e\u0001é","#,
+            r##""\u0023#[a]":"\u0023#vso[b]\u003c\u0023#teamcity[c]"}"##,
+        ];
+        assert_eq!(json, expected.concat());
         assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
     }
 

@@ -81,12 +81,15 @@ pub(super) fn hash_commands(text: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Splits text into parts that are printed as they are and characters that are escaped; `marked` places are escaped too.
+/// Splits text into parts that are printed as they are and characters that are escaped; `marked` places, in ascending order, are
+/// escaped too.
 pub(super) fn parts(text: &str, marked: &[usize]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut start = 0;
+    let mut marked = marked.iter().copied().peekable();
     for (place, c) in text.char_indices() {
-        if is_unsafe(c) || marked.contains(&place) {
+        let is_marked = marked.next_if_eq(&place).is_some();
+        if is_unsafe(c) || is_marked {
             parts.push(Part::Plain(start..place));
             parts.push(Part::Escaped(c));
             start = place + c.len_utf8();

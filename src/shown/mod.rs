@@ -291,6 +291,16 @@ mod tests {
         }
     }
 
+    /// If the places of commands were searched for each character, this would take hours.
+    #[test]
+    fn a_line_of_many_commands_takes_time_in_proportion_to_its_length() {
+        const COMMANDS: usize = 1 << 20;
+        let line = "##[a]".repeat(COMMANDS);
+        let (in_text, in_json) = ("\\u{23}#[a]".repeat(COMMANDS), "\\u0023#[a]".repeat(COMMANDS));
+        assert!(Shown::line(format_args!("{line}")).to_string() == in_text + "\n");
+        assert!(Document::json_lines(|| [&line]).to_string() == format!("\"{in_json}\"\n"));
+    }
+
     #[test]
     fn commands_are_found_across_the_parts_of_a_line() {
         let mut shown = Shown::default();

@@ -152,6 +152,33 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
 }
 
 #[test]
+fn an_argument_forges_no_line_of_a_usage_error() {
+    const FORGED: &str = "x\nrecast: all is well\r\u{202e}##[error]";
+    let cases: [&[&str]; 8] = [
+        &[FORGED],
+        &["fold", "m.onnx", "--FORGED"],
+        &["inspect", "m.onnx", "--format", FORGED],
+        &["fold", "m.onnx", "--passes", FORGED],
+        &["fold", "m.onnx", "--max-growth", FORGED],
+        &["lint", "--select", FORGED],
+        &["diff", "a.onnx", "b.onnx", FORGED],
+        &["explain", FORGED, FORGED],
+    ];
+    let mut failures = Vec::new();
+    for arguments in cases {
+        let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace("FORGED", FORGED)).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = recast(&arguments);
+        let said = stderr(&output);
+        let shown = "x\\nrecast: all is well\\r\\u{202e}\\u{23}#[error]";
+        if output.status.code() != Some(2) || !said.contains(shown) || said.lines().any(|line| line.starts_with("recast: all")) {
+            failures.push(format!("{arguments:?}: {said}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
 fn inspect_shows_the_header_in_text_json_and_dot() {
     let text = r#"<ir_version: 10, opset_import: ["": 21, "my": 3], producer_name: "maker", producer_version: "2"> g (bool c, float x) => (float16 y) <float[3] w = {1, 2, 3}>
         {

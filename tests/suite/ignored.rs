@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::lint::command::{Folder, stderr};
 use crate::support::expect_no_failures;
@@ -66,6 +66,56 @@ fn a_folder_of_ignored_models_is_not_clean() {
         "recast: .: all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended\n";
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), message));
     assert_eq!(folder.recast(&["lint", "--allow-empty"]).status.code(), Some(0));
+}
+
+#[test]
+fn every_path_has_a_model_unless_all_of_its_models_are_left_out() {
+    let folder = Folder::new();
+    for name in ["a/m.onnx", "b/m.onnx", "excluded/m.onnx", "listed/m.onnx", "ignored/m.onnx"] {
+        folder.model(name, MODEL);
+    }
+    fs::create_dir(folder.path("empty")).unwrap();
+    folder.write("none.txt", b"");
+    folder.write("two.txt", b"empty\na\n");
+    folder.write(".ignore", b"ignored/*.onnx\n");
+    folder.write("recast.toml", b"[lint]\nexclude = [\"listed\"]\n");
+    let empty = "empty: no .onnx files found; use --allow-empty if this is intended";
+    let excluded = "excluded: all .onnx files are excluded by --exclude; use --allow-empty if this is intended";
+    let listed = "listed: all .onnx files are excluded by `exclude` in recast.toml; use --allow-empty if this is intended";
+    let ignored =
+        "ignored: all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended";
+    let cases: [(&str, &[&str], &[&str]); 15] = [
+        ("a b", &["a/m.onnx", "b/m.onnx"], &[]),
+        ("a a/m.onnx ./a", &["a/m.onnx"], &[]),
+        ("empty a", &["a/m.onnx"], &[empty]),
+        ("a empty --allow-empty", &["a/m.onnx"], &[]),
+        ("--file-list two.txt", &["a/m.onnx"], &[empty]),
+        ("--file-list none.txt", &[], &["none.txt: no .onnx files found; use --allow-empty if this is intended"]),
+        ("excluded", &[], &[excluded]),
+        ("listed", &[], &[listed]),
+        ("listed --config recast.toml", &[], &[listed]),
+        ("listed --isolated", &["listed/m.onnx"], &[]),
+        ("ignored", &[], &[ignored]),
+        ("excluded listed ignored empty", &[], &[empty, excluded, listed, ignored]),
+        ("excluded listed ignored a", &["a/m.onnx"], &[]),
+        ("excluded listed ignored --allow-empty", &[], &[]),
+        // Named explicitly, as hooks do, also if a folder that is excluded has it.
+        ("excluded excluded/m.onnx listed/m.onnx ignored/m.onnx", &["excluded/m.onnx", "listed/m.onnx", "ignored/m.onnx"], &[]),
+    ];
+    let mut failures = Vec::new();
+    for (line, models, errors) in cases {
+        let arguments: Vec<&str> =
+            ["lint", "--format", "json", "--exit-zero", "--exclude", "excluded"].into_iter().chain(line.split(' ')).collect();
+        let output = folder.recast(&arguments);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let said = stderr(&output);
+        let said: Vec<&str> = said.lines().map(|line| line.trim_start_matches("recast: ")).collect();
+        let code = if errors.is_empty() { 0 } else { 2 };
+        if (output.status.code(), &document["models"], said.as_slice()) != (Some(code), &json!(models), errors) {
+            failures.push(format!("{line}: {:?} {} {said:?}", output.status.code(), document["models"]));
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]

@@ -45,6 +45,40 @@ fn onnx_text_is_read_by_its_name_and_written_in_binary_form() {
 }
 
 #[test]
+fn a_pattern_that_matches_nothing_leaves_the_results_of_other_models() {
+    let folder = Folder::new();
+    folder.model("a.onnx", CAST);
+    let unmatched = "none*.onnx: no file matches this pattern";
+    let malformed = "[.onnx: is not a valid pattern: unclosed character class; missing ']'";
+    let cases: [(&str, &[&str], &[&str]); 6] = [
+        ("inspect a.onnx none*.onnx", &["a.onnx"], &[unmatched]),
+        ("inspect none*.onnx", &[], &[unmatched]),
+        ("inspect none*.onnx a*.onnx [.onnx", &["a.onnx"], &[unmatched, malformed]),
+        ("fold a.onnx none*.onnx --dry-run", &["a.onnx"], &[unmatched]),
+        ("fold a.onnx none*.onnx --out-dir out", &["a.onnx"], &[unmatched]),
+        ("convert none*.onnx a.onnx --opset 22 --out-dir out", &["a.onnx"], &[unmatched]),
+    ];
+    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+    let mut failures = Vec::new();
+    for (line, models, errors) in cases {
+        let arguments: Vec<&str> = line.split(' ').chain(["--format", "json"]).collect();
+        let output = folder.recast(&arguments);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let listed = |key: &str| document[key].as_array().cloned().unwrap_or_default();
+        let paths: Vec<String> = listed("models").iter().map(|model| text(&model["path"])).collect();
+        let found: Vec<String> =
+            listed("errors").iter().map(|error| format!("{}: {}", text(&error["path"]), text(&error["message"]))).collect();
+        if output.status.code() != Some(2) || !document["models"].is_array() || paths != models || found != errors {
+            failures.push(format!("{line}: {:?} {document}", output.status.code()));
+        }
+        if folder.path("out").exists() {
+            failures.push(format!("{line}: made the folder of the output"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
 fn patterns_in_quotes_name_models() {
     let folder = Folder::new();
     for name in ["exports/a.onnx", "exports/deep/b.onnx", "exports/c.txt", "[x].onnx"] {

@@ -118,6 +118,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("a configuration with a misspelled key", "lint cast.onnx --config misspelled.toml"),
             ("a configuration that is not TOML", "lint cast.onnx --config broken.toml"),
             ("a baseline that does not exist", "lint cast.onnx --baseline none.json"),
+            ("a baseline that is not one", "lint cast.onnx --baseline config.json"),
             ("a shell that has no completions", "completions cmd"),
         ],
     ),

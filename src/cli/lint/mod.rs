@@ -2,6 +2,7 @@
 
 mod options;
 mod run;
+mod search;
 mod settings;
 mod task;
 mod values;

@@ -124,7 +124,8 @@ pub struct Lint {
     /// Exit with 0 even if there are findings
     #[arg(long)]
     pub(super) exit_zero: bool,
-    /// Accept paths without models, which are an error (exit code 2) by default
+    /// Accept paths without models, which are an error (exit code 2) by default; so are paths whose models are all ignored or excluded,
+    /// if no other model is checked
     #[arg(long)]
     pub(super) allow_empty: bool,
 }

@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use super::options::Lint;
-use super::settings::Settings;
-use super::task::{Action, Linted, Mode, Task, lint_file};
-use crate::api::is_text_model;
+use super::search::tasks;
+use super::task::{Action, Linted, Mode, lint_file};
+use crate::api::not_written;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::OnError;
 use crate::cli::options::Messages;
-use crate::cli::paths::Ignored;
+use crate::cli::output::SideFile;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::cli::{failures, files, output, paths, progress};
-use crate::error::{Error, ErrorKind};
+use crate::cli::{failures, output, progress};
+use crate::error::Error;
 use crate::external::OldFiles;
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::parallel;
@@ -50,9 +50,11 @@ impl Lint {
 
     fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
-        let tasks = self.tasks(run)?;
-        let other_files = [&self.file_list, &self.config, &self.baseline].into_iter().flatten().map(PathBuf::as_path);
-        self.page.check(tasks.iter().map(|task| task.path.as_path()).chain(other_files))?;
+        let tasks = tasks(self, &mut run.errors)?;
+        let other_files = [&self.file_list, &self.config].into_iter().flatten().map(PathBuf::as_path);
+        let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
+        self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
+        self.new_baseline().map_or(Ok(()), |baseline| baseline.check(inputs))?;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
@@ -95,67 +97,7 @@ impl Lint {
         }
     }
 
-    /// The files to check; the others are added to the errors of the run.
-    fn tasks(&self, run: &mut LintRun) -> anyhow::Result<Vec<Task>> {
-        let mut settings = Settings::of(self)?;
-        let mut tasks = Vec::new();
-        let named = self.named_paths()?;
-        for found in paths::expand(&named, self.ignored()) {
-            let found = match found {
-                Ok(found) if files::is_stdin(&found.path) && self.fix => {
-                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
-                }
-                Ok(found) if is_text_model(&found.path) && self.fix => {
-                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
-                }
-                Ok(found) => found,
-                Err(failure) => {
-                    run.errors.push(failure);
-                    continue;
-                }
-            };
-            let path = found.path.display().to_string();
-            match settings.task(found) {
-                Ok(task) => tasks.extend(task),
-                Err(error) => run.errors.push(Error::of(&error).in_file(path)),
-            }
-        }
-        if tasks.is_empty() && run.errors.is_empty() && !self.allow_empty {
-            let has_ignored = !paths::expand(&named, Ignored::Nothing).is_empty() && self.ignored() != Ignored::Nothing;
-            let message = match has_ignored {
-                true => {
-                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended"
-                }
-                false => "no .onnx files found; use --allow-empty if this is intended",
-            };
-            let no_model = |path: &PathBuf| Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string());
-            run.errors.extend(self.sources().iter().map(no_model));
-        }
-        Ok(tasks)
-    }
-
-    fn ignored(&self) -> Ignored {
-        if self.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
-    }
-
-    /// The paths as given; by default the current folder.
-    fn named_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let mut paths = self.paths.clone();
-        match &self.file_list {
-            Some(list) => paths.extend(paths::read_list(list)?),
-            None if paths.is_empty() => paths.push(PathBuf::from(".")),
-            None => {}
-        }
-        Ok(paths)
-    }
-
-    /// All paths of the command line, for an error that concerns all of them.
-    fn sources(&self) -> Vec<PathBuf> {
-        let sources: Vec<PathBuf> = self.paths.iter().chain(&self.file_list).cloned().collect();
-        if sources.is_empty() { vec![PathBuf::from(".")] } else { sources }
-    }
-
-    fn mode<'m>(&self, known: &'m Baseline) -> Mode<'m> {
+    fn mode<'m>(&'m self, known: &'m Baseline) -> Mode<'m> {
         Mode {
             known,
             noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
@@ -166,16 +108,23 @@ impl Lint {
                 _ => Action::Report,
             },
             allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
+            baseline: self.new_baseline(),
         }
+    }
+
+    /// The file into which the findings are written.
+    fn new_baseline(&self) -> Option<SideFile<'_>> {
+        self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline" })
     }
 
     /// The findings that are neither reported nor fixed.
     fn known(&self) -> anyhow::Result<Baseline> {
         match &self.baseline {
             Some(path) if !self.write_baseline => {
-                let name = || path.display().to_string();
-                let text = fs::read_to_string(path).with_context(name)?;
-                Baseline::read(&text, path.parent().unwrap_or(Path::new(""))).with_context(name)
+                let name = path.display().to_string();
+                let text = fs::read(path).map_err(|error| Error::of(&error).in_file(&name))?;
+                let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
+                Ok(read.map_err(|error| Error::of(&error).in_file(&name))?)
             }
             _ => Ok(Baseline::default()),
         }
@@ -187,11 +136,16 @@ impl Lint {
         };
         let name = || path.display().to_string();
         if self.write_baseline {
+            // A model stores tensors in this file.
+            if run.errors.iter().any(|error| error.path() == Some(&*name())) {
+                return Ok(());
+            }
             if let Some(error) = run.errors.first() {
                 bail!("{}: not written because of an error: {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()))?;
+            let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()));
+            written.map_err(|error| not_written(&name(), &error))?;
             if !messages.quiet {
                 say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
             }

@@ -21,6 +21,16 @@ pub(super) struct Settings {
     configs: HashMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
 
+/// What becomes of a file.
+pub(super) enum Decision {
+    Lint(Task),
+    /// The file was found in a folder, and is excluded.
+    Exclude {
+        /// The option or setting.
+        by: String,
+    },
+}
+
 /// The source of configurations.
 enum Source {
     /// The closest `recast.toml` in the folder of a model or its parents.
@@ -60,19 +70,25 @@ impl Settings {
         })
     }
 
-    /// The rules for a file; `None` if it was found in a folder and is excluded.
+    /// Whether a file is linted, and by which rules.
     ///
     /// # Errors
     /// If its configuration is invalid.
-    pub fn task(&mut self, Found { path, in_folder }: Found) -> Result<Option<Task>, BadConfig> {
+    pub fn decide(&mut self, Found { path, in_folder }: Found) -> Result<Decision, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
-        if in_folder && config.exclude.iter().chain(&self.exclude).any(|pattern| pattern.matches(&path)) {
-            return Ok(None);
+        let is_excluded_by = |patterns: &[FilePattern]| in_folder && patterns.iter().any(|pattern| pattern.matches(&path));
+        if is_excluded_by(&self.exclude) {
+            return Ok(Decision::Exclude { by: "--exclude".to_owned() });
+        }
+        if is_excluded_by(&config.exclude) {
+            let here = std::env::current_dir().unwrap_or_default();
+            let file = config.path.strip_prefix(here).unwrap_or(&config.path);
+            return Ok(Decision::Exclude { by: format!("`exclude` in {}", file.display()) });
         }
         let ignores = config.per_file_ignores.iter().chain(&self.per_file_ignores);
         let ignored: Vec<Selector> =
             ignores.filter(|(pattern, _)| pattern.matches(&path)).flat_map(|(_, selectors)| selectors.clone()).collect();
-        Ok(Some(Task {
+        Ok(Decision::Lint(Task {
             selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
             fail_on: self.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
             path,

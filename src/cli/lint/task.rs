@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::files::{self, DataFolders};
+use crate::cli::output::SideFile;
 use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::external::OldFiles;
@@ -30,6 +31,8 @@ pub(super) struct Mode<'m> {
     pub allowed: Safety,
     /// The findings that are not fixed.
     pub known: &'m Baseline,
+    /// The file into which the findings are written.
+    pub baseline: Option<SideFile<'m>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +76,7 @@ pub(super) fn lint_file(
 ) -> Result<Linted, Error> {
     let mut model = files::open_model(path, folders)?;
     let name = path.display().to_string();
+    mode.baseline.map_or(Ok(()), |baseline| baseline.check_data(path, &model))?;
     let old = page.before(path, &model, models)?;
     let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
     let frozen = freeze.apply(&mut model)?;

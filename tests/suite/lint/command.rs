@@ -336,6 +336,121 @@ fn a_baseline_hides_known_findings_and_shows_new_ones() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_model_with_two_names_is_fixed_once_under_the_first() {
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&["."], &["m.onnx"]),
+        (&["n.onnx", "."], &["n.onnx"]),
+        (&["m.onnx", "n.onnx"], &["m.onnx"]),
+        (&[".", "--exclude", "m.onnx"], &["n.onnx"]),
+    ];
+    for (paths, linted) in cases {
+        let folder = Folder::new();
+        folder.model("m.onnx", SILENT);
+        std::os::unix::fs::symlink("m.onnx", folder.path("n.onnx")).unwrap();
+        let output = folder.recast(&[&["lint", "--fix", "--format", "json"], paths].concat());
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{paths:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["models"], serde_json::json!(linted), "{paths:?}");
+        assert_eq!(folder.text("m.onnx"), text::print(&model(STATED)), "{paths:?}");
+        assert!(folder.path("n.onnx").is_symlink(), "{paths:?}");
+    }
+}
+
+#[test]
+fn a_new_baseline_does_not_replace_a_file_of_the_run() {
+    let folder = Folder::new();
+    let external = r#"<ir_version: 9, opset_import: ["": 19]> g () => (float8e4m3fn[2] y)
+        <float[2] w = ["location": "w.bin", "offset": "0", "length": "8"]> { [quantize] y = Cast <to = 17> (w) }"#;
+    folder.model("m.onnx", SILENT);
+    folder.model("external.onnx", external);
+    folder.write("w.bin", &[0; 8]);
+    folder.write("list.txt", b"m.onnx\n");
+    folder.write("own.toml", b"[lint]\n");
+    let (used, stored) = ("is also an input or output of this run", "external.onnx stores tensors in this file");
+    let cases: [(&str, &[&str], &str); 6] = [
+        ("m.onnx", &["m.onnx"], used),
+        ("./m.onnx", &["."], used),
+        ("list.txt", &["--file-list", "list.txt"], used),
+        ("own.toml", &["m.onnx", "--config", "own.toml"], used),
+        ("w.bin", &["external.onnx"], stored),
+        ("w.bin", &[], stored),
+    ];
+    let contents = || ["m.onnx", "external.onnx", "w.bin", "list.txt", "own.toml"].map(|name| fs::read(folder.path(name)).unwrap());
+    let before = contents();
+    let mut failures = Vec::new();
+    for (baseline, arguments, reason) in cases {
+        let all = [&["lint", "--format", "json", "--write-baseline", "--baseline", baseline], arguments].concat();
+        let output = folder.recast(&all);
+        let message = format!("recast: {baseline}: {reason}; use another name for the baseline\n");
+        let path = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["errors"][0]["path"].clone();
+        if (output.status.code(), stderr(&output), &path) != (Some(2), message, &baseline.into()) {
+            failures.push(format!("{all:?}: {:?}, {path}, {}", output.status.code(), stderr(&output)));
+        }
+        if contents() != before {
+            failures.push(format!("{all:?}: replaced a file"));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
+fn an_invalid_baseline_is_one_error_in_the_words_of_the_format() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let cases: [(&[u8], &str); 9] = [
+        (b"", "is not a baseline: it is not JSON (EOF while parsing a value at line 1 column 0); --write-baseline writes one"),
+        (b"\xff", "is not a baseline: it is not JSON (expected value at line 1 column 1); --write-baseline writes one"),
+        (
+            b"[]",
+            "is not a baseline: invalid length 0, expected an object with the keys `version` and `findings` at line 1 column 2; \
+            --write-baseline writes one",
+        ),
+        (b"{}", "is not a baseline: missing field `version` at line 1 column 2; --write-baseline writes one"),
+        (br#"{"version": "1", "findings": []}"#, "is not a baseline: `version` is not a number; --write-baseline writes one"),
+        (br#"{"version": 2, "models": []}"#, "is a baseline of version 2; the supported version is 1"),
+        (br#"{"version": 1}"#, "is not a baseline: missing field `findings` at line 1 column 14; --write-baseline writes one"),
+        (
+            b"{\"version\": 1, \"findings\": [\n7]}",
+            "is not a baseline: invalid type: integer `7`, expected a finding with the keys `path`, `code` and `place` at line 2 \
+            column 1; --write-baseline writes one",
+        ),
+        (
+            br#"{"version": 1, "findings": [{"path": "m.onnx", "code": "RC101"}]}"#,
+            "is not a baseline: missing field `place` at line 1 column 63; --write-baseline writes one",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (baseline, message) in cases {
+        folder.write("known.json", baseline);
+        let output = folder.recast(&["lint", "m.onnx", "--baseline", "known.json", "--format", "json"]);
+        let error = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["errors"][0].clone();
+        let expected = serde_json::json!({ "path": "known.json", "place": null, "code": "bad-configuration", "message": message });
+        if (output.status.code(), stderr(&output), &error) != (Some(2), format!("recast: known.json: {message}\n"), &expected) {
+            failures.push(format!("{:?}: {error} {}", String::from_utf8_lossy(baseline), stderr(&output)));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
+
+#[test]
+fn a_baseline_that_cannot_be_written_is_an_error_of_its_file() {
+    let folder = Folder::new();
+    folder.model("m.onnx", SILENT);
+    let cases = [
+        ("none/known.json", "the folder none does not exist; create it first"),
+        ("m.onnx/known.json", "m.onnx is a file, not a folder"),
+        (".", "is a folder, not a file; name a file in it"),
+    ];
+    for (baseline, reason) in cases {
+        let output = folder.recast(&["lint", "m.onnx", "--write-baseline", "--baseline", baseline, "--format", "json"]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), format!("recast: {baseline}: {reason}\n")));
+        let errors = serde_json::from_slice::<Value>(&output.stdout).unwrap()["errors"].clone();
+        assert_eq!((&errors[0]["path"], &errors[0]["message"]), (&baseline.into(), &reason.into()));
+    }
+}
+
+#[test]
 fn fixes_skip_findings_of_the_baseline() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);

@@ -1,0 +1,116 @@
+//! Which files are linted.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use super::options::Lint;
+use super::settings::{Decision, Settings};
+use super::task::Task;
+use crate::api::is_text_model;
+use crate::cli::files;
+use crate::cli::paths::{self, Ignored};
+use crate::error::{Error, ErrorKind};
+use crate::wire;
+
+/// The models of the paths of a run.
+struct Search<'e> {
+    tasks: Vec<Task>,
+    /// Paths that cannot be read or have no models.
+    errors: &'e mut Vec<Error>,
+    /// Paths whose models are all ignored or excluded: an error if the run checks no other model.
+    left_out: Vec<Error>,
+}
+
+/// The models to lint; paths that cannot be read or have no models are added to the errors.
+///
+/// # Errors
+/// If an option is not valid, or a model cannot be fixed.
+pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Vec<Task>> {
+    let mut settings = Settings::of(lint)?;
+    let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new() };
+    let named = named_paths(lint)?;
+    for path in &named {
+        search.add(path, lint, &mut settings)?;
+    }
+    let Search { mut tasks, errors, left_out } = search;
+    if tasks.is_empty() && !lint.allow_empty {
+        errors.extend(left_out);
+        if named.is_empty() {
+            errors.extend(lint.file_list.iter().map(|list| no_model(list, NO_MODEL)));
+        }
+    }
+    // Two names of one file would be fixed at the same time.
+    let mut seen = HashSet::new();
+    tasks.retain(|task| seen.insert(if lint.fix { wire::identity(&task.path) } else { task.path.clone() }));
+    Ok(tasks)
+}
+
+impl Search<'_> {
+    /// Adds the models of a path.
+    fn add(&mut self, path: &Path, lint: &Lint, settings: &mut Settings) -> anyhow::Result<()> {
+        let found = paths::expand(path, ignored(lint));
+        if found.is_empty() && !lint.allow_empty {
+            match ignored(lint) != Ignored::Nothing && !paths::expand(path, Ignored::Nothing).is_empty() {
+                true => self.left_out.push(no_model(
+                    path,
+                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended",
+                )),
+                false => self.errors.push(no_model(path, NO_MODEL)),
+            }
+        }
+        let (mut excluded_by, mut excluded, all) = (BTreeSet::new(), 0, found.len());
+        for found in found {
+            let found = match found {
+                Ok(found) if files::is_stdin(&found.path) && lint.fix => {
+                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
+                }
+                Ok(found) if is_text_model(&found.path) && lint.fix => {
+                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
+                }
+                Ok(found) => found,
+                Err(failure) => {
+                    self.errors.push(failure);
+                    continue;
+                }
+            };
+            let name = found.path.display().to_string();
+            match settings.decide(found) {
+                Ok(Decision::Lint(task)) => self.tasks.push(task),
+                Ok(Decision::Exclude { by }) => {
+                    excluded_by.insert(by);
+                    excluded += 1;
+                }
+                Err(error) => self.errors.push(Error::of(&error).in_file(name)),
+            }
+        }
+        if excluded > 0 && excluded == all {
+            let by = excluded_by.into_iter().collect::<Vec<String>>().join(" and ");
+            let message = format!("all .onnx files are excluded by {by}; use --allow-empty if this is intended");
+            self.left_out.push(no_model(path, &message));
+        }
+        Ok(())
+    }
+}
+
+const NO_MODEL: &str = "no .onnx files found; use --allow-empty if this is intended";
+
+fn no_model(path: &Path, message: &str) -> Error {
+    Error::new(ErrorKind::NotFound, message).in_file(path.display().to_string())
+}
+
+fn ignored(lint: &Lint) -> Ignored {
+    if lint.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
+}
+
+/// The paths as given; by default the current folder.
+fn named_paths(lint: &Lint) -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = lint.paths.clone();
+    match &lint.file_list {
+        Some(list) => paths.extend(paths::read_list(list)?),
+        None if paths.is_empty() => paths.push(PathBuf::from(".")),
+        None => {}
+    }
+    Ok(paths)
+}
