@@ -1,6 +1,6 @@
 //! What no valid model has. It is refused before any adapter sees it: an adapter relies on the inputs of its operator.
 //!
-//! Only what onnx.checker and onnxruntime refuse as well may be refused here. Neither looks at training graphs.
+//! Only what onnx.checker refuses, or onnxruntime does not load, may be refused here. Neither looks at training graphs.
 
 use std::sync::OnceLock;
 
@@ -33,7 +33,7 @@ const PART: usize = 4096;
 
 fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
     opset(model, node)?;
-    operands(model, node)?;
+    operands_and_attributes(model, node)?;
     Ok(ranks(model, inferred, node)?)
 }
 
@@ -71,12 +71,14 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     }
 }
 
-/// All required inputs are there, and no more inputs or outputs than the operator has.
-fn operands(model: &Model, id: NodeId) -> Result<(), Invalid> {
+/// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
+fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
     let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
     match schema.filter(|schema| !schema.deprecated) {
-        Some(schema) => check::arity(node, schema).map_err(|what| Invalid::at(model.node_place(id), what)),
+        Some(schema) => check::arity(node, schema)
+            .and_then(|()| check::attributes(node, schema))
+            .map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
 }

@@ -1,6 +1,9 @@
 //! Nodes that no valid model has: they are refused, whatever an adapter would have to do with them.
 
-use super::{case, run};
+use onnx_recast::internals::convert::Options;
+
+use super::{case, convert_text, run};
+use crate::support::expect_no_failures;
 
 #[test]
 fn nodes_without_required_inputs_or_outputs() {
@@ -114,4 +117,76 @@ fn numbers_that_do_not_fit() {
             "no: the lists of numbers must match the rank of the input, without negative values",
         ),
     ]);
+}
+
+#[test]
+fn attributes_that_the_operator_does_not_have() {
+    run(&[
+        case(14, "(float[2] x) => (float y)", "y = Relu <foo = 1> (x)", 13, "no: graph/#0:Relu: Relu-14 has no attribute `foo`"),
+        case(13, "(float[2] x) => (float y)", "y = Relu <foo = 1> (x)", 28, "no: graph/#0:Relu: Relu-13 has no attribute `foo`"),
+        case(
+            13,
+            "(float[2] x) => (float y)",
+            "y = Concat (x, x)",
+            21,
+            "no: graph/#0:Concat: Concat-13 requires the attribute `axis`",
+        ),
+        case(13, "(float[2] x) => (y)", "y = Cast (x)", 21, "no: graph/#0:Cast: Cast-13 requires the attribute `to`"),
+        case(
+            16,
+            "(float[2] x) => (float y)",
+            "y = LeakyRelu <alpha = 1> (x)",
+            21,
+            "no: graph/#0:LeakyRelu: the attribute `alpha` has another type in LeakyRelu-16",
+        ),
+        case(
+            17,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a) { a = Relu (x) }>",
+            21,
+            "no: graph/#0:If: If-16 requires the attribute `else_branch`",
+        ),
+        // A name that begins with two underscores is of a tool's own use: onnx.checker and onnxruntime accept it.
+        case(13, "(float[2] x) => (float y)", "y = Relu <__foo = 1> (x)", 14, "y = Relu <__foo: int = 1> (x)"),
+        // An operator of no opset is not an error of the model alone: `--from-opset` may help.
+        case(13, "(float[2] x) => (float y)", "y = Rleu <foo = 1> (x)", 14, "no: opset 13 of ai.onnx has no operator 'Rleu'"),
+    ]);
+}
+
+#[test]
+fn functions_that_no_runtime_loads() {
+    let cases = [
+        (
+            "an attribute that the operator does not have",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu <foo = 1> (a) }"#,
+            "function/d:F/#0:Relu: Relu-14 has no attribute `foo`",
+        ),
+        (
+            "a reference of another type",
+            r#"<domain: "d", opset_import: ["": 17]> F <al> (a) => (b) { b = LeakyRelu <alpha: int = @al> (a) }"#,
+            "function/d:F/#0:LeakyRelu: the attribute `alpha` has another type in LeakyRelu-16",
+        ),
+        (
+            "a reference",
+            r#"<domain: "d", opset_import: ["": 17]> F <al> (a) => (b) { b = LeakyRelu <alpha: float = @al> (a) }"#,
+            "",
+        ),
+        (
+            "a required attribute that is a reference",
+            r#"<domain: "d", opset_import: ["": 17]> F <ax> (a) => (b) { b = Concat <axis: int = @ax> (a, a) }"#,
+            "",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (what, functions, expected) in cases {
+        let source = format!(
+            r#"<ir_version: 10, opset_import: ["": 17, "d": 1]> g (float[2] x) => (float[2] y) {{ y = Relu (x) }} {functions}"#
+        );
+        match convert_text(&source, &Options::to(18)) {
+            Ok(_) if expected.is_empty() => {}
+            Err(error) if !expected.is_empty() && error.to_string().contains(expected) => {}
+            other => failures.push(format!("{what}: {:?}, not {expected:?}", other.map(drop).map_err(|error| error.to_string()))),
+        }
+    }
+    expect_no_failures(failures);
 }
