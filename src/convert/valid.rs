@@ -8,7 +8,7 @@ use super::{NotConverted, Remedy, check};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
 use crate::wire::map_in_parallel;
 
 /// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
@@ -42,13 +42,17 @@ fn is_in_training(model: &Model, scope: ScopeId) -> bool {
     around.any(|scope| matches!(model.scope_kind(scope), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_)))
 }
 
-/// A node of ai.onnx is written in an opset that is known.
+/// A node of ai.onnx is written in an opset that is known. A function imports the domains of all its nodes; for a graph,
+/// onnxruntime imports those of which it has operators.
 fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     let node = model.node(id);
-    if !is_onnx_domain(node.domain()) {
-        return Ok(());
-    }
     let root = model.root(id.scope);
+    if !is_onnx_domain(node.domain()) {
+        return match model.body(root) {
+            Body::Function(_) if model.opset(root, node.domain()).is_none() => Err(not_imported(model, id, "function").into()),
+            _ => Ok(()),
+        };
+    }
     match (model.opset(root, ""), model.body(root)) {
         (Some(1..=LATEST_OPSET), _) => Ok(()),
         (Some(opset), Body::Function(_)) => Err(Invalid::at(
@@ -60,15 +64,18 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
             let what = format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
             Err(Invalid::at("opset_import", what).into())
         }
-        (None, Body::Function(_)) => {
-            let what = format!("{} is an operator of ai.onnx, which the function does not import", node.op_type());
-            Err(Invalid::at(model.node_place(id), what).into())
-        }
+        (None, Body::Function(_)) => Err(not_imported(model, id, "function").into()),
         (None, Body::Graph(_)) => {
-            let what = format!("{} is an operator of ai.onnx, which the model does not import", node.op_type());
-            Err(NotConverted::Avoidable { error: Invalid::at(model.node_place(id), what), remedy: Remedy::StateOpset })
+            Err(NotConverted::Avoidable { error: not_imported(model, id, "model"), remedy: Remedy::StateOpset })
         }
     }
+}
+
+fn not_imported(model: &Model, id: NodeId, what_imports: &str) -> Invalid {
+    let node = model.node(id);
+    let domain = domain_name(node.domain());
+    let what = format!("{} is an operator of {domain}, which the {what_imports} does not import", node.op_type());
+    Invalid::at(model.node_place(id), what)
 }
 
 /// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.

@@ -176,6 +176,25 @@ fn functions_that_no_runtime_loads() {
             r#"<domain: "d", opset_import: ["": 17]> F <ax> (a) => (b) { b = Concat <axis: int = @ax> (a, a) }"#,
             "",
         ),
+        (
+            "a domain that is not imported",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = com.microsoft.Gelu (a) }"#,
+            "function/d:F/#0:Gelu: Gelu is an operator of com.microsoft, which the function does not import",
+        ),
+        (
+            "a domain that is not imported, in a branch",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) {
+                c = Constant <value = bool {1}> ()
+                b = If (c) <then_branch = t () => (p) { p = ai.onnx.ml.Scaler (a) }, else_branch = e () => (p) { p = Relu (a) }>
+            }"#,
+            "/#0:Scaler: Scaler is an operator of ai.onnx.ml, which the function does not import",
+        ),
+        (
+            "a call of a function in a domain that is not imported",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = d.G (a) }
+            <domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Relu (a) }"#,
+            "",
+        ),
     ];
     let mut failures = Vec::new();
     for (what, functions, expected) in cases {
@@ -189,4 +208,10 @@ fn functions_that_no_runtime_loads() {
         }
     }
     expect_no_failures(failures);
+}
+
+/// onnxruntime imports the domains that it knows, for graphs: such a model is converted as it is.
+#[test]
+fn graphs_need_not_import_other_domains() {
+    run(&[case(17, "(float[2] x) => (float[2] y)", "y = com.microsoft.Gelu (x)", 18, "y = com.microsoft.Gelu (x)")]);
 }
