@@ -8,7 +8,7 @@ use super::{NotConverted, Remedy, check};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
+use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
 use crate::wire::map_in_parallel;
 
 /// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
@@ -34,6 +34,11 @@ const PART: usize = 4096;
 fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
     opset(model, node)?;
     operands_and_attributes(model, node)?;
+    // Without a call, onnxruntime does not look at the types and shapes of a function.
+    if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
+        cast_type(model, node)?;
+        branches(model, node)?;
+    }
     Ok(ranks(model, inferred, node)?)
 }
 
@@ -88,6 +93,34 @@ fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
             .map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
+}
+
+/// A Cast states a type. 0 is no type, but nothing refuses it.
+fn cast_type(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    if !model.applies(id, "Cast") {
+        return Ok(());
+    }
+    match model.attribute(id, "to") {
+        Attribute::Is(to) if to.i.is_some_and(|number| number != 0) => {
+            read_type(to).map(drop).map_err(|what| Invalid::at(model.node_place(id), what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Each branch of an If has the outputs of the node.
+fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    if !model.applies(id, "If") {
+        return Ok(());
+    }
+    let node = model.node(id);
+    let expected = node.output.len();
+    for attribute in &node.attribute {
+        let Some(branch) = attribute.g.as_ref().filter(|branch| branch.output.len() != expected) else { continue };
+        let what = format!("`{}` has {} outputs, but the node has {expected}", attribute.name(), branch.output.len());
+        return Err(Invalid::at(model.node_place(id), what));
+    }
+    Ok(())
 }
 
 fn ranks(model: &Model, inferred: &OnceLock<Inferred>, id: NodeId) -> Result<(), Invalid> {

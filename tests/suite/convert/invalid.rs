@@ -154,6 +154,43 @@ fn attributes_that_the_operator_does_not_have() {
 }
 
 #[test]
+fn casts_and_branches_that_no_runtime_loads() {
+    run(&[
+        case(
+            17,
+            "(float[2] x) => (y)",
+            "y = Cast <to = 99> (x)",
+            21,
+            "no: graph/#0:Cast: `to` = 99 is not the number of an element type",
+        ),
+        case(
+            6,
+            "(float[2] x) => (y)",
+            "y = Cast <to = -1> (x)",
+            9,
+            "no: graph/#0:Cast: `to` = -1 is not the number of an element type",
+        ),
+        // Accepted by onnx.checker and onnxruntime.
+        case(17, "(float[2] x) => (y)", "y = Cast <to = 0> (x)", 18, "y = Cast <to: int = 0> (x)"),
+        case(
+            17,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a) { a = Relu (x) }, else_branch = e () => () { b = Relu (x) }>",
+            21,
+            "no: graph/#0:If: `else_branch` has 0 outputs, but the node has 1",
+        ),
+        case(
+            7,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a, float[2] b) { a = Relu (x) b = Neg (x) },
+                        else_branch = e () => (float[2] a) { a = Relu (x) }>",
+            8,
+            "no: graph/#0:If: `then_branch` has 2 outputs, but the node has 1",
+        ),
+    ]);
+}
+
+#[test]
 fn functions_that_no_runtime_loads() {
     let cases = [
         (
@@ -195,6 +232,8 @@ fn functions_that_no_runtime_loads() {
             <domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Relu (a) }"#,
             "",
         ),
+        // Types of functions that nothing calls are not looked at by anyone.
+        ("a type that does not exist", r#"<domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Cast <to = 99> (a) }"#, ""),
     ];
     let mut failures = Vec::new();
     for (what, functions, expected) in cases {
