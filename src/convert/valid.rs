@@ -4,11 +4,15 @@
 
 use std::sync::OnceLock;
 
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
+
 use super::{NotConverted, Remedy, check};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
+use crate::hash::{HashMap, HashSet};
 use crate::wire::map_in_parallel;
 
 /// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
@@ -18,6 +22,7 @@ const RANKS: &[(&str, u32, usize)] =
 
 /// Checks the main graph and the functions.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+    functions(model)?;
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         let nodes: Vec<NodeId> = model.nodes(scope).filter(|&node| model.callee(node).is_none()).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
@@ -121,6 +126,32 @@ fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
         return Err(Invalid::at(model.node_place(id), what));
     }
     Ok(())
+}
+
+/// No two functions have one name, and none calls itself, also not through others.
+fn functions(model: &Model) -> Result<(), Invalid> {
+    let mut names = HashSet::default();
+    let mut calls = DiGraph::new();
+    let mut indices = HashMap::default();
+    for scope in model.scopes() {
+        let (ScopeKind::Function(_), Body::Function(function)) = (model.scope_kind(scope), model.body(scope)) else { continue };
+        if !names.insert((function.domain(), function.name(), function.overload())) {
+            return Err(Invalid::at(model.scope_place(scope), "another function has the same domain, name and overload"));
+        }
+        indices.insert(scope, calls.add_node(scope));
+    }
+    for callee in calls.node_indices() {
+        for &caller in model.callers(calls[callee]).iter().filter_map(|call| indices.get(&model.root(call.scope))) {
+            calls.add_edge(caller, callee, ());
+        }
+    }
+    let Err(cycle) = toposort(&calls, None) else { return Ok(()) };
+    let index = cycle.node_id();
+    let what = match calls.contains_edge(index, index) {
+        true => "the function calls itself",
+        false => "the function calls itself through other functions",
+    };
+    Err(Invalid::at(model.scope_place(calls[index]), what))
 }
 
 fn ranks(model: &Model, inferred: &OnceLock<Inferred>, id: NodeId) -> Result<(), Invalid> {

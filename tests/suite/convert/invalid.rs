@@ -234,6 +234,31 @@ fn functions_that_no_runtime_loads() {
         ),
         // Types of functions that nothing calls are not looked at by anyone.
         ("a type that does not exist", r#"<domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Cast <to = 99> (a) }"#, ""),
+        (
+            "a function that calls itself",
+            r#"<domain: "d", opset_import: ["": 17, "d": 1]> F (a) => (b) { b = d.F (a) }"#,
+            "function/d:F: the function calls itself",
+        ),
+        (
+            "functions that call each other, one of them in a branch",
+            r#"<domain: "d", opset_import: ["": 17, "d": 1]> F (a, c) => (b) { b = d.G (a, c) }
+            <domain: "d", opset_import: ["": 17, "d": 1]> G (a, c) => (b) {
+                b = If (c) <then_branch = t () => (p) { p = d.F (a, c) }, else_branch = e () => (p) { p = Relu (a) }>
+            }"#,
+            ": the function calls itself through other functions",
+        ),
+        (
+            "two functions of one name",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Neg (a) }"#,
+            "function/d:F: another function has the same domain, name and overload",
+        ),
+        (
+            "two overloads",
+            r#"<domain: "d", opset_import: ["": 17], overload: "one"> F (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17], overload: "two"> F (a) => (b) { b = Neg (a) }"#,
+            "",
+        ),
     ];
     let mut failures = Vec::new();
     for (what, functions, expected) in cases {
