@@ -8,12 +8,15 @@ use super::reason::Reason;
 use crate::facts::{AttributeKind, Formal, Occurrence, Schema, ValueType};
 use crate::wire::schema::{AttributeProto, NodeProto};
 
+/// What the names of attributes begin with that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
+const OWN_USE: &str = "__";
+
 /// Validates an adapted node against the version it is converted to.
 pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
         return Err(deprecated(target));
     }
-    attributes(cx, target)?;
+    attributes(&cx.node, target)?;
     inputs(&cx.node, target)?;
     expect_count("output", count(&cx.node.output), target.output_count(), target)?;
     types(cx, target)
@@ -85,9 +88,11 @@ fn expect_count(what: &str, found: usize, (least, most): (usize, Option<usize>),
     }
 }
 
-fn attributes(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
-    for attribute in &cx.node.attribute {
+/// Whether a version has all attributes of a node, with the types that they have, and the node all that the version requires.
+pub(super) fn attributes(node: &NodeProto, target: &'static Schema) -> Result<(), Reason> {
+    for attribute in &node.attribute {
         match target.attribute(attribute.name()) {
+            None if attribute.name().starts_with(OWN_USE) => {}
             None => return Err(AttributeUnsupported.because(format!("{target} has no attribute `{}`", attribute.name()))),
             Some(fact) if kind_of(attribute).is_some_and(|kind| kind != fact.kind as i32) => {
                 return Err(
@@ -97,7 +102,8 @@ fn attributes(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
             Some(_) => {}
         }
     }
-    match target.attributes.iter().find(|fact| fact.required && !cx.has_attribute(fact.name)) {
+    let is_missing = |name: &str| node.attribute.iter().all(|attribute| attribute.name() != name);
+    match target.attributes.iter().find(|fact| fact.required && is_missing(fact.name)) {
         Some(missing) => Err(NodeInvalid.because(format!("{target} requires the attribute `{}`", missing.name))),
         None => Ok(()),
     }

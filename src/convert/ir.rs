@@ -18,7 +18,7 @@ pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
 
 /// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
 ///
-/// A model that does not import ai.onnx has no opset whose release decides: it is lowered to the version of the target's release,
+/// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the version of the target's release,
 /// as far as its contents allow, and raised to what its contents need.
 pub(super) fn choose(
     model: &Model,
@@ -30,9 +30,13 @@ pub(super) fn choose(
     let present = model.ir_version();
     let mut needs = facts::contents(model);
     let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
-    needs.push(Need::of_opset(options.opset));
-    let need = needs.iter().max_by_key(|need| need.ir).expect("the opset needs a version");
-    let least = need.ir.max(OPSET_IMPORT);
+    let of_target = Need::of_opset(options.opset);
+    let release = of_target.ir.max(contents);
+    if from.is_some() {
+        needs.push(of_target);
+    }
+    let need = needs.iter().max_by_key(|need| need.ir);
+    let least = need.map_or(OPSET_IMPORT, |need| need.ir.max(OPSET_IMPORT));
     let least = match options.ir_version {
         IrVersion::Auto | IrVersion::AtMost(_) if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
@@ -41,7 +45,7 @@ pub(super) fn choose(
     let auto = match from {
         Some(from) if options.opset < from => least,
         Some(_) => present.max(least),
-        None => present.min(least).max(contents),
+        None => present.min(release).max(least),
     };
     match options.ir_version {
         IrVersion::Auto => Ok(auto),
@@ -51,7 +55,8 @@ pub(super) fn choose(
         }
         IrVersion::Keep => Ok(present),
         IrVersion::Number(number) | IrVersion::AtMost(number) if number < least => {
-            let error = Invalid::at("model", format!("IR version {number} is too low: {} needs {least}", need.what));
+            let what = need.map_or("opset_import", |need| &need.what);
+            let error = Invalid::at("model", format!("IR version {number} is too low: {what} needs {least}"));
             let others = needs.iter().filter(|need| !need.is_metadata).map(|need| need.ir).max();
             match others.is_none_or(|others| others <= number) {
                 true => Err(NotConverted::Avoidable { error, remedy: Remedy::DropMetadata }),

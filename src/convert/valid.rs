@@ -1,14 +1,18 @@
 //! What no valid model has. It is refused before any adapter sees it: an adapter relies on the inputs of its operator.
 //!
-//! Only what onnx.checker and onnxruntime refuse as well may be refused here. Neither looks at training graphs.
+//! Only what onnx.checker refuses, or onnxruntime does not load, may be refused here. Neither looks at training graphs.
 
 use std::sync::OnceLock;
+
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
 
 use super::{NotConverted, Remedy, check};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
 use crate::facts::{self, LATEST_OPSET};
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
+use crate::hash::{HashMap, HashSet};
 use crate::wire::map_in_parallel;
 
 /// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
@@ -18,6 +22,7 @@ const RANKS: &[(&str, u32, usize)] =
 
 /// Checks the main graph and the functions.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+    functions(model)?;
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         let nodes: Vec<NodeId> = model.nodes(scope).filter(|&node| model.callee(node).is_none()).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
@@ -33,7 +38,12 @@ const PART: usize = 4096;
 
 fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
     opset(model, node)?;
-    operands(model, node)?;
+    operands_and_attributes(model, node)?;
+    // Without a call, onnxruntime does not look at the types and shapes of a function.
+    if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
+        cast_type(model, node)?;
+        branches(model, node)?;
+    }
     Ok(ranks(model, inferred, node)?)
 }
 
@@ -42,13 +52,17 @@ fn is_in_training(model: &Model, scope: ScopeId) -> bool {
     around.any(|scope| matches!(model.scope_kind(scope), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_)))
 }
 
-/// A node of ai.onnx is written in an opset that is known.
+/// A node of ai.onnx is written in an opset that is known. A function imports the domains of all its nodes; for a graph,
+/// onnxruntime imports those of which it has operators.
 fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     let node = model.node(id);
-    if !is_onnx_domain(node.domain()) {
-        return Ok(());
-    }
     let root = model.root(id.scope);
+    if !is_onnx_domain(node.domain()) {
+        return match model.body(root) {
+            Body::Function(_) if model.opset(root, node.domain()).is_none() => Err(not_imported(model, id, "function").into()),
+            _ => Ok(()),
+        };
+    }
     match (model.opset(root, ""), model.body(root)) {
         (Some(1..=LATEST_OPSET), _) => Ok(()),
         (Some(opset), Body::Function(_)) => Err(Invalid::at(
@@ -60,25 +74,84 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
             let what = format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
             Err(Invalid::at("opset_import", what).into())
         }
-        (None, Body::Function(_)) => {
-            let what = format!("{} is an operator of ai.onnx, which the function does not import", node.op_type());
-            Err(Invalid::at(model.node_place(id), what).into())
-        }
+        (None, Body::Function(_)) => Err(not_imported(model, id, "function").into()),
         (None, Body::Graph(_)) => {
-            let what = format!("{} is an operator of ai.onnx, which the model does not import", node.op_type());
-            Err(NotConverted::Avoidable { error: Invalid::at(model.node_place(id), what), remedy: Remedy::StateOpset })
+            Err(NotConverted::Avoidable { error: not_imported(model, id, "model"), remedy: Remedy::StateOpset })
         }
     }
 }
 
-/// All required inputs are there, and no more inputs or outputs than the operator has.
-fn operands(model: &Model, id: NodeId) -> Result<(), Invalid> {
+fn not_imported(model: &Model, id: NodeId, what_imports: &str) -> Invalid {
+    let node = model.node(id);
+    let domain = domain_name(node.domain());
+    let what = format!("{} is an operator of {domain}, which the {what_imports} does not import", node.op_type());
+    Invalid::at(model.node_place(id), what)
+}
+
+/// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
+fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
     let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
     match schema.filter(|schema| !schema.deprecated) {
-        Some(schema) => check::arity(node, schema).map_err(|what| Invalid::at(model.node_place(id), what)),
+        Some(schema) => check::arity(node, schema)
+            .and_then(|()| check::attributes(node, schema))
+            .map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
+}
+
+/// A Cast states a type. 0 is no type, but nothing refuses it.
+fn cast_type(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    if !model.applies(id, "Cast") {
+        return Ok(());
+    }
+    match model.attribute(id, "to") {
+        Attribute::Is(to) if to.i.is_some_and(|number| number != 0) => {
+            read_type(to).map(drop).map_err(|what| Invalid::at(model.node_place(id), what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Each branch of an If has the outputs of the node.
+fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    if !model.applies(id, "If") {
+        return Ok(());
+    }
+    let node = model.node(id);
+    let expected = node.output.len();
+    for attribute in &node.attribute {
+        let Some(branch) = attribute.g.as_ref().filter(|branch| branch.output.len() != expected) else { continue };
+        let what = format!("`{}` has {} outputs, but the node has {expected}", attribute.name(), branch.output.len());
+        return Err(Invalid::at(model.node_place(id), what));
+    }
+    Ok(())
+}
+
+/// No two functions have one name, and none calls itself, also not through others.
+fn functions(model: &Model) -> Result<(), Invalid> {
+    let mut names = HashSet::default();
+    let mut calls = DiGraph::new();
+    let mut indices = HashMap::default();
+    for scope in model.scopes() {
+        let (ScopeKind::Function(_), Body::Function(function)) = (model.scope_kind(scope), model.body(scope)) else { continue };
+        if !names.insert((function.domain(), function.name(), function.overload())) {
+            return Err(Invalid::at(model.scope_place(scope), "another function has the same domain, name and overload"));
+        }
+        indices.insert(scope, calls.add_node(scope));
+    }
+    for callee in calls.node_indices() {
+        for &caller in model.callers(calls[callee]).iter().filter_map(|call| indices.get(&model.root(call.scope))) {
+            calls.add_edge(caller, callee, ());
+        }
+    }
+    let Err(cycle) = toposort(&calls, None) else { return Ok(()) };
+    let index = cycle.node_id();
+    let what = match calls.contains_edge(index, index) {
+        true => "the function calls itself",
+        false => "the function calls itself through other functions",
+    };
+    Err(Invalid::at(model.scope_place(calls[index]), what))
 }
 
 fn ranks(model: &Model, inferred: &OnceLock<Inferred>, id: NodeId) -> Result<(), Invalid> {

@@ -39,9 +39,29 @@ pub(super) fn is_openvino(bytes: &[u8]) -> bool {
     text(bytes).is_some_and(|text| text.starts_with('<') && text.contains("<net ") && text.contains("<layers"))
 }
 
-/// `<ir_version: 10, opset_import: ["": 21]> graph (float x) => (float y) { … }`; the header may be left out.
+/// Text in UTF-16: printable after a byte order mark, or of ASCII characters alone.
+pub(super) fn is_utf_16(bytes: &[u8]) -> bool {
+    let pairs = || bytes.chunks_exact(2).take(HEAD / 2).map(|pair| [pair[0], pair[1]]);
+    let decode: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] | [_, 0, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] | [0, _, ..] => u16::from_be_bytes,
+        _ => return false,
+    };
+    let has_mark = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    let is_text = |c: char| (has_mark || c.is_ascii()) && (!c.is_control() || c.is_whitespace());
+    // The last character may be cut by the limit.
+    let last = pairs().count().saturating_sub(1);
+    let mut characters = char::decode_utf16(pairs().take(last).map(decode)).peekable();
+    characters.peek().is_some() && characters.enumerate().all(|(index, c)| c.map_or(index + 1 == last, is_text))
+}
+
+/// `<ir_version: 10, opset_import: ["": 21]> graph (float x) => (float y) { … }`; the header may be left out. Comments begin with
+/// `#`.
 pub(super) fn is_onnx_text(bytes: &[u8]) -> bool {
-    text(bytes).is_some_and(|text| {
+    text(bytes).is_some_and(|mut text| {
+        while text.starts_with('#') {
+            text = text.split_once('\n').map_or("", |(_, rest)| rest).trim_start().to_owned();
+        }
         let has_header = text.starts_with('<') && text.contains("ir_version");
         let has_signature = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.contains('(');
         (has_header || has_signature) && text.contains("=>")
@@ -145,8 +165,9 @@ pub(super) fn is_coreml(bytes: &[u8]) -> bool {
     has_version && spans.iter().any(|span| (200..=3000).contains(&span.tag) && span.has_length)
 }
 
-/// A known type, and values. Nothing else has fields with these numbers and types alone.
+/// A known type, and values or a length of zero. Nothing else has fields with these numbers and types alone.
 pub(super) fn is_tensor_proto(bytes: &[u8]) -> bool {
+    const DIMS: u32 = 1;
     const DATA_TYPE: u32 = 2;
     const VALUES: [u32; 8] = [4, 5, 6, 7, 9, 10, 11, 13];
     let mut spans = Spans::of(bytes);
@@ -158,6 +179,8 @@ pub(super) fn is_tensor_proto(bytes: &[u8]) -> bool {
         let value = bytes.get(span.value).unwrap_or_default();
         match span.tag {
             DATA_TYPE => has_type = matches!(value, [number] if DType::from_number(i32::from(*number)).is_some()),
+            // A number that is not zero has no byte of zero.
+            DIMS => has_values |= value.contains(&0),
             tag if VALUES.contains(&tag) => has_values = true,
             _ => {}
         }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use crate::error::{Classified, ErrorKind, Place};
-use crate::wire::outline::MODEL_PROTO;
+use crate::wire::outline::{Kind, MODEL_PROTO};
 use crate::wire::schema::ModelProto;
 use crate::wire::{Malformed, Reason, Spans};
 
@@ -37,6 +37,13 @@ pub enum Fact {
     Foreign(&'static Format),
     /// It begins as a model and ends within a field.
     CutOff {
+        /// The field; none if its number is not known.
+        field: Option<&'static str>,
+        /// Bytes of it that are missing.
+        missing: u64,
+    },
+    /// It begins as a model, and a field is so much longer than the file that its length is probably wrong.
+    TooLong {
         /// The field.
         field: &'static str,
         /// Bytes of it that are missing.
@@ -56,8 +63,14 @@ impl fmt::Display for Fact {
             Fact::Empty => f.write_str("is empty, not an ONNX model"),
             Fact::Foreign(format) if format.code.starts_with("onnx-") => write!(f, "is {}, not a binary model", format.name),
             Fact::Foreign(format) => write!(f, "is {}, not an ONNX model", format.name),
-            Fact::CutOff { field, missing: 1 } => write!(f, "is cut off within `{field}`: at least 1 byte is missing"),
-            Fact::CutOff { field, missing } => write!(f, "is cut off within `{field}`: at least {missing} bytes are missing"),
+            Fact::CutOff { field, missing } => {
+                let within = field.map_or_else(String::new, |field| format!(" within `{field}`"));
+                let bytes = if *missing == 1 { "byte is" } else { "bytes are" };
+                write!(f, "is cut off{within}: at least {missing} {bytes} missing")
+            }
+            Fact::TooLong { field, missing } => {
+                write!(f, "is damaged or cut off: the length of `{field}` exceeds the file by {missing} bytes")
+            }
             Fact::Malformed(malformed) => write!(f, "is not an ONNX model: {malformed}"),
             Fact::DataFile(model) => write!(f, "is a data file of {}, not an ONNX model", model.display()),
             Fact::NoGraph => f.write_str("is not an ONNX model: it has no graph"),
@@ -127,15 +140,45 @@ pub fn recognise(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.matches(bytes))
 }
 
+/// A field that lacks more than this, and more than [`IMPLAUSIBLE_TIMES`] the file, is probably damaged.
+const IMPLAUSIBLE: u64 = 1 << 20;
+
+/// See [`IMPLAUSIBLE`].
+const IMPLAUSIBLE_TIMES: u64 = 10;
+
 /// Whether the bytes are a model up to their end, where the last field is longer than what is there.
 fn cut_off(bytes: &[u8]) -> Option<Fact> {
-    let last = Spans::of(bytes).last().filter(|last| last.value.end > bytes.len())?;
-    let is_model = |tag| MODEL_PROTO.field(tag).is_some();
-    if last.start == 0 || !Spans::of(bytes).all(|span| is_model(span.tag)) {
-        return None;
+    let mut end = 0;
+    for span in Spans::of(bytes) {
+        let field = MODEL_PROTO.field(span.tag)?.name;
+        if span.value.end > bytes.len() {
+            let missing = (span.value.end - bytes.len()) as u64;
+            let is_plausible = missing <= IMPLAUSIBLE.max(IMPLAUSIBLE_TIMES * bytes.len() as u64);
+            return (span.start > 0).then_some(match is_plausible {
+                true => Fact::CutOff { field: Some(field), missing },
+                false => Fact::TooLong { field, missing },
+            });
+        }
+        end = span.value.end;
     }
-    let field = MODEL_PROTO.field(last.tag)?.name;
-    Some(Fact::CutOff { field, missing: (last.value.end - bytes.len()) as u64 })
+    let rest = bytes.get(end..).filter(|rest| end > 0 && !rest.is_empty())?;
+    Some(Fact::CutOff { field: cut_key(rest)?, missing: 1 })
+}
+
+/// The field of a model that bytes begin, if they end within its key, its length or its number; none inside if within the key.
+fn cut_key(bytes: &[u8]) -> Option<Option<&'static str>> {
+    const CONTINUES: u8 = 0x80;
+    let is_cut = |number: &[u8], most: usize| number.len() < most && number.iter().all(|byte| byte & CONTINUES != 0);
+    // A key has at most 5 bytes, and another number 10.
+    if is_cut(bytes, 5) {
+        return Some(None);
+    }
+    let key_length = bytes.iter().position(|byte| byte & CONTINUES == 0)? + 1;
+    let (key, rest) = bytes.split_at_checked(key_length).filter(|_| key_length <= 5)?;
+    let key = key.iter().rev().fold(0, |key, byte| key << 7 | u64::from(byte & !CONTINUES));
+    let field = MODEL_PROTO.field(u32::try_from(key >> 3).ok()?)?;
+    let wire_type = if matches!(field.kind, Kind::Integer) { 0 } else { 2 };
+    (key & 7 == wire_type && is_cut(rest, 10)).then_some(Some(field.name))
 }
 
 #[cfg(test)]

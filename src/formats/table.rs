@@ -66,6 +66,9 @@ formats! {
     "ncnn", "an ncnn model", Sign::Text(&["7767517"]), "pass the ONNX file that it was converted from";
     "text", "a text file", Sign::Content(content::is_text), "pass the .onnx file";
 
+    "utf-16", "text in UTF-16", Sign::Content(content::is_utf_16),
+        "in Windows PowerShell, `>` writes this form: let the program write the file by itself";
+
     "pytorch", "a PyTorch checkpoint (zip)", Sign::Content(content::is_pytorch), EXPORT_PYTORCH;
     "torchscript", "a TorchScript archive (zip)", Sign::Content(content::is_torchscript), EXPORT_PYTORCH;
     "keras", "a Keras model (zip)", Sign::Content(content::is_keras), CONVERT_TENSORFLOW;
@@ -87,6 +90,8 @@ formats! {
     "tensorrt", "a TensorRT engine", Sign::At(0, b"ftrt"), "pass the ONNX file that it was built from";
     "npy", "a NumPy array (.npy)", Sign::At(0, b"\x93NUMPY"), "it holds a single tensor; use `recast cast`";
     "hdf5", "an HDF5 file, such as a Keras model", Sign::At(0, b"\x89HDF\r\n\x1a\n"), CONVERT_TENSORFLOW;
+    "pytorch-legacy", "a PyTorch checkpoint (pickle)",
+        Sign::At(0, b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."), EXPORT_PYTORCH;
     "pickle", "a Python pickle", Sign::Content(content::is_pickle), "export the model to ONNX (torch.onnx.export, skl2onnx)";
     "saved-model", "a TensorFlow SavedModel", Sign::Content(content::is_saved_model), "convert its folder with tf2onnx --saved-model";
     "graph-def", "a TensorFlow GraphDef", Sign::Content(content::is_graph_def), "convert it with tf2onnx --graphdef";

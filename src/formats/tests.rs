@@ -29,6 +29,9 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     // specificationVersion 4, a description, neuralNetwork (500)
     let coreml = [&[0x08, 0x04][..], &with_length(0x12, &with_length(0x0a, b"\x0a\x01x")), &[0xa2, 0x1f, 0x00]].concat();
     let tensor = [&[0x08, 0x02, 0x10, 0x01][..], &with_length(0x42, b"w"), &with_length(0x4a, &[0; 8])].concat();
+    let no_elements = [&[0x08, 0x00, 0x10, 0x01][..], &with_length(0x42, b"w")].concat();
+    let legacy = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e\x80\x02\x4d\xe9\x03.\x80\x02}q\x00.\0\0";
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let safetensors = [&16u64.to_le_bytes()[..], b"{\"__metadata__\":{}", &[0; 8]].concat();
     let tar = [vec![b'm'; 257], b"ustar\0".to_vec(), vec![0; 249]].concat();
     vec![
@@ -39,12 +42,18 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("xml", b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>AccessDenied</Code></Error>".to_vec()),
         ("onnx-text", b"<ir_version: 10, opset_import: [\"\": 21]>\ng (float x) => (float y) { y = Neg (x) }".to_vec()),
         ("onnx-text", b"agraph (float[N] x) => (float[N] y)\n{\n   y = Relu(x)\n}".to_vec()),
+        ("onnx-text", b"# A comment.\n\n  # => (\n<ir_version: 10>\ng (float x) => (float y) { y = Neg (x) }".to_vec()),
         ("onnx-json", b"{\n  \"irVersion\": \"10\",\n  \"graph\": {}\n}".to_vec()),
         ("json", b"{\"architectures\": [\"BertModel\"]}".to_vec()),
         ("onnx-textproto", b"ir_version: 10\nproducer_name: \"pytorch\"\ngraph {\n  node {".to_vec()),
         ("tensorflow-text", b"node {\n  name: \"x\"\n  op: \"Placeholder\"\n}".to_vec()),
         ("ncnn", b"7767517\n75 83\nInput            data 0 1 data".to_vec()),
         ("text", "\u{feff}# Models\n\nSee the releases.".as_bytes().to_vec()),
+        ("text", b"# A comment (of a note)\n# => more".to_vec()),
+        ("utf-16", utf_16("\u{feff}<html>\r\nCaf\u{e9} \u{1f600}")),
+        ("utf-16", utf_16("ir_version: 10\r\n")),
+        ("utf-16", "\u{feff}Not Found".encode_utf16().flat_map(u16::to_be_bytes).collect()),
+        ("utf-16", "Not Found".encode_utf16().flat_map(u16::to_be_bytes).collect()),
         ("pytorch", zip("archive/data.pkl")),
         ("torchscript", zip("m/data.pkl m/constants.pkl")),
         ("keras", zip("config.json model.weights.h5")),
@@ -65,10 +74,12 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("npy", b"\x93NUMPY\x01\0v\0{'descr': '<f4'".to_vec()),
         ("hdf5", b"\x89HDF\r\n\x1a\n\0".to_vec()),
         ("pickle", b"\x80\x04\x95\x10\0\0\0.".to_vec()),
+        ("pytorch-legacy", legacy.to_vec()),
         ("saved-model", saved_model),
         ("graph-def", graph_def),
         ("coreml", coreml),
         ("tensor-proto", tensor),
+        ("tensor-proto", no_elements),
         ("zeros", vec![0; 100]),
         ("random", random()),
     ]
@@ -123,7 +134,30 @@ fn a_model_that_is_cut_off_or_malformed_is_told_so() {
             "is not an ONNX model: `graph.node[0].attribute[1].name` at byte 17: the field is longer than the message around it",
         ),
         (broken(name - 2, 0x07), "is not an ONNX model: `graph.node[0].attribute[1]` at byte 15: invalid wire type value: 7"),
-        (vec![0x08, 0x0a, 0x3a, 0xff], "is not an ONNX model: `graph` at byte 2: the bytes are not a valid varint"),
+        // Cut off after the key of a field, within its length, within a number, and within a key.
+        (vec![0x08, 0x0a, 0x3a], "is cut off within `graph`: at least 1 byte is missing; download or copy it again"),
+        (vec![0x08, 0x0a, 0x3a, 0xff], "is cut off within `graph`: at least 1 byte is missing; download or copy it again"),
+        (vec![0x08, 0x0a, 0x28, 0x80], "is cut off within `model_version`: at least 1 byte is missing; download or copy it again"),
+        (vec![0x08, 0x0a, 0xca], "is cut off: at least 1 byte is missing; download or copy it again"),
+        // None of these is: another type of the field, no field of a model, a number of more than 64 bits.
+        (
+            vec![0x08, 0x0a, 0x38, 0xff],
+            "is not an ONNX model: `graph` at byte 2: invalid wire type: Varint (expected LengthDelimited)",
+        ),
+        (vec![0x08, 0x0a, 0x7a, 0xff], "is not an ONNX model: byte 2: the bytes are not a valid varint"),
+        (
+            [&[0x08, 0x0a, 0x3a][..], &[0xff; 10]].concat(),
+            "is not an ONNX model: `graph` at byte 2: the bytes are not a valid varint",
+        ),
+        // A length of 1 MiB and one byte, and of more.
+        (
+            vec![0x08, 0x0a, 0x3a, 0x81, 0x80, 0x40, 0x00],
+            "is cut off within `graph`: at least 1048576 bytes are missing; download or copy it again",
+        ),
+        (
+            vec![0x08, 0x0a, 0x3a, 0x82, 0x80, 0x40, 0x00],
+            "is damaged or cut off: the length of `graph` exceeds the file by 1048577 bytes; download or copy it again",
+        ),
         (vec![0x07, 0x80, 0xff], "is not an ONNX model: byte 0: invalid wire type value: 7"),
     ];
     let mut failures = Vec::new();

@@ -67,8 +67,10 @@ fn declared(field: u32, name: &str, dtype: u64) -> (u32, Node) {
 
 /// A graph in an `If`, which has `name`.
 fn inside(name: &str, graph: Fields) -> Fields {
-    let branch = (5, message(vec![(1, text("then_branch")), (6, message(graph)), (20, Node::Varint(5))]));
-    vec![node("If", &["condition"], &[""], vec![(3, text(name)), branch])]
+    let result = (12, message(vec![(1, text("condition"))]));
+    let branch = |name: &str, graph: Fields| (5, message(vec![(1, text(name)), (6, message(graph)), (20, Node::Varint(5))]));
+    let then_branch = branch("then_branch", [graph, vec![result.clone()]].concat());
+    vec![node("If", &["condition"], &[""], vec![(3, text(name)), then_branch, branch("else_branch", vec![result])])]
 }
 
 /// A graph as deep inside others as protobuf lets it be.

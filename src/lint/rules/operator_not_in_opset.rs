@@ -2,11 +2,13 @@
 //!
 //! ## What it checks
 //! The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
-//! that were added in a later opset, deprecated operators, and names that do not exist in any opset.
+//! that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators of ai.onnx in a
+//! model or function that does not import it, and in functions also operators of other domains. For graphs, onnxruntime imports
+//! the other domains that it knows.
 //!
 //! ## Why is this bad?
-//! The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong, the name is misspelt, or the
-//! operator's domain is missing. `recast convert --from-opset N` reads a model as one of opset N, which corrects a wrong
+//! The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong or missing, the name is misspelt, or
+//! the operator's domain is missing. `recast convert --from-opset N` reads a model as one of opset N, which corrects a wrong
 //! import.
 //!
 //! ## Example
@@ -27,7 +29,7 @@
 use std::sync::Arc;
 
 use crate::facts::{self, Schema, canonical_domain};
-use crate::graph::{NodeId, domain_name};
+use crate::graph::{Body, domain_name, is_onnx_domain};
 use crate::hash::HashMap;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
@@ -46,21 +48,32 @@ const ALIKE: f64 = 0.85;
 fn check(subject: &Subject) -> Vec<Finding> {
     let mut messages = HashMap::default();
     let findings = subject.nodes().filter_map(|node| {
-        let (domain, op, opset) = operator(subject, node)?;
+        let model = subject.model;
+        let proto = model.node(node);
+        let (domain, op, opset) = (canonical_domain(proto.domain()), proto.op_type(), model.opset(node.scope, proto.domain()));
+        if model.callee(node).is_some() {
+            return None;
+        }
+        let is_in_function = matches!(model.body(model.root(node.scope)), Body::Function(_));
         // By the name of the domain: see `facts::versions`.
-        let key = (domain_name(domain), op, opset);
-        let message = messages.entry(key).or_insert_with(|| check_operator(domain, op, opset).map(Arc::<str>::from));
+        let key = (domain_name(domain), op, opset, is_in_function);
+        let check = || match opset {
+            Some(opset) => check_operator(domain, op, opset),
+            None => not_imported(domain, op, is_in_function),
+        };
+        let message = messages.entry(key).or_insert_with(|| check().map(Arc::<str>::from));
         Some(Finding::at_node(node, message.clone()?))
     });
     findings.collect()
 }
 
-/// The domain, name and opset of a node's operator, if it is not a function of the model.
-fn operator<'m>(subject: &Subject<'m>, node: NodeId) -> Option<(&'m str, &'m str, i64)> {
-    let model = subject.model;
-    let proto = model.node(node);
-    let opset = model.opset(node.scope, proto.domain()).filter(|_| model.callee(node).is_none())?;
-    Some((canonical_domain(proto.domain()), proto.op_type(), opset))
+fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> {
+    let place = domain_name(domain);
+    match is_in_function {
+        true => Some(format!("{op} is an operator of {place}, which the function does not import")),
+        false if is_onnx_domain(domain) => Some(format!("{op} is an operator of {place}, which the model does not import")),
+        false => None,
+    }
 }
 
 fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {

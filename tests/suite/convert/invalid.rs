@@ -1,6 +1,9 @@
 //! Nodes that no valid model has: they are refused, whatever an adapter would have to do with them.
 
-use super::{case, run};
+use onnx_recast::internals::convert::Options;
+
+use super::{case, convert_text, run};
+use crate::support::expect_no_failures;
 
 #[test]
 fn nodes_without_required_inputs_or_outputs() {
@@ -114,4 +117,165 @@ fn numbers_that_do_not_fit() {
             "no: the lists of numbers must match the rank of the input, without negative values",
         ),
     ]);
+}
+
+#[test]
+fn attributes_that_the_operator_does_not_have() {
+    run(&[
+        case(14, "(float[2] x) => (float y)", "y = Relu <foo = 1> (x)", 13, "no: graph/#0:Relu: Relu-14 has no attribute `foo`"),
+        case(13, "(float[2] x) => (float y)", "y = Relu <foo = 1> (x)", 28, "no: graph/#0:Relu: Relu-13 has no attribute `foo`"),
+        case(
+            13,
+            "(float[2] x) => (float y)",
+            "y = Concat (x, x)",
+            21,
+            "no: graph/#0:Concat: Concat-13 requires the attribute `axis`",
+        ),
+        case(13, "(float[2] x) => (y)", "y = Cast (x)", 21, "no: graph/#0:Cast: Cast-13 requires the attribute `to`"),
+        case(
+            16,
+            "(float[2] x) => (float y)",
+            "y = LeakyRelu <alpha = 1> (x)",
+            21,
+            "no: graph/#0:LeakyRelu: the attribute `alpha` has another type in LeakyRelu-16",
+        ),
+        case(
+            17,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a) { a = Relu (x) }>",
+            21,
+            "no: graph/#0:If: If-16 requires the attribute `else_branch`",
+        ),
+        // A name that begins with two underscores is of a tool's own use: onnx.checker and onnxruntime accept it.
+        case(13, "(float[2] x) => (float y)", "y = Relu <__foo = 1> (x)", 14, "y = Relu <__foo: int = 1> (x)"),
+        // An operator of no opset is not an error of the model alone: `--from-opset` may help.
+        case(13, "(float[2] x) => (float y)", "y = Rleu <foo = 1> (x)", 14, "no: opset 13 of ai.onnx has no operator 'Rleu'"),
+    ]);
+}
+
+#[test]
+fn casts_and_branches_that_no_runtime_loads() {
+    run(&[
+        case(
+            17,
+            "(float[2] x) => (y)",
+            "y = Cast <to = 99> (x)",
+            21,
+            "no: graph/#0:Cast: `to` = 99 is not the number of an element type",
+        ),
+        case(
+            6,
+            "(float[2] x) => (y)",
+            "y = Cast <to = -1> (x)",
+            9,
+            "no: graph/#0:Cast: `to` = -1 is not the number of an element type",
+        ),
+        // Accepted by onnx.checker and onnxruntime.
+        case(17, "(float[2] x) => (y)", "y = Cast <to = 0> (x)", 18, "y = Cast <to: int = 0> (x)"),
+        case(
+            17,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a) { a = Relu (x) }, else_branch = e () => () { b = Relu (x) }>",
+            21,
+            "no: graph/#0:If: `else_branch` has 0 outputs, but the node has 1",
+        ),
+        case(
+            7,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t () => (float[2] a, float[2] b) { a = Relu (x) b = Neg (x) },
+                        else_branch = e () => (float[2] a) { a = Relu (x) }>",
+            8,
+            "no: graph/#0:If: `then_branch` has 2 outputs, but the node has 1",
+        ),
+    ]);
+}
+
+#[test]
+fn functions_that_no_runtime_loads() {
+    let cases = [
+        (
+            "an attribute that the operator does not have",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu <foo = 1> (a) }"#,
+            "function/d:F/#0:Relu: Relu-14 has no attribute `foo`",
+        ),
+        (
+            "a reference of another type",
+            r#"<domain: "d", opset_import: ["": 17]> F <al> (a) => (b) { b = LeakyRelu <alpha: int = @al> (a) }"#,
+            "function/d:F/#0:LeakyRelu: the attribute `alpha` has another type in LeakyRelu-16",
+        ),
+        (
+            "a reference",
+            r#"<domain: "d", opset_import: ["": 17]> F <al> (a) => (b) { b = LeakyRelu <alpha: float = @al> (a) }"#,
+            "",
+        ),
+        (
+            "a required attribute that is a reference",
+            r#"<domain: "d", opset_import: ["": 17]> F <ax> (a) => (b) { b = Concat <axis: int = @ax> (a, a) }"#,
+            "",
+        ),
+        (
+            "a domain that is not imported",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = com.microsoft.Gelu (a) }"#,
+            "function/d:F/#0:Gelu: Gelu is an operator of com.microsoft, which the function does not import",
+        ),
+        (
+            "a domain that is not imported, in a branch",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) {
+                c = Constant <value = bool {1}> ()
+                b = If (c) <then_branch = t () => (p) { p = ai.onnx.ml.Scaler (a) }, else_branch = e () => (p) { p = Relu (a) }>
+            }"#,
+            "/#0:Scaler: Scaler is an operator of ai.onnx.ml, which the function does not import",
+        ),
+        (
+            "a call of a function in a domain that is not imported",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = d.G (a) }
+            <domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Relu (a) }"#,
+            "",
+        ),
+        // Types of functions that nothing calls are not looked at by anyone.
+        ("a type that does not exist", r#"<domain: "d", opset_import: ["": 17]> G (a) => (b) { b = Cast <to = 99> (a) }"#, ""),
+        (
+            "a function that calls itself",
+            r#"<domain: "d", opset_import: ["": 17, "d": 1]> F (a) => (b) { b = d.F (a) }"#,
+            "function/d:F: the function calls itself",
+        ),
+        (
+            "functions that call each other, one of them in a branch",
+            r#"<domain: "d", opset_import: ["": 17, "d": 1]> F (a, c) => (b) { b = d.G (a, c) }
+            <domain: "d", opset_import: ["": 17, "d": 1]> G (a, c) => (b) {
+                b = If (c) <then_branch = t () => (p) { p = d.F (a, c) }, else_branch = e () => (p) { p = Relu (a) }>
+            }"#,
+            ": the function calls itself through other functions",
+        ),
+        (
+            "two functions of one name",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Neg (a) }"#,
+            "function/d:F: another function has the same domain, name and overload",
+        ),
+        (
+            "two overloads",
+            r#"<domain: "d", opset_import: ["": 17], overload: "one"> F (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17], overload: "two"> F (a) => (b) { b = Neg (a) }"#,
+            "",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (what, functions, expected) in cases {
+        let source = format!(
+            r#"<ir_version: 10, opset_import: ["": 17, "d": 1]> g (float[2] x) => (float[2] y) {{ y = Relu (x) }} {functions}"#
+        );
+        match convert_text(&source, &Options::to(18)) {
+            Ok(_) if expected.is_empty() => {}
+            Err(error) if !expected.is_empty() && error.to_string().contains(expected) => {}
+            other => failures.push(format!("{what}: {:?}, not {expected:?}", other.map(drop).map_err(|error| error.to_string()))),
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// onnxruntime imports the domains that it knows, for graphs: such a model is converted as it is.
+#[test]
+fn graphs_need_not_import_other_domains() {
+    run(&[case(17, "(float[2] x) => (float[2] y)", "y = com.microsoft.Gelu (x)", 18, "y = com.microsoft.Gelu (x)")]);
 }

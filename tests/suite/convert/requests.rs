@@ -62,6 +62,35 @@ fn opsets_of_other_domains_need_their_ir_version_too() {
 }
 
 #[test]
+fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
+    let cases = [
+        ("", IrVersion::Number(8), Ok(8)),
+        ("", IrVersion::AtMost(8), Ok(8)),
+        ("", IrVersion::Auto, Ok(9)),
+        // Opset 3 of ai.onnx.ml needs 8.
+        ("", IrVersion::Number(7), Err("IR version 7 is too low: opset 3 of ai.onnx.ml needs 8")),
+        (r#", "": 15"#, IrVersion::Number(8), Err("IR version 8 is too low: opset 20 needs 9")),
+    ];
+    let mut failures = Vec::new();
+    for (import, ir_version, expected) in cases {
+        let source = format!(
+            r#"<ir_version: 9, opset_import: ["ai.onnx.ml": 3{import}]> g (float[2] x) => (float[2] y) {{ y = ai.onnx.ml.Scaler (x) }}"#
+        );
+        let found = convert_text(&source, &Options { ir_version, ..Options::to(20) });
+        let found = found.map(|conversion| conversion.model.ir_version()).map_err(|error| error.to_string());
+        let same = match (&found, expected) {
+            (Ok(found), Ok(expected)) => *found == expected,
+            (Err(found), Err(expected)) => found.contains(expected),
+            _ => false,
+        };
+        if !same {
+            failures.push(format!("{import} {ir_version:?}: {found:?}, not {expected:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
 fn an_old_model_without_opset_is_one_of_opset_1_and_either_name_of_the_domain_is_good() {
     let nodes = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
     let old = convert_text(&format!("<ir_version: 2, opset_import: []> {nodes}"), &Options::to(9)).unwrap().model.into_proto();

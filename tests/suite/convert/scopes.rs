@@ -100,7 +100,7 @@ fn types_flow_through_calls_within_calls() {
 
 /// Neither a long chain of calls nor one without an end takes long or fills the stack.
 #[test]
-fn calls_may_be_nested_deeply_and_even_call_themselves() {
+fn calls_may_be_nested_deeply_but_not_in_a_circle() {
     let function = |name: usize, body: &str| {
         format!(
             r#"<domain: "local", opset_import: ["": 12, "local": 1]> F{name} (v) => (w) {{ s = Softmax <axis = 0> (v) {body} }}"#
@@ -119,10 +119,12 @@ fn calls_may_be_nested_deeply_and_even_call_themselves() {
     });
     let fan = source(fan.collect::<String>() + &function(30, "w = Relu (s)"));
     let circle = source(function(0, "d = Concat <axis = 0> (s, s) w = local.F0 (d)"));
-    for (source, functions) in [(chain, 3001), (fan, 31), (circle, 1)] {
+    for (source, functions) in [(chain, 3001), (fan, 31)] {
         let proto = convert_text(&source, &Options::to(13)).unwrap().model.into_proto();
         assert_eq!(proto.functions.len(), functions);
     }
+    let refused = convert_text(&circle, &Options::to(13)).map(drop).unwrap_err();
+    assert_eq!(refused.to_string(), "function/local:F0: the function calls itself");
 }
 
 #[test]

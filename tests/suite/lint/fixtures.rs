@@ -428,6 +428,28 @@ pub const FIXTURES: &[Fixture] = &[
             <domain: "local", opset_import: ["": 12]> Erfc (x) => (y) { y = Einsum <equation = "ij->ij"> (x) }"#,
     },
     Fixture {
+        code: "RC210",
+        shows: "ai.onnx that is not imported; other domains in functions, where runtimes do not import what they know",
+        bad: r#"<ir_version: 8, opset_import: ["ai.onnx.ml": 3, "local": 1]>
+            g (float[2, 4] x) => (float[2, 4] y) {
+                [none] n = Relu (x)
+                [imported] s = ai.onnx.ml.Scaler (n)
+                [of_runtime] t = com.microsoft.Gelu (s)
+                y = local.F (t)
+            }
+            <domain: "local", opset_import: ["": 17]> F (x) => (y) {
+                [inner] z = com.microsoft.Gelu (x)
+                y = local.G (z)
+            }
+            <domain: "local", opset_import: ["local": 1]> G (x) => (y) { [innermost] y = Relu (x) }"#,
+        findings: &[
+            ("graph/none", "Relu is an operator of ai.onnx, which the model does not import"),
+            ("function/local:F/inner", "Gelu is an operator of com.microsoft, which the function does not import"),
+            ("function/local:G/innermost", "Relu is an operator of ai.onnx, which the function does not import"),
+        ],
+        good: r#"<ir_version: 2, opset_import: []> g (float[2, 4] x) => (float[2, 4] y) { y = Relu (x) }"#,
+    },
+    Fixture {
         code: "RC211",
         shows: "types, ranks and lengths; results of nodes, initializers, and values of a branch; casts are reported by RC205",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>

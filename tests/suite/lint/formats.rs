@@ -37,7 +37,7 @@ fn folder() -> Folder {
         }"#,
     );
     folder.model("clean.onnx", r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#);
-    folder.write("broken.onnx", b"\x08\x09\x3a\xff");
+    folder.write("broken.onnx", b"\x08\x09\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
     folder
 }
 
