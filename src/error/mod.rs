@@ -55,10 +55,12 @@ impl Error {
         Error { source: Some(Arc::new(source)), ..self }
     }
 
-    /// The error with the file in which it occurred.
+    /// The error with the file in which it occurred. The message does not repeat the path.
     #[must_use]
     pub fn in_file(self, path: impl Into<String>) -> Error {
-        Error { path: Some(path.into()), ..self }
+        let path = path.into();
+        let rest = self.message.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": ")).map(str::to_owned);
+        Error { message: rest.unwrap_or(self.message), path: Some(path), ..self }
     }
 
     /// The error with a remedy after its message.
