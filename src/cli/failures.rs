@@ -8,6 +8,7 @@ use super::streams::{message, print, say};
 use crate::error::{Classified, Error, ErrorKind};
 use crate::lint::BadConfig;
 use crate::report::{self, LintFormat, LintRun};
+use crate::shown::{Printed, Shown};
 
 /// Where an error that ends a run is reported, besides standard error.
 #[derive(Clone, Copy)]
@@ -34,6 +35,14 @@ impl OnError {
         }
     }
 
+    /// For findings in a format.
+    pub fn of_lint(format: LintFormat) -> OnError {
+        match format {
+            LintFormat::Concise | LintFormat::Full => OnError::Text,
+            format => OnError::Lint(format),
+        }
+    }
+
     /// What is printed to standard error and, if there is such, to standard output.
     pub fn words(self, failure: Error) -> (String, String) {
         let text = message(&failure).to_string();
@@ -54,14 +63,23 @@ impl OnError {
     /// Reports an error.
     pub fn report(self, failure: Error) {
         let text = message(&failure);
-        let errors = [failure];
-        let models: [(); 0] = [];
-        let document = match self {
+        match self {
             // Lint prints its own errors in its formats.
-            OnError::Text | OnError::Lint(_) => None,
-            OnError::Document => Some(report::json(serde_json::json!({}), &errors)),
-            OnError::Models => Some(report::models_json(&models, &errors)),
-            OnError::ModelsOnStderr => return say(report::models_json(&models, &errors)),
+            OnError::Lint(_) => say(text),
+            _ => self.report_as(text, failure),
+        }
+    }
+
+    /// Reports an error, with this text on standard error.
+    pub fn report_as(self, text: Shown, failure: Error) {
+        let models: [(); 0] = [];
+        let run = LintRun { errors: vec![failure], ..LintRun::default() };
+        let document: Option<Printed> = match self {
+            OnError::Text => None,
+            OnError::Document => Some(report::json(serde_json::json!({}), &run.errors).into()),
+            OnError::Models => Some(report::models_json(&models, &run.errors).into()),
+            OnError::ModelsOnStderr => return say(report::models_json(&models, &run.errors)),
+            OnError::Lint(format) => Some(format.render(&run, None)),
         };
         say(text);
         // If standard output cannot be written, that is most likely the error being reported.

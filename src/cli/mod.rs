@@ -27,17 +27,16 @@ mod remedy;
 mod report;
 mod streams;
 mod targets;
+mod usage;
 
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::shown::{self, Shown};
 pub use crate::wire::{Limited, defer_huge_pages, exit, install_signal_handlers};
 pub use exit_code::ExitCode;
 use failures::OnError;
 use options::{EXIT_CODES, Format, Messages};
-use streams::{message, print, say};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
 #[derive(Parser)]
@@ -106,14 +105,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     match Cli::try_parse_from(&arguments) {
         Ok(cli) => run(cli),
-        Err(error) => print_usage(&of_escaped(&arguments, error)),
+        Err(error) => usage::print_usage(&Cli::command(), &arguments, error),
     }
-}
-
-/// The error with escaped arguments: its text has several lines, and a line break in an argument must not begin another.
-fn of_escaped(arguments: &[OsString], error: clap::Error) -> clap::Error {
-    let escaped = arguments.iter().map(|argument| shown::escaped(&argument.to_string_lossy()));
-    Cli::try_parse_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
 }
 
 /// Runs the command and returns its exit code.
@@ -139,19 +132,4 @@ fn run(cli: Cli) -> ExitCode {
         on_error.report(failure);
         ExitCode::from(2)
     })
-}
-
-/// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error.
-fn print_usage(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() {
-        say(Shown::lines(&error.render().to_string()));
-        return ExitCode::from(2);
-    }
-    match print(Shown::help(&error.render().ansi().to_string())) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(message(failures::of_stdout(&error)));
-            ExitCode::from(2)
-        }
-    }
 }

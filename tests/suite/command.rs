@@ -134,7 +134,7 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let folder = folder.path().to_str().unwrap();
     let cases: [(&[&str], &str); 8] = [
-        (&["lint", &input, "--diff", "--format", "json"], "cannot be used with"),
+        (&["lint", &input, "--diff", "--format", "full"], "cannot be used with"),
         (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),

@@ -233,7 +233,6 @@ fn a_document_lists_errors_beside_the_results_of_the_other_models() {
         ("fold fine.onnx bad.onnx -o out.onnx", 2, vec![usage], vec![]),
         ("fold . -o out.onnx", 2, vec![[".", "", "is-a-folder"]], vec![]),
         ("convert broken.onnx fine.onnx --opset 22 --out-dir out", 2, vec![broken], vec!["fine.onnx"]),
-        ("convert fine.onnx", 2, vec![], vec![]),
         ("inspect broken.onnx fine.onnx bad.onnx", 2, vec![broken, bad], vec!["fine.onnx", "bad.onnx"]),
         ("inspect gone.onnx", 2, vec![gone], vec![]),
         ("diff fine.onnx broken.onnx", 2, vec![broken], vec![]),
@@ -255,10 +254,7 @@ fn a_document_lists_errors_beside_the_results_of_the_other_models() {
             failures.push(format!("{line}: {}, written: {written}, {stderr}", output.status));
         }
         let Ok(document) = serde_json::from_slice::<Value>(&output.stdout) else {
-            // Mistakes in the options themselves stay text.
-            if line != "convert fine.onnx" {
-                failures.push(format!("{line}: {}", String::from_utf8_lossy(&output.stdout)));
-            }
+            failures.push(format!("{line}: {}", String::from_utf8_lossy(&output.stdout)));
             continue;
         };
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -280,6 +276,39 @@ fn a_document_lists_errors_beside_the_results_of_the_other_models() {
         let outputs = document["models"].as_array().into_iter().flatten().filter_map(|model| model.get("output"));
         if !errors.is_empty() && outputs.into_iter().any(|output| !output.is_null()) {
             failures.push(format!("{line}: an output beside errors: {document:#}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn arguments_that_cannot_be_parsed_are_an_error_in_the_document_that_they_ask_for() {
+    let cases = [
+        ("convert m.onnx --format json", "the following required arguments were not provided: <--opset"),
+        ("--max-memory 1G convert m.onnx --opset v21x --format json", "invalid value 'v21x' for '--opset <N>'"),
+        ("fold m.onnx --format=json --bad\n##[error]", "unexpected argument '--bad\\n\\u{23}#[error]' found"),
+        ("inspect --format json", "the following required arguments were not provided: <MODEL>..."),
+        ("diff m.onnx --format json", "the following required arguments were not provided: <B>"),
+        ("lint m.onnx --select NOPE --format json", "unknown rule or prefix 'NOPE'"),
+        ("lint m.onnx --select NOPE --format sarif", "unknown rule or prefix 'NOPE'"),
+        ("fold -o - m.onnx --bad --format json", "unexpected argument '--bad' found"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let mut failures = Vec::new();
+    for (line, expected) in cases {
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let output = recast(folder.path(), &arguments);
+        let document = if line.contains("-o -") { &output.stderr } else { &output.stdout };
+        let document: Option<Value> = serde_json::from_slice(document).ok();
+        let has_message = |document: &Value| document.to_string().contains(&expected.replace('\\', "\\\\"));
+        if output.status.code() != Some(2) || !document.as_ref().is_some_and(has_message) {
+            failures.push(format!("{line}: {}, {document:?}", output.status));
+        }
+    }
+    for line in ["fold --bad", "lint --bad --format full", "lint --bad --format concise"] {
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if !recast(folder.path(), &arguments).stdout.is_empty() {
+            failures.push(format!("{line}: prints a document"));
         }
     }
     expect_no_failures(failures);

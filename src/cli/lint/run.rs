@@ -27,11 +27,7 @@ use crate::wire::{Layout, Piece, Target, save};
 impl Lint {
     /// Where an error goes that ends the run without a report.
     pub fn on_error(&self) -> OnError {
-        if self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full) {
-            OnError::Text
-        } else {
-            OnError::Lint(self.format)
-        }
+        if self.diff { OnError::Text } else { OnError::of_lint(self.format) }
     }
 
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {

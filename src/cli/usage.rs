@@ -1,0 +1,63 @@
+//! Errors of the command line itself, help and version.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Command, ValueEnum};
+
+use super::exit_code::ExitCode;
+use super::failures::{self, OnError};
+use super::streams::{message, print, say};
+use crate::error::{Error, ErrorKind};
+use crate::report::LintFormat;
+use crate::shown::{self, Shown};
+
+/// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
+/// document that the arguments ask for.
+pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error) -> ExitCode {
+    let error = of_escaped(command, arguments, error);
+    if error.use_stderr() {
+        let text = error.render().to_string();
+        let paragraph: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let paragraph = paragraph.join(" ");
+        let failure = Error::new(ErrorKind::Usage, paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
+        on_error(command, arguments).report_as(Shown::lines(&text), failure);
+        return ExitCode::from(2);
+    }
+    match print(Shown::help(&error.render().ansi().to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(message(failures::of_stdout(&error)));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The error with escaped arguments: its text has several lines, and a line break in an argument must not begin another.
+fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> clap::Error {
+    let escaped = arguments.iter().map(|argument| shown::escaped(&argument.to_string_lossy()));
+    command.clone().try_get_matches_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
+}
+
+/// Where an error of arguments that cannot be parsed is reported: as their `--format` says.
+fn on_error(command: &Command, arguments: &[OsString]) -> OnError {
+    let words: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    let value_of = |option: &str| {
+        let value = |(index, word): (usize, &_)| match AsRef::<str>::as_ref(word).strip_prefix(option)? {
+            "" => words.get(index + 1).map(|value| value.to_string()),
+            joined => joined.strip_prefix('=').map(str::to_owned),
+        };
+        words.iter().enumerate().find_map(value)
+    };
+    let command = words.iter().find_map(|word| command.find_subcommand(&**word));
+    let format = value_of("--format").unwrap_or_default();
+    let is_stdout =
+        || ["-o", "--output"].iter().filter_map(|option| value_of(option)).any(|output| Path::new(&output) == Path::new("-"));
+    match command.map(Command::get_name) {
+        Some("lint") => LintFormat::from_str(&format, true).map_or(OnError::Text, OnError::of_lint),
+        _ if format != "json" => OnError::Text,
+        Some("fold" | "convert") if is_stdout() => OnError::ModelsOnStderr,
+        Some("fold" | "convert") => OnError::Models,
+        _ => OnError::Document,
+    }
+}
