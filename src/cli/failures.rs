@@ -43,20 +43,24 @@ impl OnError {
         }
     }
 
+    /// The document that reports the errors of a run, if there is one.
+    fn document(self, run: &LintRun) -> Option<Printed<'_>> {
+        const NO_MODELS: &[()] = &[];
+        match self {
+            OnError::Text => None,
+            OnError::Document => Some(report::json(serde_json::json!({}), &run.errors).into()),
+            OnError::Models | OnError::ModelsOnStderr => Some(report::models_json(NO_MODELS, &run.errors).into()),
+            OnError::Lint(format) => Some(format.render(run, None)),
+        }
+    }
+
     /// What is printed to standard error and, if there is such, to standard output.
     pub fn words(self, failure: Error) -> (String, String) {
         let text = message(&failure).to_string();
-        let errors = [failure];
-        let models: [(); 0] = [];
+        let document = self.document(&run_with(failure)).map_or_else(String::new, |document| document.to_string());
         match self {
-            OnError::Text => (text, String::new()),
-            OnError::Document => (text, report::json(serde_json::json!({}), &errors).to_string()),
-            OnError::Models => (text, report::models_json(&models, &errors).to_string()),
-            OnError::ModelsOnStderr => (report::models_json(&models, &errors).to_string(), String::new()),
-            OnError::Lint(format) => {
-                let run = LintRun { errors: errors.into(), ..LintRun::default() };
-                (text, format.render(&run, None).to_string())
-            }
+            OnError::ModelsOnStderr => (document, String::new()),
+            _ => (text, document),
         }
     }
 
@@ -72,19 +76,20 @@ impl OnError {
 
     /// Reports an error, with this text on standard error.
     pub fn report_as(self, text: Shown, failure: Error) {
-        let models: [(); 0] = [];
-        let run = LintRun { errors: vec![failure], ..LintRun::default() };
-        let document: Option<Printed> = match self {
-            OnError::Text => None,
-            OnError::Document => Some(report::json(serde_json::json!({}), &run.errors).into()),
-            OnError::Models => Some(report::models_json(&models, &run.errors).into()),
-            OnError::ModelsOnStderr => return say(report::models_json(&models, &run.errors)),
-            OnError::Lint(format) => Some(format.render(&run, None)),
-        };
-        say(text);
-        // If standard output cannot be written, that is most likely the error being reported.
-        let _ = document.map(print);
+        let run = run_with(failure);
+        match (self, self.document(&run)) {
+            (OnError::ModelsOnStderr, Some(document)) => say(document),
+            (_, document) => {
+                say(text);
+                // If standard output cannot be written, that is most likely the error being reported.
+                let _ = document.map(print);
+            }
+        }
     }
+}
+
+fn run_with(failure: Error) -> LintRun {
+    LintRun { errors: vec![failure], ..LintRun::default() }
 }
 
 /// An error as reports show it.

@@ -62,16 +62,14 @@ fn component_problem(part: &str) -> Option<&'static str> {
     let is_printable = shown::escaped(part) == part;
     // Windows has such a second name for every long one: `GIT~1` for `.git`.
     let is_short_name = part.split('~').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let has_bad_end = part.starts_with([' ', '-', '~']) || part.ends_with([' ', '.']);
+    let is_invalid = has_bad_end || part.contains(is_reserved) || part.len() > 255 || is_short_name || !is_printable;
     let stem = part.split('.').next().unwrap_or("").trim_end().to_ascii_lowercase();
     let is_device = DEVICES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit() || "¹²³".contains(c)));
-    let invalid = Some("is not a valid name on every system");
     match part {
         "" => Some("has an empty component"),
         _ if part.starts_with('.') => Some("is hidden"),
-        _ if part.starts_with([' ', '-', '~']) || part.ends_with([' ', '.']) || part.contains(is_reserved) || part.len() > 255 => {
-            invalid
-        }
-        _ if is_short_name || !is_printable => invalid,
+        _ if is_invalid => Some("is not a valid name on every system"),
         _ if is_device => Some("is the name of a device on Windows"),
         _ => None,
     }

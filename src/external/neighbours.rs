@@ -38,11 +38,15 @@ impl Neighbours {
         let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
         let around =
             around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| may_be_model(path));
-        let files: BTreeSet<PathBuf> =
-            near.iter().flat_map(|folder| files(folder)).chain(around.filter(|path| files::is_file(path))).collect();
-        let unknown = near.iter().filter(|folder| files::list(folder).is_err());
-        let unknown = unknown.map(|folder| Neighbour { path: folder.clone(), data: None });
-        Neighbours(files.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
+        let mut found: BTreeSet<PathBuf> = around.filter(|path| files::is_file(path)).collect();
+        let mut unknown = Vec::new();
+        for folder in &near {
+            match files::list(folder) {
+                Ok(entries) => found.extend(entries.into_iter().filter(|path| files::is_file(path))),
+                Err(_) => unknown.push(Neighbour { path: folder.clone(), data: None }),
+            }
+        }
+        Neighbours(found.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
     }
 
     /// Whether a model that can be read refers to a data file.
@@ -97,10 +101,6 @@ fn is_called_model(path: &Path) -> bool {
 /// Whether a file has one of the names that models have.
 fn may_be_model(path: &Path) -> bool {
     is_called_model(path) || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pb"))
-}
-
-fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    entries(folder).filter(|path| files::is_file(path))
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

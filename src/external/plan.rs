@@ -227,14 +227,10 @@ impl Plan {
                 matches!((&made[..], &copy[..]), ([Piece::Bytes(made)], [Piece::Bytes(copy)]) if made == copy)
             })
         };
-        let mut position = 0;
-        let copies = self.copies;
-        self.data.retain(|file| {
-            let is_kept = position >= copies || !is_made(file);
-            position += 1;
-            self.copies -= usize::from(!is_kept);
-            is_kept
-        });
+        let others = self.data.split_off(self.copies);
+        self.data.retain(|copy| !is_made(copy));
+        self.copies = self.data.len();
+        self.data.extend(others);
     }
 }
 

@@ -131,11 +131,13 @@ impl Model {
             return Ok(self);
         }
         let keeps_index = self.keeps_index(&edits);
-        if !keeps_index {
+        let missing = if keeps_index {
+            HashSet::default()
+        } else {
             self.check_removals(&edits)?;
-        }
+            self.missing()
+        };
         self.check_replaced_tensors(&edits)?;
-        let missing = self.missing();
         let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
         let header: Vec<Edit> = edits.extract_if(.., |edit| is_of_header(edit)).collect();
         changes.entry(ScopeId::MAIN).or_default().nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());

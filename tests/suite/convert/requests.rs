@@ -28,20 +28,27 @@ fn the_ir_version_is_what_opset_and_contents_need() {
     let mut failures = Vec::new();
     for (ir, from, to, ir_version, metadata, expected) in cases {
         let options = Options { ir_version, ..Options::to(to) };
-        let found = match convert_text(&source(ir, from, metadata), &options) {
-            Ok(conversion) => Ok(conversion.model.ir_version()),
-            Err(error) => Err(error.to_string()),
-        };
-        let same = match (&found, expected) {
-            (Ok(found), Ok(expected)) => *found == expected,
-            (Err(found), Err(expected)) => found.contains(expected),
-            _ => false,
-        };
-        if !same {
+        let found = ir_version_after(&source(ir, from, metadata), &options);
+        if !is_as_expected(&found, expected) {
             failures.push(format!("IR {ir}, opset {from} to {to}, {ir_version:?}: {found:?}, not {expected:?}"));
         }
     }
     expect_no_failures(failures);
+}
+
+/// The IR version of a converted model, or the error.
+fn ir_version_after(source: &str, options: &Options) -> Result<i64, String> {
+    let converted = convert_text(source, options);
+    converted.map(|conversion| conversion.model.ir_version()).map_err(|error| error.to_string())
+}
+
+/// Whether a version is the expected one, or an error contains the expected text.
+fn is_as_expected(found: &Result<i64, String>, expected: Result<i64, &str>) -> bool {
+    match (found, expected) {
+        (Ok(found), Ok(expected)) => *found == expected,
+        (Err(found), Err(expected)) => found.contains(expected),
+        _ => false,
+    }
 }
 
 #[test]
@@ -76,14 +83,8 @@ fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
         let source = format!(
             r#"<ir_version: 9, opset_import: ["ai.onnx.ml": 3{import}]> g (float[2] x) => (float[2] y) {{ y = ai.onnx.ml.Scaler (x) }}"#
         );
-        let found = convert_text(&source, &Options { ir_version, ..Options::to(20) });
-        let found = found.map(|conversion| conversion.model.ir_version()).map_err(|error| error.to_string());
-        let same = match (&found, expected) {
-            (Ok(found), Ok(expected)) => *found == expected,
-            (Err(found), Err(expected)) => found.contains(expected),
-            _ => false,
-        };
-        if !same {
+        let found = ir_version_after(&source, &Options { ir_version, ..Options::to(20) });
+        if !is_as_expected(&found, expected) {
             failures.push(format!("{import} {ir_version:?}: {found:?}, not {expected:?}"));
         }
     }
