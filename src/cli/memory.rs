@@ -14,8 +14,8 @@ static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();
 /// Sets the limit of the run; none for the default.
 pub fn set_limit(bytes: Option<u64>, on_error: OnError) {
     let (bytes, _) = *LIMIT.get_or_init(|| (bytes.unwrap_or_else(default_limit), on_error));
-    wire::set_memory_limit(bytes);
     set_last_words(None);
+    wire::set_memory_limit(bytes);
 }
 
 /// Prepares what is said if this thread needs more memory from now on; `path` is the input that it works on.
@@ -28,7 +28,8 @@ pub fn set_last_words(path: Option<&str>) {
         // Never freed: they may be needed at any time until the end.
         LastWords { text: text.leak(), document: document.leak() }
     };
-    let limit = format!("needs more memory than the limit of {} MiB; raise it with --max-memory BYTES", bytes >> 20);
+    let limit = if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MiB", bytes >> 20) };
+    let limit = format!("needs more memory than the limit of {limit}; raise it with --max-memory BYTES");
     wire::set_last_words(words(&limit), words("the system has no memory left"));
 }
 

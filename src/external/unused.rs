@@ -111,29 +111,27 @@ impl Unused {
         self
     }
 
-    /// Keeps all files or, with `prune`, passes those that may be removed to `remove`.
-    pub(super) fn settle(self, prune: bool, remove: impl Fn(&Located) -> Result<(), String>) -> OldFiles {
-        let mut old = OldFiles::default();
+    /// Keeps all files or, with `prune`, decides which may be removed. Reads the models near them; changes nothing.
+    pub(super) fn decide(&self, prune: bool) -> Decided {
+        let mut decided = Decided::default();
         for file in &self.files {
-            let settled = if file.ranges.is_empty() {
+            let may_be_removed = if file.ranges.is_empty() {
                 Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
             } else if prune {
-                self.check_removable(file).and_then(|()| self.remove(file, &remove)).map_err(Some)
+                self.check_removable(file).map_err(Some)
             } else {
                 Err(None)
             };
-            match settled {
-                Ok(()) => old.removed.push(file.at.path()),
-                Err(reason) => old.unused.push(UnusedFile { path: file.at.path(), bytes: file.at.stat.bytes, reason }),
+            match may_be_removed {
+                Ok(()) => decided.removable.push(file.at.clone()),
+                Err(reason) => decided.kept.push(UnusedFile::new(&file.at, reason)),
             }
         }
-        old
-    }
-
-    fn remove(&self, file: &File, remove: impl Fn(&Located) -> Result<(), String>) -> Result<(), String> {
-        // It was opened for the checks.
-        self.data.release();
-        remove(&file.at)
+        if !decided.removable.is_empty() {
+            // They were opened for the checks.
+            self.data.release();
+        }
+        decided
     }
 
     fn check_removable(&self, file: &File) -> Result<(), String> {
@@ -172,6 +170,38 @@ impl Unused {
             Some(other) => Err(format!("{} names it", other.display())),
             None => Ok(()),
         }
+    }
+}
+
+/// Which of the files may be removed.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    removable: Vec<Located>,
+    kept: Vec<UnusedFile>,
+}
+
+impl Decided {
+    /// What is reported if the files are removed; no file is changed.
+    pub(super) fn preview(self) -> OldFiles {
+        OldFiles { removed: self.removable.iter().map(Located::path).collect(), unused: self.kept }
+    }
+
+    /// Removes the files that may be removed, except for those that have changed.
+    pub(super) fn carry_out(self) -> OldFiles {
+        let mut old = OldFiles { removed: Vec::new(), unused: self.kept };
+        for file in self.removable {
+            match file.remove() {
+                Ok(()) => old.removed.push(file.path()),
+                Err(error) => old.unused.push(UnusedFile::new(&file, Some(format!("cannot be removed: {error}")))),
+            }
+        }
+        old
+    }
+}
+
+impl UnusedFile {
+    fn new(file: &Located, reason: Option<String>) -> UnusedFile {
+        UnusedFile { path: file.path(), bytes: file.stat.bytes, reason }
     }
 }
 

@@ -38,7 +38,7 @@ impl Plan {
 
     /// The same after other plans, by the outputs of which some files are no longer used.
     pub(crate) fn preview_after(self, released: &mut Vec<(PathBuf, PathBuf)>) -> OldFiles {
-        self.unused.after(released).settle(self.prunes, |_| Ok(()))
+        self.unused.after(released).decide(self.prunes).preview()
     }
 
     /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
@@ -54,7 +54,7 @@ impl Plan {
     /// # Errors
     /// Those of [`Plan::write`] and of the judge.
     pub(crate) fn write_if(mut self, judge: Option<Judge>) -> io::Result<OldFiles> {
-        let _locks;
+        let (_locks, decided);
         self.count();
         match self.target {
             Target::File(path) if self.exists_already => {
@@ -75,12 +75,15 @@ impl Plan {
                 let check = || {
                     self.sources.expect_unchanged()?;
                     self.before.iter().try_for_each(Before::expect_unchanged)?;
-                    let replaced = self.replaced.as_deref();
-                    replaced.map_or(Ok(()), |data| expect_unused(&self.folder, data, &path, self.is_in_place))
+                    if let Some(data) = &self.replaced {
+                        expect_unused(&self.folder, data, &path, self.is_in_place)?;
+                    }
+                    // Before the model is replaced, since reading other models can exceed the memory limit.
+                    Ok(self.unused.decide(self.prunes))
                 };
                 let inspect = judge.map(|judge| inspection(Arc::clone(&self.sources), judge));
-                // Other runs must not begin to use an old data file while it is removed.
-                _locks = save_together(files, self.interim, inspect, check)?;
+                // Other runs must not begin to use an old data file until it is removed.
+                (_locks, decided) = save_together(files, self.interim, inspect, check)?;
             }
             target => {
                 let mut model = self.model;
@@ -94,9 +97,10 @@ impl Plan {
                 }
                 save(model, &target)?;
                 self.sources.expect_unchanged()?;
+                decided = self.unused.decide(self.prunes);
             }
         }
-        Ok(self.unused.settle(self.prunes, |file| file.remove().map_err(|error| format!("cannot be removed: {error}"))))
+        Ok(decided.carry_out())
     }
 }
 

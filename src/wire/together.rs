@@ -39,21 +39,21 @@ pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Bytes)>) -> io::Result<()> +
 /// names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while names
 /// change.
 ///
-/// Returns the locks of the folders: as long as they exist, no other run changes names there.
+/// Returns the locks of the folders, as long as which exist no other run changes names there, and what `check` returned.
 ///
 /// # Errors
 /// Those of the operating system, with the path. All files are then unchanged, and no new file is left, unless only flushing the folder
 /// failed at the end.
-pub fn save_together(
+pub fn save_together<T>(
     files: Vec<NewFile>,
     interim: Option<Interim>,
     inspect: Option<Inspect>,
-    check: impl FnOnce() -> io::Result<()>,
-) -> io::Result<Vec<Lock>> {
+    check: impl FnOnce() -> io::Result<T>,
+) -> io::Result<(Vec<Lock>, T)> {
     // A layout is dropped as soon as it is written: some systems do not replace mapped files.
     let mut written = files.into_iter().map(Written::new).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), check()?));
     };
     let interim = match interim {
         None => None,
@@ -67,7 +67,7 @@ pub fn save_together(
         inspect(written.iter().chain([&last]).map(read).collect::<io::Result<_>>()?)?;
     }
     let locks = lock(written.iter().chain([&last]))?;
-    check()?;
+    let checked = check()?;
     let _held = system::hold();
     let mut steps = Steps::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
@@ -87,7 +87,7 @@ pub fn save_together(
         // If this fails, the file stays, and no model uses it.
         second.folder.remove(&second.name).ok();
     }
-    Ok(locks)
+    Ok((locks, checked))
 }
 
 /// Locks the folders of some files, in an order that is the same for all runs.

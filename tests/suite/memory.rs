@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use onnx_recast::internals::wire::Kept;
 use onnx_recast::internals::wire::raw;
 use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
@@ -128,6 +129,51 @@ fn a_run_that_needs_too_much_memory_prints_its_error_as_json_too() {
         failures.push(format!("{to_stdout:?}: {document}"));
     }
     expect_no_failures(failures);
+}
+
+/// The document does not need memory that the limit forbids.
+#[test]
+fn a_limit_below_what_any_run_needs_prints_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("model.onnx"), chain("Relu")).unwrap();
+    let mut failures = Vec::new();
+    for (limit, shown) in [("1", "1 bytes"), ("2K", "2048 bytes"), ("1M", "1 MiB")] {
+        let ended = run(folder.path(), &["inspect", "model.onnx", "--format", "json", "--max-memory", limit], b"");
+        let document: Value = serde_json::from_slice(&ended.stdout).unwrap_or_default();
+        let message = json!(format!("needs more memory than the limit of {shown}; raise it with --max-memory BYTES"));
+        if (ended.status.code(), document.pointer("/errors/0/message")) != (Some(2), Some(&message)) {
+            failures.push(format!("{limit}: {:?}, {document}, {}", ended.status, String::from_utf8_lossy(&ended.stderr)));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// Other models are read before a data file is removed; this must not end a run that has already replaced its model.
+#[test]
+fn a_large_neighbour_ends_a_run_before_its_model_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let source = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] x) <float[1] x = {1}> { }"#;
+    let mut model = crate::support::model(source);
+    let tensor = &mut model.graph.as_mut().unwrap().initializer[0];
+    let reference = Reference { location: "w.data".to_owned(), offset: 0, length: None };
+    *tensor = moved_to_file(tensor, &reference);
+    fs::write(here.join("m.onnx"), model.encode_to_vec()).unwrap();
+    fs::write(here.join("w.data"), 1_f32.to_le_bytes()).unwrap();
+    fs::write(here.join("large.onnx"), chain("Relu")).unwrap();
+    let before = fs::read(here.join("m.onnx")).unwrap();
+    let arguments = ["fold", "m.onnx", "--in-place", "--external-data", "inline", "--prune-data"];
+
+    let limited = run(here, &[&arguments[..], &["--max-memory", TOO_LITTLE]].concat(), b"");
+    let message = String::from_utf8(limited.stderr).unwrap();
+    assert_eq!(limited.status.code(), Some(2), "{message}");
+    assert!(message.contains("limit of 8 MiB"), "{message}");
+    assert_eq!(fs::read(here.join("m.onnx")).unwrap(), before);
+    assert!(here.join("w.data").exists());
+
+    assert_eq!(run(here, &arguments, b"").status.code(), Some(0));
+    assert_ne!(fs::read(here.join("m.onnx")).unwrap(), before);
+    assert!(!here.join("w.data").exists());
 }
 
 /// An endless device is not read for ever.
