@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -29,6 +30,9 @@ enum Backend {
 /// The lock of a folder, see [`Folder::lock`].
 #[derive(Debug)]
 pub struct Lock(#[allow(dead_code)] system::Lock);
+
+/// How long another process may keep the lock of a folder.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Attempts to open a folder whose path is being changed.
 const ATTEMPTS: usize = 8;
@@ -224,13 +228,13 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Creates a file in this folder, with default permissions.
+    /// Creates a file in this folder. `mode` is its permissions, as on Unix, before the user's umask is applied.
     ///
     /// # Errors
     /// Those of the operating system; also if the name is in use, even by a dangling link.
-    pub fn create(&self, name: &OsStr) -> io::Result<NewFile> {
+    pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<NewFile> {
         match &self.backend {
-            Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?)?))),
+            Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?, mode)?))),
             Backend::Memory(folder) => {
                 let inode = memory::Inode::new();
                 folder.link(&inode, only(name)?)?;
@@ -295,14 +299,18 @@ impl Folder {
         }
     }
 
-    /// Waits until no other process has locked this folder, and locks it until the value is dropped. None if the system, the file system or
-    /// the permissions of the folder do not allow this.
+    /// Waits until no other process has locked this folder, at most for a minute, and locks it until the value is dropped. None if the
+    /// system, the file system or the permissions of the folder do not allow this.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Those of the operating system; also if another process keeps the lock: it needs it for milliseconds, unless it was stopped.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
+        self.lock_within(LONGEST_WAIT)
+    }
+
+    pub(super) fn lock_within(&self, wait: Duration) -> io::Result<Option<Lock>> {
         match &self.backend {
-            Backend::System(folder) => Ok(folder.lock()?.map(Lock)),
+            Backend::System(folder) => Ok(folder.lock(wait)?.map(Lock)),
             // No other process can use a folder in memory.
             Backend::Memory(_) => Ok(None),
         }

@@ -25,5 +25,10 @@ pub use folder::{Folder, Lock};
 pub use paths::{create_folders, id_of, is_file, list, process_id, read, resolve, stat, stat_target};
 pub use stat::{FileId, Kind, Stat};
 
+/// The permissions of a new file, as on Unix, before the user's umask is applied.
+pub const DEFAULT_MODE: u32 = 0o666;
+/// The permissions of a file that only its owner can read.
+pub const PRIVATE_MODE: u32 = 0o600;
+
 #[cfg(test)]
 mod tests;

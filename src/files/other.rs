@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::stat::{FileId, Id, Kind, Stat};
 
@@ -78,7 +79,7 @@ impl Folder {
         fs::create_dir(self.0.join(name))
     }
 
-    pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
+    pub(super) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(self.0.join(name))
     }
 
@@ -106,7 +107,7 @@ impl Folder {
         fs::hard_link(self.0.join(from), into.0.join(to))
     }
 
-    pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
+    pub(super) fn lock(&self, _wait: Duration) -> io::Result<Option<Lock>> {
         Ok(None)
     }
 

@@ -3,7 +3,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Folder, Kind};
+use super::{DEFAULT_MODE, Folder, Kind};
 
 #[test]
 fn a_file_lives_from_create_to_remove() {
@@ -11,12 +11,12 @@ fn a_file_lives_from_create_to_remove() {
     let folder = Folder::open(place.path()).unwrap();
     folder.create_folder("sub".as_ref()).unwrap();
     let sub = folder.folder("sub".as_ref()).unwrap();
-    let file = sub.create("new".as_ref()).unwrap();
+    let file = sub.create("new".as_ref(), DEFAULT_MODE).unwrap();
     file.system().unwrap().write_all(b"weights").unwrap();
     file.sync().unwrap();
     sub.sync().unwrap();
     assert_eq!((file.stat().unwrap().bytes, folder.stat("sub/new".as_ref()).unwrap().unwrap().kind), (7, Kind::File));
-    assert_eq!(sub.create("new".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(sub.create("new".as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     sub.rename("new".as_ref(), "old".as_ref()).unwrap();
     assert_eq!((sub.list().unwrap(), sub.stat("new".as_ref()).unwrap()), (vec!["old".into()], None));
     let open = folder.read("sub/old".as_ref()).unwrap();
@@ -41,7 +41,7 @@ fn paths_lead_down_only() {
         assert_eq!(folder.read(path.as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{path}'");
     }
     for name in ["a/b", ".", "..", "/", "", "a/"] {
-        assert_eq!(folder.create(name.as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{name}'");
+        assert_eq!(folder.create(name.as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{name}'");
     }
     assert_eq!(folder.list().unwrap(), [OsStr::new("w")]);
 }
@@ -65,7 +65,7 @@ fn links_are_not_followed_and_only_regular_files_are_opened() {
         assert!(folder.read(path.as_ref()).is_err(), "'{path}'");
     }
     assert!(folder.folder("linked".as_ref()).is_err());
-    assert_eq!(folder.create("dangling".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(folder.create("dangling".as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(folder.stat("dangling".as_ref()).unwrap().unwrap().kind, Kind::Link);
     assert!(folder.read("sub/w".as_ref()).is_ok());
 }
@@ -112,4 +112,22 @@ fn a_file_that_changes_after_it_was_opened_is_found_out() {
         let error = folder.expect_unchanged(Path::new("w"), &opened).expect_err(name);
         assert_eq!(error.to_string(), "changed while it was read", "{name}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_another_process_keeps_locked_is_an_error() {
+    use std::time::Duration;
+
+    let place = tempfile::tempdir().unwrap();
+    let (one, other) = (Folder::open(place.path()).unwrap(), Folder::open(place.path()).unwrap());
+    let lock = one.lock().unwrap();
+    if lock.is_none() {
+        // The file system has no locks.
+        return;
+    }
+    let error = other.lock_within(Duration::ZERO).unwrap_err();
+    assert_eq!(error.to_string(), "is locked by another process, which writes files there; run again when it has ended");
+    drop(lock);
+    assert!(other.lock_within(Duration::ZERO).unwrap().is_some());
 }

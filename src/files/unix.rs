@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Uid, fchmod, fchown, flock, fstat, mkdirat, openat, renameat,
@@ -24,8 +25,7 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The permissions of a new file and of a new folder, before the user's umask is applied.
-const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+/// The permissions of a new folder, before the user's umask is applied.
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 
 #[derive(Debug)]
@@ -131,14 +131,16 @@ impl Folder {
         Ok(mkdirat(&self.0, name, NEW_FOLDER)?)
     }
 
-    pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
+    #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
+    pub(super) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(openat(&self.0, name, flags, NEW_FILE)?))
+        Ok(File::from(openat(&self.0, name, flags, Mode::from_raw_mode(mode as _))?))
     }
 
     #[cfg(target_os = "linux")]
     pub(super) fn create_unnamed(&self) -> Option<File> {
-        let file = openat(&self.0, ".", OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, NEW_FILE).ok()?;
+        let file = openat(&self.0, ".", OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, Mode::from_raw_mode(super::DEFAULT_MODE))
+            .ok()?;
         let file = File::from(file);
         // It gets its name through /proc.
         std::fs::symlink_metadata(path_of(&file)).is_ok().then_some(file)
@@ -190,16 +192,24 @@ impl Folder {
         Ok(rustix::fs::linkat(&self.0, from, &into.0, to, AtFlags::empty())?)
     }
 
-    pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
+    /// Systems have no call that waits for a certain time.
+    pub(super) fn lock(&self, wait: Duration) -> io::Result<Option<Lock>> {
+        const INTERVAL: Duration = Duration::from_millis(2);
         let folder = match self.readable() {
             Ok(folder) => folder,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
             Err(error) => return Err(error),
         };
+        let begin = Instant::now();
         loop {
-            match flock(&folder, FlockOperation::LockExclusive) {
+            match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(folder)),
                 Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if begin.elapsed() < wait => std::thread::sleep(INTERVAL),
+                Err(Errno::WOULDBLOCK) => {
+                    let message = "is locked by another process, which writes files there; run again when it has ended";
+                    return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+                }
                 Err(Errno::NOLCK | Errno::NOSYS | Errno::NOTSUP | Errno::INVAL | Errno::BADF) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }

@@ -12,7 +12,7 @@ use super::paths::at;
 use super::replaceable::Place;
 use super::system::write_anywhere;
 use super::temporary::Temporary;
-use crate::files::{Folder, Stat};
+use crate::files::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 
 /// A file to be written.
 #[derive(Debug)]
@@ -65,7 +65,9 @@ impl Written {
         let NewFile { path, layout, folder, mode, like, is_new, names } = file;
         let write = || {
             let place = Place::of(&path, folder, names)?;
-            let file = Temporary::new(&place.folder)?;
+            let is_default = place.old.is_none() && like.is_none() && mode.is_none();
+            // Other users must not read it before it has its permissions.
+            let file = Temporary::new(&place.folder, if is_default { DEFAULT_MODE } else { PRIVATE_MODE })?;
             let written = match file.file().system() {
                 Some(file) => write_anywhere(&layout, file),
                 None => write_in_order(&layout, &mut file.file()),

@@ -33,13 +33,17 @@ pub(super) struct Hidden {
 }
 
 impl Temporary {
-    /// An empty file.
-    pub(super) fn new(folder: &Folder) -> io::Result<Temporary> {
-        if let Some(file) = folder.create_unnamed() {
-            return Ok(Temporary { file, name: None });
+    /// An empty file. `mode` is its permissions as long as it has a hidden name, before the user's umask is applied.
+    pub(super) fn new(folder: &Folder, mode: u32) -> io::Result<Temporary> {
+        match folder.create_unnamed() {
+            Some(file) => Ok(Temporary { file, name: None }),
+            None => Temporary::with_hidden_name(folder, mode),
         }
+    }
+
+    fn with_hidden_name(folder: &Folder, mode: u32) -> io::Result<Temporary> {
         let (file, name) = Hidden::with(folder, |name| {
-            let file = folder.create(name)?;
+            let file = folder.create(name, mode)?;
             // Another run that removes temporary files may have found the file before it was claimed.
             let is_claimed = file.claim();
             match folder.stat(name.as_ref()) {
@@ -158,4 +162,22 @@ pub fn is_temporary(name: &OsStr) -> bool {
     let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     numbers.is_some_and(|(process, count)| is_number(process) && is_number(count))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::files::PRIVATE_MODE;
+
+    #[test]
+    fn a_file_with_a_hidden_name_is_private_from_the_beginning() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let file = Temporary::with_hidden_name(&folder, PRIVATE_MODE).unwrap();
+        let names = folder.list().unwrap();
+        assert_eq!(names.len(), 1);
+        assert_eq!(folder.stat(names[0].as_ref()).unwrap().unwrap().mode, PRIVATE_MODE);
+        drop(file);
+        assert!(folder.list().unwrap().is_empty());
+    }
 }

@@ -21,7 +21,7 @@ use super::paths::at;
 use super::replaceable::Place;
 use super::system;
 use super::temporary::{Hidden, Temporary};
-use crate::files::{Folder, Lock};
+use crate::files::{Folder, Lock, PRIVATE_MODE};
 
 /// The old model, changed to use its data file by a second name while that file is replaced.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ fn copy_name(from: &Folder, name: &std::ffi::OsStr, to: &Folder, second: &std::f
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
         result => return result,
     }
-    let (old, copy) = (from.read(name.as_ref())?, Temporary::new(to)?);
+    let (old, copy) = (from.read(name.as_ref())?, Temporary::new(to, PRIVATE_MODE)?);
     let (Some(mut source), Some(mut target)) = (old.system(), copy.file().system()) else {
         return Err(io::ErrorKind::Unsupported.into());
     };

@@ -2,6 +2,7 @@
 //! with its data. Two runs at once: each interleaving of whole runs leaves models with their own values.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -142,6 +143,7 @@ impl Case {
         for (name, bytes) in &self.files {
             fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
             fs::write(folder.join(name), bytes).unwrap();
+            fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o600)).unwrap();
         }
     }
 
@@ -183,9 +185,15 @@ impl Case {
         unreachable!("a run has an end")
     }
 
-    /// After a kill, the same run ends well, and removes and names what it finds.
+    /// After a kill, no other user can read parts of files that replace private ones; the same run ends well, and removes and names what
+    /// it finds.
     fn problem_of_next_run(&self, folder: &Path, after: &Content) -> Option<String> {
         let hidden = hidden(folder);
+        let replaces = self.files.iter().any(|(name, _)| *name == self.output);
+        let is_private = |name: &String| fs::metadata(folder.join(name)).unwrap().permissions().mode().trailing_zeros() >= 6;
+        if let Some(name) = hidden.iter().find(|name| replaces && !is_private(name)) {
+            return Some(format!("{name} can be read by others"));
+        }
         let ended = self.command(folder).output().unwrap();
         let stderr = String::from_utf8_lossy(&ended.stderr);
         let found = self.content(folder);
