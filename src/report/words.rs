@@ -6,19 +6,28 @@ pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Wraps text at `width` characters; longer words are not broken.
+/// Wraps words into lines of at most `width` characters; longer words are not broken.
 #[must_use]
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + word.chars().count() >= width {
+    wrapped_after(0, text.split_whitespace(), width)
+}
+
+/// The same if the first line follows `column` characters.
+#[must_use]
+pub fn wrapped_after<'w>(column: usize, words: impl Iterator<Item = &'w str>, width: usize) -> Vec<String> {
+    let (mut lines, mut line, mut used) = (Vec::new(), String::new(), column);
+    for word in words {
+        let length = word.chars().count();
+        if used > 0 && used + usize::from(!line.is_empty()) + length > width {
             lines.push(std::mem::take(&mut line));
+            used = 0;
         }
         if !line.is_empty() {
             line.push(' ');
+            used += 1;
         }
         line.push_str(word);
+        used += length;
     }
     lines.push(line);
     lines
@@ -41,6 +50,21 @@ pub fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_end_at_the_width_unless_a_word_is_longer() {
+        let cases: [(usize, &str, usize, &[&str]); 6] = [
+            (0, "ab cd ef", 5, &["ab cd", "ef"]),
+            (0, "ab cd ef", 4, &["ab", "cd", "ef"]),
+            (3, "ab cd ef", 5, &["ab", "cd ef"]),
+            (0, "abcdef gh", 3, &["abcdef", "gh"]),
+            (9, "ab cd", 5, &["", "ab cd"]),
+            (0, "", 5, &[""]),
+        ];
+        for (column, text, width, lines) in cases {
+            assert_eq!(wrapped_after(column, text.split(' '), width), lines, "{text} after {column} in {width}");
+        }
+    }
 
     #[test]
     fn sizes_and_plurals_are_formatted() {

@@ -52,7 +52,7 @@ impl LintFormat {
     pub fn render(self, run: &LintRun, width: Option<usize>) -> Printed<'_> {
         match self {
             LintFormat::Concise => concise::render(run).into(),
-            LintFormat::Full => full::render(run, width.unwrap_or(WIDTH)).into(),
+            LintFormat::Full => full::render(run, width).into(),
             LintFormat::Json => json::render(run).into(),
             LintFormat::Jsonl => jsonl::render(run).into(),
             LintFormat::Github => github::render(run).into(),
@@ -62,6 +62,3 @@ impl LintFormat {
         }
     }
 }
-
-/// The width of text in pipes and files.
-const WIDTH: usize = 100;

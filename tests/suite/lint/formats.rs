@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use onnx_recast::internals::report::{LintFormat, LintRun};
+use onnx_recast::internals::shown::Printed;
 use prost::Message;
 use serde_json::Value;
 
 use super::command::{Folder, stdout};
-use crate::support::model;
+use super::find;
+use crate::support::{expect_no_failures, model};
 
 const FORMATS: [&str; 8] = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"];
 
@@ -122,4 +125,32 @@ fn fingerprints_do_not_change_when_the_model_changes_elsewhere() {
     let before = fingerprint("y = Cast <to = 17> (x)");
     assert_eq!(fingerprint("a = Relu (x) b = Relu (a) y = Cast <to = 17> (b)"), before);
     assert_ne!(fingerprint("z = Cast <to = 17> (x) y = Identity (z)"), before);
+}
+
+/// Text of a model, such as its nodes and paths, is not broken.
+#[test]
+fn prose_is_wrapped_at_the_width_of_a_terminal() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21]>
+        g (float[2] x) => (float8e5m2[2] y, float8e5m2[2] z) { y = Cast <to = 19> (x) z = Cast <to = 19, saturate = 0> (x) }"#;
+    let run = LintRun { findings: [find(text, "RC101"), find(text, "RC103")].concat(), ..LintRun::default() };
+    let full = |width| {
+        let Printed::Parts(parts) = LintFormat::Full.render(&run, width) else { panic!("the full format is text") };
+        let mut out = Vec::new();
+        parts.write_plain(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let in_a_pipe = full(None);
+    let mut failures = Vec::new();
+    for width in 40..=100 {
+        let found = full(Some(width));
+        // The code and the name of a rule stay together.
+        let is_prose = |line: &&str| !line.trim_start().starts_with(['-', '|']) && !line.ends_with(": ");
+        failures.extend(
+            found.lines().filter(is_prose).filter(|line| line.chars().count() > width).map(|line| format!("{width}: {line}")),
+        );
+        if !found.split_whitespace().eq(in_a_pipe.split_whitespace()) {
+            failures.push(format!("{width}: other words: {found}"));
+        }
+    }
+    expect_no_failures(failures);
 }
