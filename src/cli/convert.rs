@@ -193,9 +193,7 @@ impl Convert {
                     Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
                         error.with_remedy("use --from-opset N to state the opset of the model")
                     }
-                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
-                        error.with_remedy("use --drop-metadata to remove it")
-                    }
+                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => error.with_remedy(self.metadata.remedy()),
                     _ => error,
                 });
             }

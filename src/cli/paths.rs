@@ -37,7 +37,13 @@ pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
         match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
-            Some(pattern) => expand_pattern(pattern, Ignored::Nothing, &mut all),
+            Some(pattern) => {
+                let before = all.len();
+                expand_pattern(pattern, Ignored::Nothing, &mut all);
+                if all.len() == before {
+                    all.push(Err(Error::new(ErrorKind::NotFound, NO_MATCH).in_file(pattern)));
+                }
+            }
             None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
         }
     }
@@ -50,6 +56,9 @@ pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     }
     (found, errors)
 }
+
+/// The error of a pattern without matches.
+pub const NO_MATCH: &str = "no file matches this pattern";
 
 fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
@@ -64,8 +73,8 @@ pub enum Ignored {
     Nothing,
 }
 
-/// The model files that a path names; those of a folder or pattern are sorted by name. A path that cannot be read yields an error in
-/// place of its files.
+/// The model files that a path names; those of a folder or pattern, which may have none, are sorted by name. A path that cannot be read
+/// yields an error in place of its files.
 pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
     match fs::metadata(path) {
@@ -81,7 +90,6 @@ pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
 }
 
 fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
-    let unfound = |code, message: String| Err(Error::new(code, message).in_file(pattern));
     // The folder to search, and the pattern of the paths beneath it.
     let (folder, below): (PathBuf, Vec<Component>) = split(pattern);
     let is_of_folders = below.last().is_some_and(|last| last.as_os_str() == "**");
@@ -89,10 +97,12 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
         below[..below.len() - usize::from(is_of_folders)].iter().map(|name| name.as_os_str().to_string_lossy()).collect();
     let glob = match lint::glob(&names.join("/")) {
         Ok(glob) => glob.compile_matcher(),
-        Err(error) => return all.push(unfound(ErrorKind::Usage, format!("is not a valid pattern: {}", error.kind()))),
+        Err(error) => {
+            let message = format!("is not a valid pattern: {}", error.kind());
+            return all.push(Err(Error::new(ErrorKind::Usage, message).in_file(pattern)));
+        }
     };
     let shows_hidden = names.iter().any(|name| name.starts_with('.'));
-    let before = all.len();
     let mut walker = entries(&folder, ignored, move |entry| shows_hidden || !is_hidden(entry));
     if !names.iter().any(|name| name.contains("**")) {
         walker.max_depth(Some(names.len()));
@@ -111,9 +121,6 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
             }
             Err(error) => all.push(Err(walk_failure(&folder, error))),
         }
-    }
-    if all.len() == before {
-        all.push(unfound(ErrorKind::NotFound, "no file matches this pattern".to_owned()));
     }
 }
 

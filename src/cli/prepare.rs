@@ -33,6 +33,14 @@ impl Freeze {
 }
 
 impl DropMetadata {
+    /// How metadata that remains is removed.
+    pub fn remedy(&self) -> &'static str {
+        match self.drop_metadata {
+            None => "use --drop-metadata to remove it",
+            Some(_) => "use --drop-metadata without keys to remove it",
+        }
+    }
+
     fn apply(&self, model: &mut Model) -> Result<Option<DroppedMetadata>, Error> {
         let Some(keys) = &self.drop_metadata else { return Ok(None) };
         let keys = model.drop_metadata(keys)?;

@@ -84,7 +84,8 @@ fn every_path_has_a_model_unless_all_of_its_models_are_left_out() {
     let listed = "listed: all .onnx files are excluded by `exclude` in recast.toml; use --allow-empty if this is intended";
     let ignored =
         "ignored: all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended";
-    let cases: [(&str, &[&str], &[&str]); 15] = [
+    let ignored_matches = "ign*/*.onnx: all files that match this pattern are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended";
+    let cases: [(&str, &[&str], &[&str]); 20] = [
         ("a b", &["a/m.onnx", "b/m.onnx"], &[]),
         ("a a/m.onnx ./a", &["a/m.onnx"], &[]),
         ("empty a", &["a/m.onnx"], &[empty]),
@@ -96,6 +97,11 @@ fn every_path_has_a_model_unless_all_of_its_models_are_left_out() {
         ("listed --config recast.toml", &[], &[listed]),
         ("listed --isolated", &["listed/m.onnx"], &[]),
         ("ignored", &[], &[ignored]),
+        ("ign*/*.onnx", &[], &[ignored_matches]),
+        ("ign*/*.onnx --no-ignore", &["ignored/m.onnx"], &[]),
+        ("ign*/*.onnx a", &["a/m.onnx"], &[]),
+        ("none*.onnx a", &["a/m.onnx"], &["none*.onnx: no file matches this pattern"]),
+        ("none*.onnx a --allow-empty", &["a/m.onnx"], &[]),
         ("excluded listed ignored empty", &[], &[empty, excluded, listed, ignored]),
         ("excluded listed ignored a", &["a/m.onnx"], &[]),
         ("excluded listed ignored --allow-empty", &[], &[]),

@@ -10,7 +10,7 @@ use super::settings::{Decision, Settings};
 use super::task::Task;
 use crate::api::is_text_model;
 use crate::cli::files;
-use crate::cli::paths::{self, Ignored};
+use crate::cli::paths::{self, Ignored, NO_MATCH};
 use crate::error::{Error, ErrorKind};
 use crate::wire;
 
@@ -52,12 +52,14 @@ impl Search<'_> {
     fn add(&mut self, path: &Path, lint: &Lint, settings: &mut Settings) -> anyhow::Result<()> {
         let found = paths::expand(path, ignored(lint));
         if found.is_empty() && !lint.allow_empty {
+            let is_folder = path.is_dir();
             match ignored(lint) != Ignored::Nothing && !paths::expand(path, Ignored::Nothing).is_empty() {
-                true => self.left_out.push(no_model(
-                    path,
-                    "all .onnx files are ignored by git or a .ignore file; use --no-ignore, or --allow-empty if this is intended",
-                )),
-                false => self.errors.push(no_model(path, NO_MODEL)),
+                true => {
+                    let files = if is_folder { "all .onnx files" } else { "all files that match this pattern" };
+                    let remedy = "use --no-ignore, or --allow-empty if this is intended";
+                    self.left_out.push(no_model(path, &format!("{files} are ignored by git or a .ignore file; {remedy}")));
+                }
+                false => self.errors.push(no_model(path, if is_folder { NO_MODEL } else { NO_MATCH })),
             }
         }
         let (mut excluded_by, mut excluded, all) = (BTreeSet::new(), 0, found.len());

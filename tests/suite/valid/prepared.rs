@@ -132,6 +132,8 @@ fn an_ir_version_that_only_metadata_forbids_names_the_option() {
     let found = said(&refused);
     let fact = "IR version 7 is too low: metadata_props of a graph needs 10; use --drop-metadata to remove it";
     assert!(found.contains(fact), "{found}");
+    let found = said(&convert(&["--drop-metadata=none.*"]));
+    assert!(found.contains("use --drop-metadata without keys to remove it"), "{found}");
     assert_eq!(convert(&["--drop-metadata"]).status.code(), Some(0));
     assert_eq!(folder.read("out.onnx").ir_version(), 7);
 
