@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::failures::OnError;
 use crate::error::{Error, ErrorKind};
+use crate::report::plural;
 use crate::wire::{self, LastWords};
 
 /// The limit of the run, and where its errors go.
@@ -28,7 +29,7 @@ pub fn set_last_words(path: Option<&str>) {
         // Never freed: they may be needed at any time until the end.
         LastWords { text: text.leak(), document: document.leak() }
     };
-    let limit = if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MiB", bytes >> 20) };
+    let limit = if bytes < 1 << 20 { plural(bytes as usize, "byte") } else { format!("{} MiB", bytes >> 20) };
     let limit = format!("needs more memory than the limit of {limit}; raise it with --max-memory BYTES");
     wire::set_last_words(words(&limit), words("the system has no memory left"));
 }

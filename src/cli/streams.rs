@@ -25,20 +25,24 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// # Errors
 /// Those of the operating system.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
-    wire::note_output();
-    let written = write(result.into(), colours, io::stdout());
+    let written = write(result.into(), colours, io::stdout(), wire::note_output);
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
 /// Prints a message, or a report while standard output holds a model, to standard error. Errors of standard error are ignored.
 pub fn say<'d>(message: impl Into<Printed<'d>>) {
-    let _ = write(message.into(), ColorChoice::Auto, io::stderr());
+    let _ = write(message.into(), ColorChoice::Auto, io::stderr(), || {});
 }
 
-fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite) -> io::Result<()> {
+/// Writes to a stream; `begin` is called before the first byte is written.
+fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite, begin: fn()) -> io::Result<()> {
     match printed {
-        Printed::Text(text) => write_all(AutoStream::new(stream, colours), text.styled()),
+        Printed::Text(text) => {
+            begin();
+            write_all(AutoStream::new(stream, colours), text.styled())
+        }
         Printed::Parts(parts) => {
+            begin();
             let mut out = AutoStream::new(stream, colours);
             match out.current_choice() {
                 // The stream would write every piece between two styles by itself.
@@ -47,10 +51,28 @@ fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLock
             }
         }
         Printed::Document(document) => {
-            let mut out = io::BufWriter::with_capacity(1 << 16, stream);
+            // A document may be made while it is written, which can exceed the memory limit before its first byte is written.
+            let mut out = io::BufWriter::with_capacity(1 << 16, Beginning { stream, begin });
             document.write(&mut out)?;
             out.flush()
         }
+    }
+}
+
+/// A stream that calls a function before it is written to.
+struct Beginning<S> {
+    stream: S,
+    begin: fn(),
+}
+
+impl<S: Write> Write for Beginning<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.begin)();
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
     }
 }
 
