@@ -103,7 +103,10 @@ impl Run<'_> {
         let is_refused = reports.iter().any(ModelReport::is_refused);
         let mut written = 0;
         if errors.is_empty() && !is_refused {
-            let (done, error) = write_all(plans, self.dry_run, self.messages);
+            let (done, error) = match self.page.check_written(plans.iter().flat_map(|(plan, _)| plan.files())) {
+                Ok(()) => write_all(plans, self.dry_run, self.messages),
+                Err(error) => (Vec::new(), Some(error)),
+            };
             written = done.len();
             for (report, written) in reports.iter_mut().zip(done) {
                 report.settle(written);
@@ -164,9 +167,9 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
     }
     for (index, (plan, _)) in plans.iter().enumerate() {
         let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
-        if let Some((other, path)) = others.find_map(|(_, (other, _))| Some((other, plan.over_data_of(other)?))) {
+        if let Some((other, (path, role))) = others.find_map(|(_, (other, _))| Some((other, plan.over_input_of(other)?))) {
             let other = other.target().name();
-            let message = format!("the model that is written to {other} stores tensors in this file; use another output");
+            let message = format!("the model that is written to {other} {role} this file; use another output");
             return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())));
         }
     }

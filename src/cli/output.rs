@@ -122,9 +122,8 @@ pub fn check_target(path: &Path) -> Result<(), Error> {
 fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
-    let is_called_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
     match () {
-        () if path.is_dir() || is_called_folder => Err(unusable(path, "is a folder, not a file; name a file in it")),
+        () if path.is_dir() || wire::is_called_folder(path) => Err(unusable(path, "is a folder, not a file; name a file in it")),
         () if folder.is_dir() => Ok(()),
         () if folder.exists() => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
         () => Err(unusable(path, format!("the folder {is_in} does not exist; create it first"))),
@@ -149,16 +148,22 @@ impl SideFile<'_> {
     /// # Errors
     /// If it is not.
     pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-        let SideFile { path, what } = self;
+        let SideFile { path, .. } = self;
         check_folder(path)?;
         tidy([path].into_iter())?;
         wire::check_replaceable(path).with_context(|| path.display().to_string())?;
-        let identity = wire::identity(path);
-        for other in others {
-            if wire::identity(other) == identity {
-                let message = format!("is also an input or output of this run; use another name for the {what}");
-                return Err(unusable(path, message).into());
-            }
+        Ok(self.check_others(others)?)
+    }
+
+    /// Checks that the file is not one of the other files of the run.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn check_others<'p>(self, mut others: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
+        let identity = wire::identity(self.path);
+        if others.any(|other| wire::identity(other) == identity) {
+            let message = format!("is also an input or output of this run; use another name for the {}", self.what);
+            return Err(unusable(self.path, message));
         }
         Ok(())
     }

@@ -45,6 +45,14 @@ impl PageFile {
         side_file(page).check(files)
     }
 
+    /// Checks before files are written that none of them is the page.
+    ///
+    /// # Errors
+    /// If one is.
+    pub fn check_written<'p>(&self, files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
+        self.file.as_ref().map_or(Ok(()), |page| side_file(page).check_others(files))
+    }
+
     /// A copy of one of some models for its sketch, if there is a page.
     ///
     /// # Errors

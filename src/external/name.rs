@@ -50,7 +50,7 @@ pub(super) fn choose(
                 return Err(Unplaceable::OverModel(name.clone()));
             }
             // The input may be one that its neighbours do not show to be a model, such as ONNX text.
-            if !place.is_in_place && place.is_of_file && files::id_of(&path).is_some_and(|id| data_ids.contains(&id)) {
+            if !place.is_in_place && files::id_of(&path).is_some_and(|id| data_ids.contains(&id)) {
                 return Err(Unplaceable::InUse { name: name.clone(), by: input.to_owned() });
             }
             let neighbours = Neighbours::of(&place.folder, [path.as_path()]);

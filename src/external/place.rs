@@ -33,8 +33,6 @@ pub(super) struct Place {
     pub folder: PathBuf,
     /// Whether the output replaces the input.
     pub is_in_place: bool,
-    /// Whether the model was read from a file, and not from a pipe.
-    pub is_of_file: bool,
     /// Whether a location refers to the same file in the output as in the input.
     pub is_same_folder: bool,
     /// The folder in which locations are looked up.
@@ -55,9 +53,8 @@ impl Place {
             (None, Some(output)) => (Arc::new(DataFolder::of_model(output)), true),
             (None, None) => (Arc::clone(model.data()), true),
         };
-        let is_of_file = model.data().path().is_some();
-        let is_in_place = is_of_file && output.as_ref().is_some_and(|output| is_same(input, output));
-        Place { output, folder, is_in_place, is_of_file, is_same_folder, data }
+        let is_in_place = model.data().path().is_some() && output.as_ref().is_some_and(|output| is_same(input, output));
+        Place { output, folder, is_in_place, is_same_folder, data }
     }
 
     /// Whether a path is the output's.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
+use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
 use super::place::Place;
 use super::unplaceable::Unplaceable;
@@ -114,6 +115,7 @@ impl Plan {
             && let Some(copies) = place.copies(&model)?
         {
             check_link(&place)?;
+            plan.unused = place.unused(&model, &sorted.kept, None);
             plan.before.extend(copies.there);
             (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
             plan.notes.extend(lost_owner);
@@ -212,10 +214,16 @@ impl Plan {
         self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
     }
 
-    /// A file that this plan replaces, and in which another model stores tensors.
+    /// A file that this plan replaces and another one reads, and what the other model does with it: "stores tensors in" it, or "is read
+    /// from" it.
     #[must_use]
-    pub fn over_data_of(&self, other: &Plan) -> Option<&Path> {
-        self.files().find(|path| id_of(path).is_some_and(|id| other.data_ids.contains(&id)))
+    pub fn over_input_of(&self, other: &Plan) -> Option<(&Path, &'static str)> {
+        let model = other.sources.model().and_then(|model| model.stat.id.as_ref());
+        self.files().find_map(|path| match id_of(path)? {
+            id if other.data_ids.contains(&id) => Some((path, "stores tensors in")),
+            id if Some(&id) == model => Some((path, "is read from")),
+            _ => None,
+        })
     }
 
     /// Removes the copies that a plan that is executed before makes too: models may share data files.
@@ -260,6 +268,12 @@ fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplac
     };
     if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
         return Err(Unplaceable::OverData(output.clone()));
+    }
+    // Models are replaced as asked, also by others; any other file only if no model beside it needs it.
+    let is_other = !place.is_in_place && files::is_file(output) && !neighbours::is_model(output);
+    if is_other && Neighbours::of(&place.folder, [output.as_path()]).is_used(output) {
+        let why = "a model beside it stores tensors in this file; use another output";
+        return Err(Unplaceable::Output(format!("{}: {why}", output.display())));
     }
     check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -62,7 +62,7 @@ impl Plan {
                     let (input, data) = open_with_data(&path)?;
                     judge(&open_again(&path, input.bytes, data)?)?;
                 }
-                return Ok(OldFiles::default());
+                decided = self.unused.decide(self.prunes);
             }
             Target::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.data)?;

@@ -49,7 +49,7 @@ pub use layout::Layout;
 pub use limit::{Limited, defer_huge_pages, note_output, set_memory_limit};
 pub use new_file::NewFile;
 pub use open::{Input, open, open_with_data, read_all};
-pub use paths::{at, folder_of, identity, is_stream};
+pub use paths::{at, folder_of, identity, is_called_folder, is_stream};
 pub use piece::Piece;
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};

@@ -1,5 +1,6 @@
 //! Folders and identities of paths, and errors that name paths.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,13 @@ pub fn folder_of(file: &Path) -> PathBuf {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
+}
+
+/// Whether a path ends in `/` or `/.`, after which it can only be that of a folder, or in `..`. Its file name does not show that.
+#[must_use]
+pub fn is_called_folder(path: &Path) -> bool {
+    let ends_in = |name: &OsStr| path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
+    !path.as_os_str().is_empty() && !path.file_name().is_some_and(ends_in)
 }
 
 /// A path that identifies a file independent of spelling: the existing part of the path, with links resolved, and the rest.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::paths::{folder_of, is_stream};
+use super::paths::{folder_of, is_called_folder, is_stream};
 use crate::files::{Folder, Kind, Stat};
 
 /// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which may be the name of the folder.
@@ -67,6 +67,9 @@ impl Place {
     /// The target at a path, or, in an open folder, at the last name of the path, which must not be a link. An existing file may have
     /// `names` names.
     pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
+        if is_called_folder(path) {
+            return Err(is_folder());
+        }
         let resolved = if folder.is_some() { path.to_owned() } else { resolved(path)? };
         let name = resolved.file_name().ok_or_else(is_folder)?.to_owned();
         let folder = folder.map_or_else(|| Folder::open(&folder_of(&resolved)), Ok)?;

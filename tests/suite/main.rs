@@ -44,6 +44,8 @@ mod progress;
 mod properties;
 #[cfg(unix)]
 mod replaced;
+#[cfg(unix)]
+mod run_files;
 mod runtimes;
 mod storage;
 mod support;

@@ -46,8 +46,8 @@ impl Lint {
 
     fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
         let known = self.known()?;
-        let tasks = tasks(self, &mut run.errors)?;
-        let other_files = [&self.file_list, &self.config].into_iter().flatten().map(PathBuf::as_path);
+        let (tasks, configs) = tasks(self, &mut run.errors)?;
+        let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
         let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
         self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
         self.new_baseline().map_or(Ok(()), |baseline| baseline.check(inputs))?;
@@ -69,7 +69,13 @@ impl Lint {
                     if !messages.quiet {
                         notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
                     }
-                    self.report_old_files(&path, &old_files, messages);
+                    if !messages.quiet {
+                        let lines = old_files_lines(false, &old_files.removed, &old_files.unused);
+                        lines.for_each(|line| say(message(format_args!("{path}: {line}"))));
+                    }
+                    let OldFiles { removed, unused } = old_files;
+                    run.removed_files.extend((!removed.is_empty()).then(|| (path.clone(), removed)));
+                    run.unused_files.extend((!unused.is_empty()).then(|| (path.clone(), unused)));
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
@@ -84,13 +90,6 @@ impl Lint {
             }
         }
         self.apply_baseline(&known, run, messages)
-    }
-
-    /// Lists on standard error the data files that a fixed model no longer uses.
-    fn report_old_files(&self, path: &str, old: &OldFiles, messages: Messages) {
-        if !messages.quiet {
-            old_files_lines(false, &old.removed, &old.unused).for_each(|line| say(message(format_args!("{path}: {line}"))));
-        }
     }
 
     fn mode<'m>(&'m self, known: &'m Baseline) -> Mode<'m> {

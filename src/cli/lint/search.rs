@@ -23,11 +23,11 @@ struct Search<'e> {
     left_out: Vec<Error>,
 }
 
-/// The models to lint; paths that cannot be read or have no models are added to the errors.
+/// The models to lint, and the configurations that were found; paths that cannot be read or have no models are added to the errors.
 ///
 /// # Errors
 /// If an option is not valid, or a model cannot be fixed.
-pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Vec<Task>> {
+pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<(Vec<Task>, Vec<PathBuf>)> {
     let mut settings = Settings::of(lint)?;
     let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new() };
     let named = named_paths(lint)?;
@@ -44,7 +44,7 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Vec<
     // Two names of one file would be fixed at the same time.
     let mut seen = HashSet::new();
     tasks.retain(|task| seen.insert(if lint.fix { wire::identity(&task.path) } else { task.path.clone() }));
-    Ok(tasks)
+    Ok((tasks, settings.found()))
 }
 
 impl Search<'_> {

@@ -95,6 +95,12 @@ impl Settings {
         }))
     }
 
+    /// The paths of the configurations that were found.
+    pub fn found(&self) -> Vec<PathBuf> {
+        let configs = self.configs.values().flatten().map(|config| config.path.clone());
+        configs.filter(|path| !path.as_os_str().is_empty()).collect()
+    }
+
     fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, BadConfig> {
         if let Source::Fixed(config) = &self.source {
             return Ok(Rc::clone(config));

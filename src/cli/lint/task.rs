@@ -102,6 +102,8 @@ pub(super) fn lint_file(
             if is_frozen || !fixed.is_empty() {
                 let options = SaveOptions { prune_data, ..SaveOptions::default() };
                 let mut plan = model.into_plan(&Target::File(path.clone()), &options)?;
+                page.check_written(plan.files())?;
+                mode.baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
                 notes = std::mem::take(&mut plan.notes);
                 old_files = plan.carry_out()?;
                 // The remaining findings are reported with their places in the new file.

@@ -1,10 +1,12 @@
 //! The results of a run, and their summary.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::external::UnusedFile;
 use crate::lint::{Diagnostic, Safety, Severity};
 use crate::report::words::plural;
 
@@ -23,6 +25,12 @@ pub struct LintRun {
     /// The initializers that were treated as constants with `--freeze-initializers`, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub frozen_initializers: BTreeMap<String, Vec<String>>,
+    /// The data files that fixed models no longer use and `--prune-data` removed, by model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub removed_files: BTreeMap<String, Vec<PathBuf>>,
+    /// Those that were kept, by model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unused_files: BTreeMap<String, Vec<UnusedFile>>,
     /// The least severity for which the exit code is 1, by model.
     #[serde(skip)]
     pub fail_on: HashMap<String, Severity>,
