@@ -116,15 +116,55 @@ pub(super) fn is_npz(bytes: &[u8]) -> bool {
     zip_lists(bytes, b".npy")
 }
 
-/// The length of a JSON header in 64 bits, and the header.
+/// The length of a JSON header in 64 bits, which the format limits, and an object, which may be cut off.
 pub(super) fn is_safetensors(bytes: &[u8]) -> bool {
+    const LONGEST_HEADER: u64 = 100_000_000;
     let Some((length, header)) = bytes.split_first_chunk::<8>() else { return false };
-    header.starts_with(b"{\"") && u64::from_le_bytes(*length) <= header.len() as u64
+    let is_object = matches!(header, [b'{', b'"' | b'}' | b' ' | b'\n', ..] | [b'{'] | []);
+    is_object && (2..=LONGEST_HEADER).contains(&u64::from_le_bytes(*length))
 }
 
-/// Protocol 2 to 5, and the instruction that ends each pickle.
+/// The instruction that ends each pickle, after that which states protocol 2 to 5, or the usual first instructions of protocol 0 and 1: an
+/// empty dictionary or list, or the class of an object.
 pub(super) fn is_pickle(bytes: &[u8]) -> bool {
-    matches!(bytes, [0x80, 2..=5, .., b'.'])
+    let is_name = |line: &[u8]| !line.is_empty() && line.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    let is_class = |bytes: &[u8]| {
+        let mut lines = bytes[..bytes.len().min(HEAD)].split(|&byte| byte == b'\n');
+        bytes.starts_with(b"c") && lines.next().is_some_and(is_name) && lines.next().is_some_and(is_name) && lines.next().is_some()
+    };
+    match bytes {
+        [0x80, 2..=5, .., b'.'] | [b'}' | b']', b'q', 0, .., b'.'] | [b'(', b'd' | b'l', b'p', b'0', b'\n', .., b'.'] => true,
+        [.., b'.'] => is_class(bytes),
+        _ => false,
+    }
+}
+
+/// Bytes that were read and written as text: with a byte order mark; with `\r\n` for each `\n`, the key of the first field of every message;
+/// or each byte as a character, or as the replacement character if the text was taken for UTF-8.
+pub(super) fn is_transferred_as_text(bytes: &[u8]) -> bool {
+    const FEWEST_LINE_ENDS: usize = 8;
+    const FEWEST_BYTES: usize = 4;
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let line_ends = head.iter().filter(|&&byte| byte == b'\n').count();
+    let with_return = head.windows(2).filter(|pair| pair == b"\r\n").count();
+    let characters = match std::str::from_utf8(head) {
+        Ok(text) => text.to_owned(),
+        // The last character may be cut by the limit.
+        Err(error) if error.error_len().is_none() => String::from_utf8_lossy(&head[..error.valid_up_to()]).into_owned(),
+        Err(_) => String::new(),
+    };
+    // Names have letters beyond ASCII, but neither control characters nor replacement characters.
+    let is_byte = |c: &char| matches!(c, '\u{80}'..='\u{9f}' | '\u{fffd}');
+    let has_bytes = characters.chars().filter(is_byte).count() >= FEWEST_BYTES;
+    bytes.starts_with("\u{feff}".as_bytes()) || line_ends >= FEWEST_LINE_ENDS && with_return == line_ends || has_bytes
+}
+
+/// A node with an operator, and an input or output of the graph.
+pub(super) fn is_graph_proto(bytes: &[u8]) -> bool {
+    let is_first = Spans::of(bytes).next().is_some_and(|span| span.tag == 1 && span.has_length);
+    let operator = field(bytes, 1).and_then(|node| field(node, 4));
+    let is_name = |operator: &[u8]| !operator.is_empty() && operator.iter().all(u8::is_ascii_alphanumeric);
+    is_first && operator.is_some_and(is_name) && [11, 12].iter().any(|&tag| field(bytes, tag).is_some())
 }
 
 /// The value of the first field with this number and a length.

@@ -53,7 +53,7 @@ macro_rules! formats {
 
 formats! {
     "git-lfs", "a Git LFS pointer", Sign::Text(&["version https://git-lfs.github.com/spec/"]), "run `git lfs pull` to fetch the file";
-    "html", "an HTML page", Sign::Text(&["<!doctype html", "<html", "<head", "<body"]), DOWNLOAD;
+    "html", "an HTML page", Sign::Text(&["<!doctype html", "<html", "<head", "<body", "<!--"]), DOWNLOAD;
     "openvino", "an OpenVINO model (XML)", Sign::Content(content::is_openvino), "pass the ONNX file that it was converted from";
     "xml", "an XML document", Sign::Text(&["<?xml", "<error>"]), "storage services send an error in this form in place of the file";
     "onnx-text", "ONNX text", Sign::Content(content::is_onnx_text), "parse it with onnx.parser.parse_model";
@@ -64,6 +64,9 @@ formats! {
         "convert it in Python: onnx.save(onnx.load(IN, format=\"textproto\"), OUT)";
     "tensorflow-text", "a TensorFlow GraphDef in the text format of protobuf", Sign::Content(content::is_tensorflow_text), CONVERT_TENSORFLOW;
     "ncnn", "an ncnn model", Sign::Text(&["7767517"]), "pass the ONNX file that it was converted from";
+    "pytorch-legacy", "a PyTorch checkpoint (pickle)",
+        Sign::At(0, b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."), EXPORT_PYTORCH;
+    "pickle", "a Python pickle", Sign::Content(content::is_pickle), "export the model to ONNX (torch.onnx.export, skl2onnx)";
     "text", "a text file", Sign::Content(content::is_text), "pass the .onnx file";
 
     "utf-16", "text in UTF-16", Sign::Content(content::is_utf_16),
@@ -74,12 +77,15 @@ formats! {
     "keras", "a Keras model (zip)", Sign::Content(content::is_keras), CONVERT_TENSORFLOW;
     "npz", "a NumPy archive (.npz)", Sign::Content(content::is_npz), "it holds arrays, not a graph: pass the .onnx file";
     "zip", "a zip archive", Sign::At(0, b"PK\x03\x04"), UNPACK;
+    "zip-empty", "an empty zip archive", Sign::At(0, b"PK\x05\x06"), "pack or download it again";
     "gzip", "gzip-compressed", Sign::At(0, b"\x1f\x8b"), DECOMPRESS;
     "zstd", "zstd-compressed", Sign::At(0, b"\x28\xb5\x2f\xfd"), DECOMPRESS;
     "xz", "xz-compressed", Sign::At(0, b"\xfd7zXZ\0"), DECOMPRESS;
     "bzip2", "bzip2-compressed", Sign::At(0, b"BZh"), DECOMPRESS;
+    "lzma", "lzma-compressed", Sign::At(0, b"\x5d\0\0"), DECOMPRESS;
     "lz4", "lz4-compressed", Sign::At(0, b"\x04\x22\x4d\x18"), DECOMPRESS;
     "7z", "a 7z archive", Sign::At(0, b"7z\xbc\xaf\x27\x1c"), UNPACK;
+    "rar", "a rar archive", Sign::At(0, b"Rar!\x1a\x07"), UNPACK;
     "tar", "a tar archive", Sign::At(257, b"ustar"), UNPACK;
 
     "safetensors", "a safetensors file", Sign::Content(content::is_safetensors),
@@ -90,13 +96,14 @@ formats! {
     "tensorrt", "a TensorRT engine", Sign::At(0, b"ftrt"), "pass the ONNX file that it was built from";
     "npy", "a NumPy array (.npy)", Sign::At(0, b"\x93NUMPY"), "it holds a single tensor; use `recast cast`";
     "hdf5", "an HDF5 file, such as a Keras model", Sign::At(0, b"\x89HDF\r\n\x1a\n"), CONVERT_TENSORFLOW;
-    "pytorch-legacy", "a PyTorch checkpoint (pickle)",
-        Sign::At(0, b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."), EXPORT_PYTORCH;
-    "pickle", "a Python pickle", Sign::Content(content::is_pickle), "export the model to ONNX (torch.onnx.export, skl2onnx)";
     "saved-model", "a TensorFlow SavedModel", Sign::Content(content::is_saved_model), "convert its folder with tf2onnx --saved-model";
     "graph-def", "a TensorFlow GraphDef", Sign::Content(content::is_graph_def), "convert it with tf2onnx --graphdef";
     "coreml", "a Core ML model", Sign::Content(content::is_coreml), "pass the ONNX model or the original that it was converted from";
     "tensor-proto", "a single tensor (TensorProto)", Sign::Content(content::is_tensor_proto), "it holds a single tensor; use `recast cast`";
+    "graph-proto", "a graph without the model around it (GraphProto)", Sign::Content(content::is_graph_proto),
+        "in Python, make a model of it with onnx.helper.make_model";
+    "text-transfer", "a binary file that was read and written as text", Sign::Content(content::is_transferred_as_text),
+        "download or copy it again in binary mode (in git: `*.onnx binary` in .gitattributes)";
     "zeros", "filled with zero bytes", Sign::Content(content::is_zeros), "its content was lost: download or copy it again";
     "random", "random, compressed or encrypted data", Sign::Content(content::is_random), "decrypt it, or pass the .onnx file";
 }

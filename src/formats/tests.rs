@@ -34,10 +34,16 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let safetensors = [&16u64.to_le_bytes()[..], b"{\"__metadata__\":{}", &[0; 8]].concat();
     let tar = [vec![b'm'; 257], b"ustar\0".to_vec(), vec![0; 249]].concat();
+    let model = [&[0x08, 0x0a][..], &with_length(0x3a, &with_length(0x0a, &with_length(0x22, b"If")).repeat(9))].concat();
+    let damaged = [&model[..2], &with_length(0x12, &[0x85; 8]), &model[2..]].concat();
+    let bytes_as_text: String = damaged.iter().copied().map(char::from).collect();
+    let with_returns = model.iter().flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] });
+    let graph = [with_length(0x0a, &with_length(0x22, b"Relu")), with_length(0x5a, &with_length(0x0a, b"x"))].concat();
     vec![
         ("git-lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n".to_vec()),
         ("html", b"\n<!DOCTYPE html>\n<html lang=\"en\"><head>".to_vec()),
         ("html", b"<HTML><BODY>Sign in</BODY></HTML>".to_vec()),
+        ("html", b"<!-- saved from url=(0024) -->\n<html>".to_vec()),
         ("openvino", b"<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">\n<layers>".to_vec()),
         ("xml", b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>AccessDenied</Code></Error>".to_vec()),
         ("onnx-text", b"<ir_version: 10, opset_import: [\"\": 21]>\ng (float x) => (float y) { y = Neg (x) }".to_vec()),
@@ -59,14 +65,20 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("keras", zip("config.json model.weights.h5")),
         ("npz", zip("arr_0.npy")),
         ("zip", zip("model.onnx")),
+        ("zip-empty", [b"PK\x05\x06".as_slice(), &[0; 18]].concat()),
         ("gzip", vec![0x1f, 0x8b, 8, 0]),
         ("zstd", vec![0x28, 0xb5, 0x2f, 0xfd, 0]),
         ("xz", b"\xfd7zXZ\0\0".to_vec()),
         ("bzip2", b"BZh91AY&SY\xff".to_vec()),
+        ("lzma", b"\x5d\0\0\x80\0\xff\xff".to_vec()),
         ("lz4", vec![0x04, 0x22, 0x4d, 0x18, 0x64]),
         ("7z", b"7z\xbc\xaf\x27\x1c\0".to_vec()),
+        ("rar", b"Rar!\x1a\x07\x01\0".to_vec()),
         ("tar", tar),
-        ("safetensors", safetensors),
+        ("safetensors", safetensors.clone()),
+        ("safetensors", safetensors[..12].to_vec()),
+        ("safetensors", [&2u64.to_le_bytes()[..], b"{}"].concat()),
+        ("safetensors", [&99u64.to_le_bytes()[..], b"{ \"w\": "].concat()),
         ("gguf", b"GGUF\x03\0\0\0".to_vec()),
         ("tflite", b"\x1c\0\0\0TFL3\0\0".to_vec()),
         ("ort", b"\x18\0\0\0ORTM\0\0".to_vec()),
@@ -74,12 +86,20 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("npy", b"\x93NUMPY\x01\0v\0{'descr': '<f4'".to_vec()),
         ("hdf5", b"\x89HDF\r\n\x1a\n\0".to_vec()),
         ("pickle", b"\x80\x04\x95\x10\0\0\0.".to_vec()),
+        ("pickle", b"}q\x00(X\x01\0\0\0aq\x01K\x01s.".to_vec()),
+        ("pickle", b"(dp0\nVa\np1\nI1\ns.".to_vec()),
+        ("pickle", b"ccopy_reg\n_reconstructor\np0\n(csklearn.linear_model\nRidge\n.".to_vec()),
         ("pytorch-legacy", legacy.to_vec()),
         ("saved-model", saved_model),
         ("graph-def", graph_def),
         ("coreml", coreml),
         ("tensor-proto", tensor),
         ("tensor-proto", no_elements),
+        ("graph-proto", graph),
+        ("text-transfer", with_returns.collect()),
+        ("text-transfer", ["\u{feff}".as_bytes(), &model].concat()),
+        ("text-transfer", bytes_as_text.into_bytes()),
+        ("text-transfer", String::from_utf8_lossy(&damaged).into_owned().into_bytes()),
         ("zeros", vec![0; 100]),
         ("random", random()),
     ]
