@@ -138,3 +138,17 @@ fn an_index_of_any_size_names_a_data_file() {
     let (_, said) = said(recast(folder.path(), &PRUNE));
     assert!(folder.path().join("w.data").exists() && said.contains("index.txt names it"), "{said}");
 }
+
+#[test]
+fn a_data_file_that_may_not_be_read_is_in_use() {
+    if !is_root() {
+        return;
+    }
+    let folder = folder();
+    set_mode(folder.path(), 0o777);
+    set_mode(&folder.path().join("w.data"), 0);
+    let mut command = recast(folder.path(), &["convert", "a.onnx", "--opset", "22", "--in-place"]);
+    command.uid(USER);
+    let (code, said) = said(command);
+    assert!(code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"), "{said}");
+}
