@@ -1,7 +1,7 @@
-//! Files that cannot be read completely: what may be in use is neither removed nor called unused.
+//! Files that cannot be read completely, or not be changed: what may be in use is neither removed nor called unused.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -151,4 +151,39 @@ fn a_data_file_that_may_not_be_read_is_in_use() {
     command.uid(USER);
     let (code, said) = said(command);
     assert!(code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"), "{said}");
+}
+
+#[test]
+fn a_file_of_another_user_in_a_sticky_folder_is_refused_before_it_gets_another_name() {
+    if !is_root() {
+        return;
+    }
+    let (owner, mut failures) = (USER + 1, Vec::new());
+    // The owners of the folder, the model and its data.
+    for (owners, is_refused) in [
+        ([owner, owner, owner], true),
+        ([owner, USER, owner], true),
+        ([owner, owner, USER], true),
+        ([owner, USER, USER], false),
+        ([USER, owner, owner], false),
+    ] {
+        let folder = folder();
+        put(&folder.path().join("in"), "in.onnx");
+        let at = |name: &str| folder.path().join(name);
+        for (path, owner) in [folder.path().to_owned(), at("a.onnx"), at("w.data")].iter().zip(owners) {
+            set_mode(path, if path.is_dir() { 0o1777 } else { 0o666 });
+            chown(path, Some(owner), None).unwrap();
+        }
+        let arguments = ["fold", "in/in.onnx", "-o", "a.onnx", "--external-data", "w.data", "--external-threshold", "0"];
+        let mut command = recast(folder.path(), &arguments);
+        command.uid(USER);
+        let (code, said) = said(command);
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        let links = fs::metadata(at("w.data")).unwrap().nlink();
+        let is_told = said.contains("belongs to another user, and only its owner can replace it") == is_refused;
+        if (code, names, links, is_told) != (Some(if is_refused { 2 } else { 0 }), 3, 1, true) {
+            failures.push(format!("{owners:?}: {code:?}, {names} names, {links} links, {said}"));
+        }
+    }
+    expect_no_failures(failures);
 }
