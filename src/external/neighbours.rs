@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use crate::files::{self, Kind};
 use crate::graph::{DataRanges, Model};
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
@@ -15,7 +15,7 @@ pub(super) struct Neighbours(Vec<Neighbour>);
 
 struct Neighbour {
     path: PathBuf,
-    /// The files to which it refers. None if it has the name of a model, or may not be read, and is not known to be none: it may refer to any
+    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is not known to be none: it may refer to any
     /// file.
     data: Option<Data>,
 }
@@ -31,19 +31,24 @@ struct Data {
 
 impl Neighbours {
     /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
-    /// locations can be in these folders. A folder near the data that cannot be listed may contain such a model.
+    /// locations can be in these folders. A folder that cannot be listed completely may contain such a model. Of the parent folders, those
+    /// further up than the first are often closed to users, such as `/home`: if one may not be listed, it counts as empty.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let near: BTreeSet<PathBuf> =
             data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| files::resolve(&folder).ok()).collect();
-        let around: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors().skip(1)).collect();
-        let around =
-            around.into_iter().filter(|&folder| !near.contains(folder)).flat_map(entries).filter(|path| may_be_model(path));
-        let mut found: BTreeSet<PathBuf> = around.filter(|path| files::is_file(path)).collect();
-        let mut unknown = Vec::new();
-        for folder in &near {
+        let folders: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors()).collect();
+        let (mut found, mut unknown) = (BTreeSet::new(), Vec::new());
+        for folder in folders {
+            let is_near = near.contains(folder);
+            let is_further_up = !is_near && !near.iter().any(|near| near.parent() == Some(folder));
             match files::list(folder) {
-                Ok(entries) => found.extend(entries.into_iter().filter(|path| files::is_file(path))),
-                Err(_) => unknown.push(Neighbour { path: folder.clone(), data: None }),
+                Ok(entries) => {
+                    let is_read = |path: &PathBuf| (is_near || may_be_model(path)) && may_be_file(path);
+                    found.extend(entries.into_iter().filter(is_read));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if is_further_up && error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(_) => unknown.push(Neighbour { path: folder.to_owned(), data: None }),
             }
         }
         Neighbours(found.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
@@ -75,18 +80,23 @@ impl Neighbour {
             }
             data
         });
-        (data.is_some() || is_called_model(&path) || !is_readable(&path)).then_some(Neighbour { path, data })
+        (data.is_some() || is_called_model(&path) || is_unreadable(&path)).then_some(Neighbour { path, data })
     }
 
     fn refers(&self, file: &PathBuf) -> bool {
         let may_refer = |data: &Data| data.files.contains(file) || file.file_name().is_some_and(|name| data.names.contains(name));
-        self.data.as_ref().is_none_or(may_refer) && files::resolve(&self.path).is_ok_and(|path| path != *file)
+        self.data.as_ref().is_none_or(may_refer) && !files::resolve(&self.path).is_ok_and(|path| path == *file)
     }
 }
 
-/// Whether a file may be read, by its permissions.
-fn is_readable(file: &Path) -> bool {
-    !files::read(file).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+/// Whether there is a file that cannot be opened.
+fn is_unreadable(file: &Path) -> bool {
+    files::read(file).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+}
+
+/// Whether a path is not known to be that of something else than a file. A link that cannot be followed may be one to a file.
+fn may_be_file(path: &Path) -> bool {
+    !files::stat_target(path).is_ok_and(|found| found.kind != Kind::File)
 }
 
 /// Whether a file is a model, or has the name of one.
@@ -101,10 +111,6 @@ fn is_called_model(path: &Path) -> bool {
 /// Whether a file has one of the names that models have.
 fn may_be_model(path: &Path) -> bool {
     is_called_model(path) || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pb"))
-}
-
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    files::list(folder).unwrap_or_default().into_iter()
 }
 
 /// The data files to which a model refers; none if the file is not a model.

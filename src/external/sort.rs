@@ -71,7 +71,9 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
             return Err(Unplaceable::Stream);
         }
         if keeps && place.is_in_place && is_missing(proto, place) {
-            continue; // A data file that stays unchanged may be absent: it can be fetched later.
+            // A data file that stays unchanged may be absent: it can be fetched later. If it is there, it stays in use.
+            sorted.kept.extend(located(proto, place));
+            continue;
         }
         let read = || {
             let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
@@ -105,7 +107,13 @@ fn decoded(tensor: &Tensor) -> Option<Piece> {
     }
 }
 
-/// Whether the data file of a tensor does not exist. False for a path that is not permitted.
+/// Where the data file of a tensor is, which need not be readable.
+fn located(tensor: &TensorProto, place: &Place) -> Option<PathBuf> {
+    let reference = Reference::read(tensor).ok()?;
+    place.data.locate(&reference.location).ok().map(|found| found.path())
+}
+
+/// Whether the data file of a tensor does not exist or cannot be read. False for a path that is not permitted.
 fn is_missing(tensor: &TensorProto, place: &Place) -> bool {
     let location = Reference::read(tensor).map(|reference| reference.location);
     location.is_ok_and(|location| matches!(place.data.open(&location), Err(BadLocation::Unreadable(..))))

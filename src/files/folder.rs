@@ -327,6 +327,18 @@ impl Folder {
         }
     }
 
+    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit decides: in a folder that has it, only one's
+    /// own files, unless the folder is one's own.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
+        match &self.backend {
+            Backend::System(folder) => folder.lets_replace(file),
+            Backend::Memory(_) => Ok(true),
+        }
+    }
+
     /// Flushes the names in this folder to the disk, so that they survive a power failure.
     ///
     /// # Errors

@@ -60,12 +60,11 @@ pub fn is_file(path: &Path) -> bool {
 /// The sorted paths of the entries of the folder at a path.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Those of the operating system; also if only a part of the entries can be read.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
         Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
-        // Entries that cannot be read are skipped.
-        None => fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect(),
+        None => fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
     };
     paths.sort();
     Ok(paths)

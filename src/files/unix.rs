@@ -233,6 +233,14 @@ impl Folder {
     fn readable(&self) -> io::Result<OwnedFd> {
         Ok(openat(&self.0, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
+
+    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit decides.
+    #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
+    pub(super) fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
+        let (folder, user) = (fstat(&self.0)?, rustix::process::geteuid());
+        let is_sticky = Mode::from_raw_mode(folder.st_mode as _).contains(Mode::SVTX);
+        Ok(!is_sticky || user.is_root() || [folder.st_uid, file.owner].contains(&user.as_raw()))
+    }
 }
 
 /// Copies the access control list and user attributes, but not the attributes that the system sets.

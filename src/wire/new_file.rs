@@ -14,6 +14,10 @@ use super::system::write_anywhere;
 use super::temporary::Temporary;
 use crate::files::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 
+/// Why a file of another user is not replaced.
+const NOT_OWNED: &str =
+    "belongs to another user, and only its owner can replace it, since the folder has the sticky bit; write to another file";
+
 /// A file to be written.
 #[derive(Debug)]
 pub struct NewFile {
@@ -65,6 +69,12 @@ impl Written {
         let NewFile { path, layout, folder, mode, like, is_new, names } = file;
         let write = || {
             let place = Place::of(&path, folder, names)?;
+            // Names that are made on the way could not be removed again.
+            if let Some(old) = &place.old
+                && !place.folder.lets_replace(old)?
+            {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, NOT_OWNED));
+            }
             let is_default = place.old.is_none() && like.is_none() && mode.is_none();
             // Other users must not read it before it has its permissions.
             let file = Temporary::new(&place.folder, if is_default { DEFAULT_MODE } else { PRIVATE_MODE })?;

@@ -106,11 +106,17 @@ impl Hidden {
         Err(io::Error::other("found no unused name for a temporary file"))
     }
 
-    /// Removes or renames the file with the hidden name.
-    pub(super) fn use_for(mut self, act: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        act(&self.name)?;
+    /// Renames the file with the hidden name. If this fails, the file is removed.
+    pub(super) fn use_for(mut self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
+        rename(&self.name)?;
         self.is_used = true;
         Ok(())
+    }
+
+    /// The hidden name, which is not removed any more.
+    pub(super) fn keep(mut self) -> OsString {
+        self.is_used = true;
+        std::mem::take(&mut self.name)
     }
 }
 

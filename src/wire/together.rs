@@ -5,7 +5,8 @@
 //!
 //! - A data file replaces one that the old model uses. Systems do not rename two files at once. Therefore the old data file first gets a
 //!   second name, and the old model is replaced by an [`Interim`] model, which differs only in using this second name.
-//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it is restored.
+//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it is restored. If this fails
+//!   too, nothing more is changed or removed, and the error names what is left.
 //!
 //! If the process is killed at any point, a complete model with its data remains, and hidden names that [`super::tidy`] removes.
 
@@ -42,8 +43,8 @@ pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Bytes)>) -> io::Result<()> +
 /// Returns the locks of the folders, as long as which exist no other run changes names there, and what `check` returned.
 ///
 /// # Errors
-/// Those of the operating system, with the path. All files are then unchanged, and no new file is left, unless only flushing the folder
-/// failed at the end.
+/// Those of the operating system, with the path. All files are then unchanged, and no new file is left, unless the message says that only
+/// flushing the folder failed at the end, or which files could not be restored.
 pub fn save_together<T>(
     files: Vec<NewFile>,
     interim: Option<Interim>,
@@ -77,16 +78,17 @@ pub fn save_together<T>(
     });
     let second = match done {
         Ok(second) => second,
-        Err(error) => {
-            steps.undo();
-            return Err(error);
-        }
+        Err(error) => return Err(steps.undo().explain(error)),
     };
-    folder.sync().map_err(|error| at(folder.path(), error))?;
+    let flushed = folder.sync();
     if let Some(second) = second {
         // If this fails, the file stays, and no model uses it.
         second.folder.remove(&second.name).ok();
     }
+    flushed.map_err(|error| {
+        let message = format!("the new files are in place, but may not survive a power failure: {error}");
+        at(folder.path(), io::Error::new(error.kind(), message))
+    })?;
     Ok((locks, checked))
 }
 
@@ -111,9 +113,24 @@ struct Steps(Vec<Step>);
 
 enum Step {
     /// A file got this name, which was unused.
-    Named(Folder, OsString),
+    Named(Folder, OsString, What),
     /// A file got this name from another file, which still has a hidden name.
     Replaced(Folder, OsString, Hidden),
+}
+
+/// What a name refers to.
+type What = &'static str;
+
+const SECOND: What = "a second name of the old data file";
+const NEW: What = "a new file";
+
+/// What is left after the changes were undone.
+#[derive(Default)]
+struct Left {
+    /// The names that stay, and what they refer to.
+    names: Vec<String>,
+    /// Why a file could not be restored.
+    why: Option<io::Error>,
 }
 
 impl Steps {
@@ -124,7 +141,7 @@ impl Steps {
                 if second.old.is_none() {
                     copy_name(&data.place.folder, &data.place.name, &second.folder, &second.name)
                         .map_err(|error| at(&second.path(), error))?;
-                    self.0.push(Step::Named(second.folder.clone(), second.name.clone()));
+                    self.0.push(Step::Named(second.folder.clone(), second.name.clone(), SECOND));
                     sync(&second.folder)?;
                 }
                 self.replace(model)?;
@@ -138,7 +155,7 @@ impl Steps {
             if file.is_new {
                 let (path, name) = (file.place.path(), file.place.name.clone());
                 file.name_new().map_err(|error| at(&path, in_use(error)))?;
-                self.0.push(Step::Named(folder.clone(), name));
+                self.0.push(Step::Named(folder.clone(), name, NEW));
             } else {
                 self.replace(file)?;
             }
@@ -157,14 +174,45 @@ impl Steps {
         Ok(())
     }
 
-    /// Undoes the changes, as far as the system permits; it has just permitted each in the other direction.
-    fn undo(self) {
+    /// Undoes the changes, the last one first. If a file cannot be restored, the changes before it stay, which the files that are there now
+    /// may need, and so do all old files: each may be the only copy.
+    fn undo(self) -> Left {
+        let mut left = Left::default();
         for step in self.0.into_iter().rev() {
             match step {
-                Step::Named(folder, name) => folder.remove(&name).ok(),
-                Step::Replaced(folder, name, hidden) => hidden.use_for(|hidden| folder.rename(hidden, &name)).ok(),
-            };
+                Step::Named(folder, name, what) => {
+                    if left.why.is_some() || folder.remove(&name).is_err() {
+                        left.names.push(format!("{} is {what}", folder.path().join(name).display()));
+                    }
+                }
+                Step::Replaced(folder, name, hidden) => {
+                    let hidden = hidden.keep();
+                    if left.why.is_none() {
+                        left.why = folder.rename(&hidden, &name).err();
+                    }
+                    if left.why.is_some() {
+                        left.names.push(format!("{} is the old {}", folder.path().join(hidden).display(), name.display()));
+                    }
+                }
+            }
         }
+        left
+    }
+}
+
+impl Left {
+    /// The error of a step, and what is left after it.
+    fn explain(self, error: io::Error) -> io::Error {
+        let names = self.names.join(", ");
+        let message = match self.why {
+            Some(why) => {
+                let advice = "move what you need before the next run, which removes hidden files";
+                format!("{error}; the old files could not be restored ({why}): {names}; {advice}")
+            }
+            None if self.names.is_empty() => return error,
+            None => format!("{error}; could not be removed: {names}"),
+        };
+        io::Error::new(error.kind(), message)
     }
 }
 

@@ -1,5 +1,5 @@
-//! A run is killed before each system call of a save, and each of these calls fails once: there is the old model or the new one, each
-//! with its data. Two runs at once: each interleaving of whole runs leaves models with their own values.
+//! A run is killed before each system call of a save, and each of these calls fails, once or from then on: there is the old model or the
+//! new one, each with its data. Two runs at once: each interleaving of whole runs leaves models with their own values.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -125,10 +125,14 @@ fn cases() -> Vec<Case> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Kill,
+    /// It fails.
     Fail(i32),
+    /// It fails, and so do all later calls of its kind: what was done cannot be undone.
+    FailOn(i32),
 }
 
-const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Fail(libc::EIO), Fault::Fail(libc::ENOSPC), Fault::Fail(libc::EACCES)];
+const FAULTS: [Fault; 5] =
+    [Fault::Kill, Fault::Fail(libc::EIO), Fault::Fail(libc::ENOSPC), Fault::Fail(libc::EACCES), Fault::FailOn(libc::EIO)];
 
 impl Fault {
     /// Whether a call is a point of its own. Before a call that only looks, all is as before the next one that changes something.
@@ -168,6 +172,7 @@ impl Case {
         assert!(after.is_ok() && before != after, "{}: {after:?}", self.name);
         let is_removed = self.arguments.contains(&"--prune-data");
         assert!(!is_removed || !folder.join("w.bin").exists(), "{}: the old data file stays", self.name);
+        let all_after = names(folder);
         for point in 0.. {
             self.set_up(folder);
             let Some((call, ended)) = self.run_with_fault(folder, fault, point) else {
@@ -178,7 +183,23 @@ impl Case {
             let problem = match fault {
                 Fault::Kill if found != before && found != after => Some(format!("{found:?} is left")),
                 Fault::Kill => self.problem_of_next_run(folder, &after),
-                Fault::Fail(_) => self.problem_after_error(folder, (fault, call), &ended, (&before, &after, &found)),
+                Fault::Fail(errno) | Fault::FailOn(errno) => {
+                    let is_flushing = matches!(call.name, "fsync" | "openat") && found == after;
+                    let is_as_expected = match ended.status.code() {
+                        Some(0) => found == after,
+                        // The new files stay, and it is said that they may not last through a power failure.
+                        Some(2) if is_flushing && ended.stderr.contains("may not survive a power failure") => {
+                            let is_known = |name: &String| all_after.contains(name) || self.names().contains(name);
+                            is_told(&ended, errno, call) && names(folder).iter().all(is_known)
+                        }
+                        Some(2) if fault == Fault::Fail(errno) => {
+                            is_told(&ended, errno, call) && found == before && self.is_as_before(folder)
+                        }
+                        Some(2) => is_told(&ended, errno, call) && found == before && self.is_kept(folder, &ended),
+                        _ => false,
+                    };
+                    (!is_as_expected).then(|| format!("{}, {}, {:?}", ended.status, ended.stderr, names(folder)))
+                }
             };
             failures.extend(problem.map(|problem| place() + &problem));
         }
@@ -208,29 +229,18 @@ impl Case {
         }
     }
 
-    /// After an error there is all that was there before and nothing else, and a message; or the call was not needed.
-    fn problem_after_error(
-        &self,
-        folder: &Path,
-        (fault, call): (Fault, Call),
-        ended: &Ended,
-        (before, after, found): (&Content, &Content, &Content),
-    ) -> Option<String> {
-        let is_as_before = found == before
-            && names(folder) == self.names()
-            && self.files.iter().all(|(name, bytes)| fs::read(folder.join(name)).is_ok_and(|found| found == *bytes));
-        let Fault::Fail(errno) = fault else { return None };
-        let reason = std::io::Error::from_raw_os_error(errno).to_string();
-        // A model beside the output that cannot be read may use any data file.
-        let is_told = ended.stderr.contains(&reason) || (!call.changes() && ended.stderr.contains("stores tensors in this file"));
-        let message = ended.stderr.starts_with("recast: ") && is_told && ended.stderr.lines().count() == 1;
-        match ended.status.code() {
-            Some(0) if found == after => None,
-            Some(2) if is_as_before && message => None,
-            // The new files stay, and it is said that they may not last through a power failure.
-            Some(2) if matches!(call.name, "fsync" | "openat") && found == after && message => None,
-            code => Some(format!("{code:?}, {}, {:?}", ended.stderr, names(folder))),
-        }
+    /// Whether there is all that was there before, and nothing else.
+    fn is_as_before(&self, folder: &Path) -> bool {
+        let is_there = |(name, bytes): &(&str, Vec<u8>)| fs::read(folder.join(name)).is_ok_and(|found| found == *bytes);
+        names(folder) == self.names() && self.files.iter().all(is_there)
+    }
+
+    /// Whether all that was there before is there under some name, and the message names every file that was not there before.
+    fn is_kept(&self, folder: &Path, ended: &Ended) -> bool {
+        let names = names(folder);
+        let is_there = |(_, bytes): &(&str, Vec<u8>)| names.iter().any(|name| fs::read(folder.join(name)).unwrap() == *bytes);
+        let is_named = |name: &String| self.names().contains(name) || ended.stderr.contains(name);
+        self.files.iter().all(is_there) && names.iter().all(is_named)
     }
 
     fn names(&self) -> Vec<String> {
@@ -257,7 +267,11 @@ impl Case {
                     Fault::Kill => (call, traced.kill()),
                     Fault::Fail(errno) => {
                         traced.fail(call, errno);
-                        (call, self.finish(traced))
+                        (call, self.finish(traced, |_| None))
+                    }
+                    Fault::FailOn(errno) => {
+                        traced.fail(call, errno);
+                        (call, self.finish(traced, |later| later.is_like(&call).then_some(errno)))
                     }
                 });
             }
@@ -270,15 +284,23 @@ impl Case {
         None
     }
 
-    fn finish(&self, traced: Traced) -> Ended {
+    fn finish(&self, traced: Traced, fault: impl Fn(&Call) -> Option<i32>) -> Ended {
         while let Some(call) = traced.next() {
-            match self.system.refuses(&call) {
+            match self.system.refuses(&call).or_else(|| fault(&call)) {
                 Some(errno) => traced.fail(call, errno),
                 None => traced.allow(call),
             }
         }
         traced.finish()
     }
+}
+
+/// Whether an error is told on one line.
+fn is_told(ended: &Ended, errno: i32, call: Call) -> bool {
+    let reason = std::io::Error::from_raw_os_error(errno).to_string();
+    // A model beside the output that cannot be read may use any data file.
+    let is_named = ended.stderr.contains(&reason) || (!call.changes() && ended.stderr.contains("stores tensors in this file"));
+    ended.stderr.starts_with("recast: ") && is_named && ended.stderr.lines().count() == 1
 }
 
 /// The paths of all files beneath a folder.

@@ -12,6 +12,8 @@ mod crash;
 mod data_names;
 mod decisions;
 mod diff;
+#[cfg(target_os = "linux")]
+mod doubtful;
 mod explain;
 mod external_data;
 #[cfg(target_os = "linux")]

@@ -106,6 +106,12 @@ impl Call {
         if self.name == "openat" { self.makes_a_file() } else { !LOOKS.contains(&self.name) }
     }
 
+    /// Whether it does the same as another call, under this name or another one, such as `rename` and `renameat2`.
+    pub fn is_like(&self, other: &Call) -> bool {
+        let kind = |call: &Call| call.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches("at");
+        kind(self) == kind(other)
+    }
+
     /// Whether it prints.
     pub fn prints(&self) -> bool {
         matches!(self.name, "write" | "writev" | "fstat") && self.arguments[0] <= 2

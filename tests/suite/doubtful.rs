@@ -1,0 +1,189 @@
+//! Files that cannot be read completely, or not be changed: what may be in use is neither removed nor called unused.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use onnx_recast::internals::tensor::{Reference, moved_to_file};
+use prost::Message;
+use tempfile::TempDir;
+
+use crate::support::{expect_no_failures, model};
+use crate::traced::Traced;
+
+const PRUNE: [&str; 6] = ["fold", "a.onnx", "--in-place", "--external-data", "inline", "--prune-data"];
+
+/// Only root can run the command as another user: this one.
+const USER: u32 = 12345;
+
+/// A model that casts its tensor in `w.data`, and that file.
+fn put(folder: &Path, name: &str) {
+    let mut proto = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[64] y, float[64] z)
+           <float[64] x = {0}> { y = Cast <to = 10> (x) z = Neg (x) }"#,
+    );
+    let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
+    *tensor = moved_to_file(tensor, &Reference { location: "w.data".to_owned(), offset: 0, length: Some(256) });
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join(name), proto.encode_to_vec()).unwrap();
+    fs::write(folder.join("w.data"), [7; 256]).unwrap();
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a.onnx");
+    folder
+}
+
+fn recast(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+/// Runs a command; returns its exit code and all that it prints.
+fn said(mut command: Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn data_of_another_model_stays_if_a_folder_can_be_listed_only_in_part() {
+    let mut failures = Vec::new();
+    for point in 0.. {
+        let folder = folder();
+        put(folder.path(), "b.onnx");
+        let traced = Traced::spawn(recast(folder.path(), &PRUNE));
+        let mut listed = 0;
+        while let Some(call) = traced.next() {
+            let is_failing = call.name == "getdents64" && listed >= point;
+            listed += usize::from(call.name == "getdents64");
+            if is_failing { traced.fail(call, libc::EIO) } else { traced.allow(call) }
+        }
+        let ended = traced.finish();
+        if !folder.path().join("w.data").exists() {
+            failures.push(format!("failing from list {point} on: {:?}, {}", ended.status.code(), ended.stderr));
+        }
+        if listed <= point {
+            break;
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_link_with_the_name_of_a_model_that_leads_nowhere_may_refer_to_any_file() {
+    let mut failures = Vec::new();
+    for (link, target, is_kept) in [
+        ("s/y.onnx", "/not/mounted/y.onnx", true),
+        ("s/y.onnx", "y.onnx", true),
+        ("y.onnx", "/not/mounted/y.onnx", true),
+        ("s/.#a.onnx~", "user@host.1", false),
+        ("y", "/not/mounted/y.onnx", false),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("s");
+        put(&folder, "a.onnx");
+        symlink(target, place.path().join(link)).unwrap();
+        let (code, said) = said(recast(&folder, &PRUNE));
+        if (code, folder.join("w.data").exists(), said.contains("may refer to it")) != (Some(0), is_kept, is_kept) {
+            failures.push(format!("{link} to {target}: {said}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_parent_folder_that_may_not_be_listed_may_contain_a_model_and_one_further_up_does_not() {
+    if !is_root() {
+        return;
+    }
+    let mut failures = Vec::new();
+    for (depth, is_kept) in [(1, true), (2, false)] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(["", "s", "s/t"][depth]);
+        put(&folder, "a.onnx");
+        for name in ["s/t", "s"] {
+            let folder = place.path().join(name);
+            if folder.exists() {
+                set_mode(&folder, 0o777);
+            }
+        }
+        set_mode(place.path(), 0o711);
+        let mut command = recast(&folder, &PRUNE);
+        command.uid(USER);
+        let (code, said) = said(command);
+        if (code, folder.join("w.data").exists(), said.contains("may refer to it")) != (Some(0), is_kept, is_kept) {
+            failures.push(format!("{depth} folders up: {said}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn an_index_of_any_size_names_a_data_file() {
+    let folder = folder();
+    let index = [b"x".repeat(9 << 20).as_slice(), b"w.data"].concat();
+    fs::write(folder.path().join("index.txt"), index).unwrap();
+    let (_, said) = said(recast(folder.path(), &PRUNE));
+    assert!(folder.path().join("w.data").exists() && said.contains("index.txt names it"), "{said}");
+}
+
+#[test]
+fn a_data_file_that_may_not_be_read_is_in_use() {
+    if !is_root() {
+        return;
+    }
+    let folder = folder();
+    set_mode(folder.path(), 0o777);
+    set_mode(&folder.path().join("w.data"), 0);
+    let mut command = recast(folder.path(), &["convert", "a.onnx", "--opset", "22", "--in-place"]);
+    command.uid(USER);
+    let (code, said) = said(command);
+    assert!(code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"), "{said}");
+}
+
+#[test]
+fn a_file_of_another_user_in_a_sticky_folder_is_refused_before_it_gets_another_name() {
+    if !is_root() {
+        return;
+    }
+    let (owner, mut failures) = (USER + 1, Vec::new());
+    // The owners of the folder, the model and its data.
+    for (owners, is_refused) in [
+        ([owner, owner, owner], true),
+        ([owner, USER, owner], true),
+        ([owner, owner, USER], true),
+        ([owner, USER, USER], false),
+        ([USER, owner, owner], false),
+    ] {
+        let folder = folder();
+        put(&folder.path().join("in"), "in.onnx");
+        let at = |name: &str| folder.path().join(name);
+        for (path, owner) in [folder.path().to_owned(), at("a.onnx"), at("w.data")].iter().zip(owners) {
+            set_mode(path, if path.is_dir() { 0o1777 } else { 0o666 });
+            chown(path, Some(owner), None).unwrap();
+        }
+        let arguments = ["fold", "in/in.onnx", "-o", "a.onnx", "--external-data", "w.data", "--external-threshold", "0"];
+        let mut command = recast(folder.path(), &arguments);
+        command.uid(USER);
+        let (code, said) = said(command);
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        let links = fs::metadata(at("w.data")).unwrap().nlink();
+        let is_told = said.contains("belongs to another user, and only its owner can replace it") == is_refused;
+        if (code, names, links, is_told) != (Some(if is_refused { 2 } else { 0 }), 3, 1, true) {
+            failures.push(format!("{owners:?}: {code:?}, {names} names, {links} links, {said}"));
+        }
+    }
+    expect_no_failures(failures);
+}
