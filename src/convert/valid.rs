@@ -24,7 +24,7 @@ const RANKS: &[(&str, u32, usize)] =
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
     functions(model)?;
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
-        let nodes: Vec<NodeId> = model.nodes(scope).filter(|&node| model.callee(node).is_none()).collect();
+        let nodes: Vec<NodeId> = model.nodes(scope).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
         let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node)));
         checked.into_iter().collect::<Result<(), _>>()?;
@@ -37,6 +37,10 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), 
 const PART: usize = 4096;
 
 fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
+    attributes(model, node)?;
+    if model.callee(node).is_some() {
+        return Ok(());
+    }
     opset(model, node)?;
     operands_and_attributes(model, node)?;
     // Without a call, onnxruntime does not look at the types and shapes of a function.
@@ -88,6 +92,31 @@ fn not_imported(model: &Model, id: NodeId, what_imports: &str) -> Invalid {
     Invalid::at(model.node_place(id), what)
 }
 
+/// An attribute is stated once, and refers to one of a function only in a function, as onnx.proto requires.
+fn attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    let attributes = &model.node(id).attribute;
+    let wrong = |what: String| Err(Invalid::at(model.node_place(id), what));
+    if attributes.len() > 1
+        && let Some(name) = repeated(attributes.iter().map(|attribute| attribute.name()))
+    {
+        return wrong(format!("the attribute `{name}` is stated twice"));
+    }
+    let mut references = attributes.iter().filter(|attribute| !attribute.tail().ref_attr_name().is_empty());
+    match references.next().filter(|_| matches!(model.body(model.root(id.scope)), Body::Graph(_))) {
+        Some(attribute) => {
+            let (name, referred) = (attribute.name(), attribute.tail().ref_attr_name());
+            wrong(format!("`{name}` refers to the attribute `{referred}` of a function, but the node is not in a function"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first name that is listed for the second time.
+fn repeated<'m>(names: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
+    let mut seen = HashSet::default();
+    names.into_iter().find(|name| !seen.insert(*name))
+}
+
 /// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
 fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
@@ -128,7 +157,7 @@ fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// No two functions have one name, and none calls itself, also not through others.
+/// No two functions have one name, none lists an output or attribute twice, and none calls itself, also not through others.
 fn functions(model: &Model) -> Result<(), Invalid> {
     let mut names = HashSet::default();
     let mut calls = DiGraph::new();
@@ -137,6 +166,11 @@ fn functions(model: &Model) -> Result<(), Invalid> {
         let (ScopeKind::Function(_), Body::Function(function)) = (model.scope_kind(scope), model.body(scope)) else { continue };
         if !names.insert((function.domain(), function.name(), function.overload())) {
             return Err(Invalid::at(model.scope_place(scope), "another function has the same domain, name and overload"));
+        }
+        for (what, names) in [("output", &function.output), ("attribute", &function.attribute)] {
+            if let Some(name) = repeated(names.iter().map(String::as_str)) {
+                return Err(Invalid::at(model.scope_place(scope), format!("the function lists the {what} '{name}' twice")));
+            }
         }
         indices.insert(scope, calls.add_node(scope));
     }

@@ -146,6 +146,27 @@ fn attributes_that_the_operator_does_not_have() {
             21,
             "no: graph/#0:If: If-16 requires the attribute `else_branch`",
         ),
+        case(
+            11,
+            "(float[2,3] x) => (float y)",
+            "y = Softmax <axis = 0, axis = 1> (x)",
+            13,
+            "no: graph/#0:Softmax: the attribute `axis` is stated twice",
+        ),
+        case(
+            14,
+            "(float[2,3] x) => (float y)",
+            "y = com.microsoft.Gelu <__foo = 0, __foo = 0> (x)",
+            13,
+            "no: graph/#0:Gelu: the attribute `__foo` is stated twice",
+        ),
+        case(
+            11,
+            "(float[2,3] x) => (float y)",
+            "y = Softmax <axis: int = @ax> (x)",
+            13,
+            "no: graph/#0:Softmax: `axis` refers to the attribute `ax` of a function, but the node is not in a function",
+        ),
         // A name that begins with two underscores is of a tool's own use: onnx.checker and onnxruntime accept it.
         case(13, "(float[2] x) => (float y)", "y = Relu <__foo = 1> (x)", 14, "y = Relu <__foo: int = 1> (x)"),
         // An operator of no opset is not an error of the model alone: `--from-opset` may help.
@@ -252,6 +273,22 @@ fn functions_that_no_runtime_loads() {
             r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu (a) }
             <domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Neg (a) }"#,
             "function/d:F: another function has the same domain, name and overload",
+        ),
+        (
+            "an attribute that a call states twice",
+            r#"<domain: "d", opset_import: ["": 17]> F <q> (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17, "d": 1]> G (a) => (b) { b = d.F <q = 1, q = 1> (a) }"#,
+            "function/d:G/#0:F: the attribute `q` is stated twice",
+        ),
+        (
+            "an output that is listed twice",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b, b) { b = Relu (a) }"#,
+            "function/d:F: the function lists the output 'b' twice",
+        ),
+        (
+            "an attribute that is listed twice",
+            r#"<domain: "d", opset_import: ["": 17]> F <q, q> (a) => (b) { b = Relu (a) }"#,
+            "function/d:F: the function lists the attribute 'q' twice",
         ),
         (
             "two overloads",
