@@ -62,6 +62,14 @@ pub(crate) fn expect_valid(model: &Model) -> Result<(), NotConverted> {
     valid::check(model, &OnceLock::new())
 }
 
+/// Checks that every name is defined that a model uses outside of its training graphs.
+///
+/// # Errors
+/// With the first that is not.
+pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
+    valid::names(model)
+}
+
 /// Plans the conversion of a model from the opset that it imports.
 ///
 /// # Errors

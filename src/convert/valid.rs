@@ -29,8 +29,13 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), 
         let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node)));
         checked.into_iter().collect::<Result<(), _>>()?;
     }
+    Ok(names(model)?)
+}
+
+/// Every name that is used is defined.
+pub(super) fn names(model: &Model) -> Result<(), Invalid> {
     let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
-    Ok(missing.try_for_each(|value| undefined(model, value))?)
+    missing.try_for_each(|value| undefined(model, value))
 }
 
 /// The nodes that are checked by one thread.
