@@ -27,6 +27,7 @@ mod planned;
 mod reason;
 mod settings;
 mod context;
+mod contradiction;
 mod valid;
 mod value;
 

@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-use super::{NotConverted, Remedy, check};
+use super::{NotConverted, Remedy, check, contradiction};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
-use crate::facts::{self, LATEST_OPSET};
+use crate::facts::{self, LATEST_OPSET, Schema};
 use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::map_in_parallel;
@@ -20,13 +20,13 @@ use crate::wire::map_in_parallel;
 const RANKS: &[(&str, u32, usize)] =
     &[("DepthToSpace", 0, 4), ("GRU", 0, 3), ("Gemm", 0, 2), ("Gemm", 1, 2), ("LSTM", 0, 3), ("RNN", 0, 3), ("SpaceToDepth", 0, 4)];
 
-/// Checks the main graph and the functions.
-pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+/// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
+pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         let nodes: Vec<NodeId> = model.nodes(scope).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node)));
+        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node, to)));
         checked.into_iter().collect::<Result<(), _>>()?;
     }
     Ok(names(model)?)
@@ -41,7 +41,7 @@ pub(super) fn names(model: &Model) -> Result<(), Invalid> {
 /// The nodes that are checked by one thread.
 const PART: usize = 4096;
 
-fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
+fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId, to: i64) -> Result<(), NotConverted> {
     attributes(model, node)?;
     if model.callee(node).is_some() {
         return Ok(());
@@ -52,6 +52,9 @@ fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Res
     if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
         cast_type(model, node)?;
         branches(model, node)?;
+        if let Some(schema) = schema_of(model, node).filter(|_| is_onnx_domain(model.node(node).domain())) {
+            contradiction::check(model, node, schema, to)?;
+        }
     }
     Ok(ranks(model, inferred, node)?)
 }
@@ -125,13 +128,19 @@ fn repeated<'m>(names: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
 /// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
 fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
-    let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
-    match schema.filter(|schema| !schema.deprecated) {
+    match schema_of(model, id) {
         Some(schema) => check::arity(node, schema)
             .and_then(|()| check::attributes(node, schema))
             .map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
+}
+
+/// The version of the operator of a node, unless it is deprecated.
+fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
+    let node = model.node(id);
+    let opset = model.opset(id.scope, node.domain())?;
+    facts::schema(node.domain(), node.op_type(), opset).filter(|schema| !schema.deprecated)
 }
 
 /// A Cast states a type. 0 is no type, but nothing refuses it.
