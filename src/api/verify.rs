@@ -51,9 +51,11 @@ impl Plan {
     /// Like [`Plan::carry_out`]; before the files get their names, they are opened again and verified.
     ///
     /// # Errors
-    /// Also if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and
+    /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and
     /// [`Error::faults`] lists what was found.
     pub fn carry_out_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
+        let original = verification.original();
+        verification.expect_defined().map_err(|invalid| original.error(Error::of(&invalid)))?;
         let (target, mut outcome) = (self.target().name(), None);
         let judge = |model: &Model| {
             let verdict = verification.check(model);

@@ -59,7 +59,15 @@ pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
 /// # Errors
 /// With the first that is not.
 pub(crate) fn expect_valid(model: &Model) -> Result<(), NotConverted> {
-    valid::check(model, &OnceLock::new())
+    valid::check(model, &OnceLock::new(), 0)
+}
+
+/// Checks that every name is defined that a model uses outside of its training graphs.
+///
+/// # Errors
+/// With the first that is not.
+pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
+    valid::names(model)
 }
 
 /// Plans the conversion of a model from the opset that it imports.
@@ -72,7 +80,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
         return Err(Invalid::at("target opset", what).into());
     }
     let inferred = OnceLock::new();
-    valid::check(model, &inferred)?;
+    valid::check(model, &inferred, options.opset)?;
     let from = model.opset(ScopeId::MAIN, "");
     let plan = Plan::new(model, &inferred, options)?;
     if !plan.blockers.is_empty() {
@@ -103,7 +111,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
 pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
     let from = model.opset(ScopeId::MAIN, "")?;
     let inferred = OnceLock::new();
-    let mut opset = if valid::check(model, &inferred).is_ok() { 1 } else { from };
+    let mut opset = if valid::check(model, &inferred, 0).is_ok() { 1 } else { from };
     while opset < from {
         // A cancelled plan is none: the operation that follows reports it.
         let Ok(plan) = Plan::new(model, &inferred, &Options { opset, ..*options }) else { return Some(from) };

@@ -27,6 +27,7 @@ mod planned;
 mod reason;
 mod settings;
 mod context;
+mod contradiction;
 mod valid;
 mod value;
 
@@ -41,7 +42,7 @@ use crate::cast::Contested;
 use crate::choice::UnknownName;
 use crate::error::Invalid;
 
-pub(crate) use engine::{convert, expect_valid, lowest, plan, read};
+pub(crate) use engine::{convert, expect_defined, expect_valid, lowest, plan, read};
 pub use expanded::{Exactness, Expanded};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};

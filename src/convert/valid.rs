@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-use super::{NotConverted, Remedy, check};
+use super::{NotConverted, Remedy, check, contradiction};
 use crate::error::Invalid;
 use crate::facts::infer::{Inferred, infer};
-use crate::facts::{self, LATEST_OPSET};
+use crate::facts::{self, LATEST_OPSET, Schema};
 use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::map_in_parallel;
@@ -20,29 +20,41 @@ use crate::wire::map_in_parallel;
 const RANKS: &[(&str, u32, usize)] =
     &[("DepthToSpace", 0, 4), ("GRU", 0, 3), ("Gemm", 0, 2), ("Gemm", 1, 2), ("LSTM", 0, 3), ("RNN", 0, 3), ("SpaceToDepth", 0, 4)];
 
-/// Checks the main graph and the functions.
-pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+/// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
+pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
-        let nodes: Vec<NodeId> = model.nodes(scope).filter(|&node| model.callee(node).is_none()).collect();
+        let nodes: Vec<NodeId> = model.nodes(scope).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node)));
+        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node, to)));
         checked.into_iter().collect::<Result<(), _>>()?;
     }
+    Ok(names(model)?)
+}
+
+/// Every name that is used is defined.
+pub(super) fn names(model: &Model) -> Result<(), Invalid> {
     let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
-    Ok(missing.try_for_each(|value| undefined(model, value))?)
+    missing.try_for_each(|value| undefined(model, value))
 }
 
 /// The nodes that are checked by one thread.
 const PART: usize = 4096;
 
-fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId) -> Result<(), NotConverted> {
+fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId, to: i64) -> Result<(), NotConverted> {
+    attributes(model, node)?;
+    if model.callee(node).is_some() {
+        return Ok(());
+    }
     opset(model, node)?;
     operands_and_attributes(model, node)?;
     // Without a call, onnxruntime does not look at the types and shapes of a function.
     if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
         cast_type(model, node)?;
         branches(model, node)?;
+        if let Some(schema) = schema_of(model, node).filter(|_| is_onnx_domain(model.node(node).domain())) {
+            contradiction::check(model, node, schema, to)?;
+        }
     }
     Ok(ranks(model, inferred, node)?)
 }
@@ -88,16 +100,47 @@ fn not_imported(model: &Model, id: NodeId, what_imports: &str) -> Invalid {
     Invalid::at(model.node_place(id), what)
 }
 
+/// An attribute is stated once, and refers to one of a function only in a function, as onnx.proto requires.
+fn attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
+    let attributes = &model.node(id).attribute;
+    let wrong = |what: String| Err(Invalid::at(model.node_place(id), what));
+    if attributes.len() > 1
+        && let Some(name) = repeated(attributes.iter().map(|attribute| attribute.name()))
+    {
+        return wrong(format!("the attribute `{name}` is stated twice"));
+    }
+    let mut references = attributes.iter().filter(|attribute| !attribute.tail().ref_attr_name().is_empty());
+    match references.next().filter(|_| matches!(model.body(model.root(id.scope)), Body::Graph(_))) {
+        Some(attribute) => {
+            let (name, referred) = (attribute.name(), attribute.tail().ref_attr_name());
+            wrong(format!("`{name}` refers to the attribute `{referred}` of a function, but the node is not in a function"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first name that is listed for the second time.
+fn repeated<'m>(names: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
+    let mut seen = HashSet::default();
+    names.into_iter().find(|name| !seen.insert(*name))
+}
+
 /// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
 fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
     let node = model.node(id);
-    let schema = model.opset(id.scope, node.domain()).and_then(|opset| facts::schema(node.domain(), node.op_type(), opset));
-    match schema.filter(|schema| !schema.deprecated) {
+    match schema_of(model, id) {
         Some(schema) => check::arity(node, schema)
             .and_then(|()| check::attributes(node, schema))
             .map_err(|what| Invalid::at(model.node_place(id), what)),
         None => Ok(()),
     }
+}
+
+/// The version of the operator of a node, unless it is deprecated.
+fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
+    let node = model.node(id);
+    let opset = model.opset(id.scope, node.domain())?;
+    facts::schema(node.domain(), node.op_type(), opset).filter(|schema| !schema.deprecated)
 }
 
 /// A Cast states a type. 0 is no type, but nothing refuses it.
@@ -128,7 +171,7 @@ fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// No two functions have one name, and none calls itself, also not through others.
+/// No two functions have one name, none lists an output or attribute twice, and none calls itself, also not through others.
 fn functions(model: &Model) -> Result<(), Invalid> {
     let mut names = HashSet::default();
     let mut calls = DiGraph::new();
@@ -137,6 +180,11 @@ fn functions(model: &Model) -> Result<(), Invalid> {
         let (ScopeKind::Function(_), Body::Function(function)) = (model.scope_kind(scope), model.body(scope)) else { continue };
         if !names.insert((function.domain(), function.name(), function.overload())) {
             return Err(Invalid::at(model.scope_place(scope), "another function has the same domain, name and overload"));
+        }
+        for (what, names) in [("output", &function.output), ("attribute", &function.attribute)] {
+            if let Some(name) = repeated(names.iter().map(String::as_str)) {
+                return Err(Invalid::at(model.scope_place(scope), format!("the function lists the {what} '{name}' twice")));
+            }
         }
         indices.insert(scope, calls.add_node(scope));
     }

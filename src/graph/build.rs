@@ -206,7 +206,7 @@ impl<'m> Builder<'m> {
     fn leave_missing(&mut self) -> Result<(), Invalid> {
         let mut missing = HashMap::default();
         for used in std::mem::take(&mut self.unresolved) {
-            let scope = self.outermost(used.scope);
+            let scope = scope::root(&self.index.kinds, used.scope);
             let value = match missing.get(&(scope, used.name)) {
                 Some(&value) => value,
                 None => self.add_value(scope, used.name, Origin::Missing)?,
@@ -215,13 +215,6 @@ impl<'m> Builder<'m> {
             self.bind(used, value);
         }
         Ok(())
-    }
-
-    fn outermost(&self, mut scope: ScopeId) -> ScopeId {
-        while let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
-            scope = outer;
-        }
-        scope
     }
 
     fn bind(&mut self, used: Use<'m>, value: ValueId) {

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use super::index::{Argument, Index};
 use super::model::Model;
 use super::query::is_onnx_domain;
@@ -53,11 +56,8 @@ impl Model {
         }
         let root = self.root(node.scope);
         let arguments = self.index.arguments.get(&root);
-        match (arguments.and_then(|arguments| *arguments.get(attribute.tail().ref_attr_name())?), self.body(root)) {
-            (Some(Argument::Call(call, index)), _) => Attribute::Is(&self.node(call).attribute[index as usize]),
-            (Some(Argument::Default(index)), Body::Function(function)) => Attribute::Is(&function.attribute_proto[index as usize]),
-            _ => Attribute::Unclear,
-        }
+        let argument = arguments.and_then(|arguments| *arguments.get(attribute.tail().ref_attr_name())?);
+        argument.and_then(|argument| value(&self.proto, &self.index, argument)).map_or(Attribute::Unclear, Attribute::Is)
     }
 }
 
@@ -89,33 +89,83 @@ pub(super) fn note_callers(model: &ModelProto, index: &mut Index) {
     }
 }
 
-/// Finds the values that the calls of each function give its attributes. Each attribute of each call is read once.
+/// The attribute in which the value of an argument is.
+fn value<'m>(model: &'m ModelProto, index: &Index, argument: Argument) -> Option<&'m AttributeProto> {
+    match argument {
+        Argument::Call(call, position) => {
+            let node = scope::body(model, &index.kinds, call.scope)?.nodes().get(call.position as usize)?;
+            node.attribute.get(position as usize)
+        }
+        Argument::Default(function, position) => match scope::body(model, &index.kinds, function)? {
+            Body::Function(function) => function.attribute_proto.get(position as usize),
+            Body::Graph(_) => None,
+        },
+    }
+}
+
+/// Finds the values that the calls of each function give its attributes. Each attribute of each call is read once. Callers come
+/// before the functions that they call, so that what they pass on is known.
 pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
-    for (&function, callers) in &index.callers {
-        let ScopeKind::Function(position) = index.kinds[function.0 as usize] else {
+    for function in callers_first(index) {
+        let (ScopeKind::Function(position), Some(callers)) = (index.kinds[function.0 as usize], index.callers.get(&function))
+        else {
             continue;
         };
         let defaults = &model.functions[position as usize].attribute_proto;
         let mut given: HashMap<&str, Given> = HashMap::new();
         for (position, default) in (0..).zip(defaults) {
-            given.entry(default.name()).or_default().default.get_or_insert((position, default));
+            given.entry(default.name()).or_default().default.get_or_insert((Argument::Default(function, position), default));
         }
         for &caller in callers {
             let call = scope::body(model, &index.kinds, caller.scope).map(|body| &body.nodes()[caller.position as usize]);
             for (position, attribute) in (0..).zip(call.map_or(&[][..], |call| &call.attribute)) {
-                given.entry(attribute.name()).or_default().add(caller, position, attribute);
+                given.entry(attribute.name()).or_default().add(caller, passed(model, index, caller, position, attribute));
             }
         }
         let arguments = given.into_iter().map(|(name, given)| (name.to_owned(), given.argument(callers.len())));
-        index.arguments.insert(function, arguments.collect());
+        let arguments = arguments.collect();
+        index.arguments.insert(function, arguments);
     }
+}
+
+/// The functions that are called, each behind those that call it. Functions that call each other are in any order.
+fn callers_first(index: &Index) -> Vec<ScopeId> {
+    let mut calls = DiGraph::new();
+    let vertices: HashMap<ScopeId, NodeIndex> =
+        index.callers.keys().map(|&function| (function, calls.add_node(function))).collect();
+    for (function, callers) in &index.callers {
+        for caller in callers {
+            if let Some(&caller) = vertices.get(&scope::root(&index.kinds, caller.scope)) {
+                calls.add_edge(vertices[function], caller, ());
+            }
+        }
+    }
+    kosaraju_scc(&calls).into_iter().flatten().map(|vertex| calls[vertex]).collect()
+}
+
+/// What a call passes as an attribute: its value, or what the callers of the function around the call give it. None if that is
+/// not known.
+fn passed<'m>(
+    model: &'m ModelProto,
+    index: &Index,
+    call: NodeId,
+    position: u32,
+    attribute: &'m AttributeProto,
+) -> Option<(Argument, &'m AttributeProto)> {
+    let referred = attribute.tail().ref_attr_name();
+    if referred.is_empty() {
+        return Some((Argument::Call(call, position), attribute));
+    }
+    let arguments = index.arguments.get(&scope::root(&index.kinds, call.scope))?;
+    let argument = (*arguments.get(referred)?)?;
+    Some((argument, value(model, index, argument)?))
 }
 
 /// The values of a function's attribute that have been found so far.
 #[derive(Default)]
 struct Given<'m> {
-    default: Option<(u32, &'m AttributeProto)>,
-    first: Option<(NodeId, u32, &'m AttributeProto)>,
+    default: Option<(Argument, &'m AttributeProto)>,
+    first: Option<(Argument, &'m AttributeProto)>,
     /// The last call that gives it a value.
     last: Option<NodeId>,
     /// How many calls give it a value.
@@ -125,15 +175,15 @@ struct Given<'m> {
 
 impl<'m> Given<'m> {
     /// If several attributes have one name, the first counts.
-    fn add(&mut self, call: NodeId, position: u32, attribute: &'m AttributeProto) {
+    fn add(&mut self, call: NodeId, passed: Option<(Argument, &'m AttributeProto)>) {
         if self.last.replace(call) == Some(call) {
             return;
         }
         self.calls += 1;
-        self.differ |= !attribute.tail().ref_attr_name().is_empty();
-        match self.first {
-            Some((_, _, first)) => self.differ |= !same_value(first, attribute),
-            None => self.first = Some((call, position, attribute)),
+        match (self.first, passed) {
+            (_, None) => self.differ = true,
+            (Some((_, first)), Some((_, other))) => self.differ |= !same_value(first, other),
+            (None, _) => self.first = passed,
         }
     }
 
@@ -141,11 +191,9 @@ impl<'m> Given<'m> {
         let default = self.default.filter(|(_, default)| default.tail().ref_attr_name().is_empty());
         match (self.first, default) {
             _ if self.differ => None,
-            (Some((call, position, _)), _) if self.calls == calls => Some(Argument::Call(call, position)),
-            (Some((call, position, first)), Some((_, default))) => {
-                same_value(first, default).then_some(Argument::Call(call, position))
-            }
-            (None, Some((position, _))) => Some(Argument::Default(position)),
+            (Some((argument, _)), _) if self.calls == calls => Some(argument),
+            (Some((argument, first)), Some((_, default))) => same_value(first, default).then_some(argument),
+            (None, Some((argument, _))) => Some(argument),
             (_, None) => None,
         }
     }

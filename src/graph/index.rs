@@ -56,8 +56,8 @@ pub(super) struct Index {
 pub(super) enum Argument {
     /// The attribute at this index of a call.
     Call(NodeId, u32),
-    /// The default at this index, which the calls do not override.
-    Default(u32),
+    /// The default of the function at this index, which the calls do not override.
+    Default(ScopeId, u32),
 }
 
 /// A vertex of the index.

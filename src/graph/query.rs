@@ -5,7 +5,7 @@ use petgraph::visit::EdgeRef;
 
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::model::Model;
-use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, node_place, scope_path};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, node_place, root, scope_path};
 use crate::dtype::DType;
 use crate::error::ModelPlace;
 use crate::ir_version::OPSET_IMPORT;
@@ -213,11 +213,8 @@ impl Model {
 
     /// The outermost enclosing scope.
     #[must_use]
-    pub fn root(&self, mut scope: ScopeId) -> ScopeId {
-        while let Some(outer) = self.enclosing(scope) {
-            scope = outer;
-        }
-        scope
+    pub fn root(&self, scope: ScopeId) -> ScopeId {
+        root(&self.index.kinds, scope)
     }
 
     /// The model's IR version; zero if it is missing.

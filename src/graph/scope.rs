@@ -141,6 +141,14 @@ pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeI
     }
 }
 
+/// The outermost enclosing scope.
+pub(super) fn root(kinds: &[ScopeKind], mut scope: ScopeId) -> ScopeId {
+    while let Some(outer) = enclosing(kinds, scope) {
+        scope = outer;
+    }
+    scope
+}
+
 /// The enclosing scope, whose names are visible inside this one.
 pub(super) fn enclosing(kinds: &[ScopeKind], scope: ScopeId) -> Option<ScopeId> {
     match kinds[scope.0 as usize] {

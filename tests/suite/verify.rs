@@ -413,6 +413,20 @@ fn nothing_is_replaced_by_what_is_not_verified() {
 }
 
 #[test]
+fn a_model_that_uses_an_undefined_name_is_invalid_and_not_unverified() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.onnx");
+    let source = r#"<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Add (x, nothing) }"#;
+    Model::new(model(source)).unwrap().save(&path).unwrap();
+    let mut model = onnx_recast::Model::open(&path).unwrap();
+    let verification = Verification::of_passes(&model, EXACT, &FoldOptions::default());
+    model.run_passes(EXACT, &FoldOptions::default()).unwrap();
+    let error = model.save_verified(&path, &SaveOptions::default(), &verification).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidModel);
+    assert!(error.to_string().contains("m.onnx: graph/#0:Add: input 'nothing' is not defined"), "{error}");
+}
+
+#[test]
 fn values_in_data_files_are_read_again_before_the_files_get_their_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnx");

@@ -31,8 +31,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(REDUCTIONS_EXCEPT_SUM, 18)
         .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
         .down(&[Run(axes_become_attribute)]),
-    adapter(&["Squeeze"], 11).down(&[CountFromFront("axes")]),
-    adapter(&["Unsqueeze"], 11).down(&[Run(count_in_the_output)]),
+    adapter(&["Squeeze"], 11).down(&[CountFromFront("axes"), Run(sort_axes)]),
+    adapter(&["Unsqueeze"], 11).down(&[Run(count_in_the_output), Run(sort_axes)]),
     adapter(&["Squeeze", "Unsqueeze"], 13).up(&[ToInput("axes", 1, Kind::Ints)]).down(&[Run(axes_select_a_shape)]),
 ];
 
@@ -87,6 +87,14 @@ fn axes_select_a_shape(cx: &mut Context) -> Result<(), Reason> {
         "Reshape" => Ok(()),
         _ => ToAttribute(1, "axes", Kind::Ints).apply(cx),
     }
+}
+
+/// Before version 11 shape inference removes and inserts axes in the order in which they are listed.
+fn sort_axes(cx: &mut Context) -> Result<(), Reason> {
+    let Some(mut axes) = cx.ints("axes")?.filter(|axes| !axes.is_sorted()) else { return Ok(()) };
+    axes.sort_unstable();
+    cx.set_ints("axes", axes);
+    Ok(())
 }
 
 /// The axes of `Unsqueeze` index the output shape.

@@ -30,7 +30,9 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         ]),
     adapter(&["Slice"], 11).down(&[Run(axes_count_from_the_front)]),
     adapter(&["Tile"], 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
-    adapter(&["TopK"], 10).up(&[ToInput("k", 1, Kind::IntInList)]).down(&[ToAttribute(1, "k", Kind::IntInList)]),
+    adapter(&["TopK"], 10)
+        .up(&[ToInput("k", 1, Kind::IntInList)])
+        .down(&[ToAttribute(1, "k", Kind::IntInList), Run(k_must_be_positive)]),
     adapter(&["TopK"], 11).down(&[Run(order_may_be_sorted), Run(compute_wider), Run(smallest_are_largest_negated)]),
 ];
 
@@ -88,6 +90,14 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
         cx.set_input(3, &name);
     }
     Ok(())
+}
+
+/// onnx.checker refuses an attribute `k` of zero, and only that.
+fn k_must_be_positive(cx: &mut Context) -> Result<(), Reason> {
+    match cx.int_or("k", 0)? {
+        1.. => Ok(()),
+        k => Err(AttributeUnsupported.because(format!("`k` = {k} is not supported by TopK before opset 10"))),
+    }
 }
 
 /// Without `sorted` any order is allowed, and the older version sorts.

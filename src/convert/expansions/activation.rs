@@ -14,14 +14,19 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Swish", 24, swish),
 ];
 
+/// For a positive `alpha` the two terms of ONNX's formula are never both other than zero, and the sum is a scaled `Elu`.
 /// Where `alpha` < 1, `X` / `alpha` overflows for inputs beyond the largest number times `alpha`.
 fn celu(cx: &Context) -> Result<String, Reason> {
+    let alpha = cx.float("alpha")?.unwrap_or(1.0);
+    if !(alpha > 0.0 && alpha.is_finite()) {
+        return Err(AttributeUnsupported.because(format!("`alpha` = {alpha} is not a positive number")));
+    }
     let body = "
         alpha = Constant <value = $T {$alpha}> ()
         scaled = Div (X, alpha)
         elu = Elu <alpha: float = 1.0> (scaled)
         Y = Mul (alpha, elu)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(alpha))]))
 }
 
 fn gelu(cx: &Context) -> Result<String, Reason> {

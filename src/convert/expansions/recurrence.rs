@@ -12,7 +12,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("LinearAttention", 27, linear_attention),
 ];
 
-/// The first element is copied, so that a sum starts with negative zero; an exclusive one is zero.
+/// The first element is copied, so that a sum starts with negative zero; an exclusive one is zero. The body declares the ranks of its
+/// results: onnxruntime does not infer them if the axis is computed, and requires them.
 fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     let is_exclusive = cx.int_or("exclusive", 0)? != 0;
     let start = match (op, is_exclusive) {
@@ -45,6 +46,7 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     };
     let others: Vec<&String> = if target == "y" { others.iter().collect() } else { others[..2].iter().collect() };
     let list = others.iter().map(|other| other.as_str()).collect::<Vec<_>>().join(",");
+    let state_rank = if others.is_empty() { String::new() } else { format!("[{}]", vec!["?"; others.len()].join(",")) };
     let body = "
         dims = Shape ($source)
         other_axes = Constant <value = int64[$count] {$list}> ()
@@ -52,7 +54,7 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
         start = ConstantOfShape <value = $T[1] {$start}> (state_shape)
         last, $target = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [$axis], scan_output_axes: ints = [$axis],
                               scan_input_directions: ints = [$direction], scan_output_directions: ints = [$direction],
-                              body = step (previous, element) => (next, result) {
+                              body = step (previous, element) => ($T$rank next, $T$rank result) {
             next = $op (previous, element)
             result = Identity ($step)
         }> (start, $source)\n";
@@ -61,6 +63,7 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
         ("target", target),
         ("count", &others.len().to_string()),
         ("list", &list),
+        ("rank", &state_rank),
         ("T", &type_of(cx, 0)?),
         ("start", start),
         ("axis", &axis.to_string()),

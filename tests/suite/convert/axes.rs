@@ -79,6 +79,30 @@ fn axes_move_between_attributes_and_inputs() {
             17,
             "y = ReduceMean <axes: ints = [1]> (x)",
         ),
+        // Before opset 11 they are removed and inserted in this order.
+        case(
+            12,
+            "(float[1,3,1] x) => (float[3] y)",
+            "y = Squeeze <axes = [-1, 0]> (x) z = Unsqueeze <axes = [2, 0]> (y)",
+            10,
+            "y = Squeeze <axes: ints = [0, 2]> (x)
+             z = Unsqueeze <axes: ints = [0, 2]> (y)",
+        ),
+        case(
+            13,
+            "(float[1,3,1] x) => (float[3] y) <int64[2] a = {2, 0}>",
+            "y = Squeeze (x, a) z = Unsqueeze (y, a)",
+            9,
+            "y = Squeeze <axes: ints = [0, 2]> (x)
+             z = Unsqueeze <axes: ints = [0, 2]> (y)",
+        ),
+        case(
+            12,
+            "(float[1,3,1] x) => (float[3] y)",
+            "y = Squeeze <axes = [2, 0]> (x)",
+            11,
+            "y = Squeeze <axes: ints = [2, 0]> (x)",
+        ),
         case(18, "(float[2,3] x) => (float y)", "y = ReduceMean (x)", 10, "y = ReduceMean (x)"),
         case(
             18,

@@ -161,6 +161,13 @@ fn constants_stand_where_the_version_wants_them() {
         ),
         case(
             11,
+            "(float[2] x) => (float[0] y, int64[0] i) <int64[1] k = {0}>",
+            "y, i = TopK (x, k)",
+            9,
+            "no: `k` = 0 is not supported by TopK before opset 10",
+        ),
+        case(
+            11,
             "(float[4] x) => (float y, int64 i) <int64[1] k = {2}>",
             "y, i = TopK <largest = 0> (x, k)",
             10,

@@ -152,7 +152,7 @@ fn states_along_an_axis() {
              y_other_axes = Constant <value: tensor = int64[1] {0}> ()
              y_state_shape = Gather (y_dims, y_other_axes)
              y_start = ConstantOfShape <value: tensor = float[1] {1}> (y_state_shape)
-             y_last, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_output_axes: ints = [1], scan_input_directions: ints = [0], scan_output_directions: ints = [0], body: graph = y_body (y_previous, y_element) => (y_next, y_result) {
+             y_last, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_output_axes: ints = [1], scan_input_directions: ints = [0], scan_output_directions: ints = [0], body: graph = y_body (y_previous, y_element) => (float[?] y_next, float[?] y_result) {
              [y_next] y_next = Mul (y_previous, y_element)
              [y_result] y_result = Identity (y_next)
              }> (y_start, x)"),
@@ -169,7 +169,7 @@ fn states_along_an_axis() {
              y_other_axes = Constant <value: tensor = int64[2] {0, 2}> ()
              y_state_shape = Gather (y_dims, y_other_axes)
              y_start = ConstantOfShape <value: tensor = int32[1] {1}> (y_state_shape)
-             y_last, y_folded_result = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_output_axes: ints = [1], scan_input_directions: ints = [0], scan_output_directions: ints = [0], body: graph = y_body (y_previous, y_element) => (y_next, y_result) {
+             y_last, y_folded_result = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_output_axes: ints = [1], scan_input_directions: ints = [0], scan_output_directions: ints = [0], body: graph = y_body (y_previous, y_element) => (int32[?, ?] y_next, int32[?, ?] y_result) {
              [y_next] y_next = Mul (y_previous, y_element)
              [y_result] y_result = Identity (y_previous)
              }> (y_start, y_folded)
@@ -180,7 +180,7 @@ fn states_along_an_axis() {
              y_other_axes = Constant <value: tensor = int64[1] {1}> ()
              y_state_shape = Gather (y_dims, y_other_axes)
              y_start = ConstantOfShape <value: tensor = float[1] {-0}> (y_state_shape)
-             y_last, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [0], scan_output_axes: ints = [0], scan_input_directions: ints = [1], scan_output_directions: ints = [1], body: graph = y_body (y_previous, y_element) => (y_next, y_result) {
+             y_last, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [0], scan_output_axes: ints = [0], scan_input_directions: ints = [1], scan_output_directions: ints = [1], body: graph = y_body (y_previous, y_element) => (float[?] y_next, float[?] y_result) {
              [y_next] y_next = Add (y_previous, y_element)
              [y_result] y_result = Identity (y_next)
              }> (y_start, x)"),

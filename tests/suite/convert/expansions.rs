@@ -27,6 +27,8 @@ fn activations() {
              y_elu = Elu <alpha: float = 1> (y_scaled)
              y = Mul (y_alpha, y_elu)",
         ),
+        case(12, "(float[2] x) => (float[2] y)", "y = Celu <alpha = -0.5> (x)", 11, "no: `alpha` = -0.5 is not a positive number"),
+        case(12, "(float[2] x) => (float[2] y)", "y = Celu <alpha = 0.0> (x)", 11, "no: `alpha` = 0 is not a positive number"),
         case(
             20,
             "(float16[2] x) => (float16[2] y)",

@@ -78,7 +78,7 @@ fn numbers_that_do_not_fit() {
             17,
             "no: axis -100 is out of range for rank 2",
         ),
-        case(11, "(float[2,3] x) => (float y)", "y = Concat <axis = -3> (x, x)", 10, "no: axis -3 is out of range for rank 2"),
+        case(11, "(float[2,3] x) => (float y)", "y = Concat <axis = -3> (x, x)", 10, "no: `axis` = -3 is out of range for rank 2"),
         case(11, "(float[2,3] x) => (float y)", "y = Unsqueeze <axes = [-4]> (x)", 10, "no: axis -4 is out of range for rank 3"),
         case(
             11,
@@ -146,6 +146,27 @@ fn attributes_that_the_operator_does_not_have() {
             21,
             "no: graph/#0:If: If-16 requires the attribute `else_branch`",
         ),
+        case(
+            11,
+            "(float[2,3] x) => (float y)",
+            "y = Softmax <axis = 0, axis = 1> (x)",
+            13,
+            "no: graph/#0:Softmax: the attribute `axis` is stated twice",
+        ),
+        case(
+            14,
+            "(float[2,3] x) => (float y)",
+            "y = com.microsoft.Gelu <__foo = 0, __foo = 0> (x)",
+            13,
+            "no: graph/#0:Gelu: the attribute `__foo` is stated twice",
+        ),
+        case(
+            11,
+            "(float[2,3] x) => (float y)",
+            "y = Softmax <axis: int = @ax> (x)",
+            13,
+            "no: graph/#0:Softmax: `axis` refers to the attribute `ax` of a function, but the node is not in a function",
+        ),
         // A name that begins with two underscores is of a tool's own use: onnx.checker and onnxruntime accept it.
         case(13, "(float[2] x) => (float y)", "y = Relu <__foo = 1> (x)", 14, "y = Relu <__foo: int = 1> (x)"),
         // An operator of no opset is not an error of the model alone: `--from-opset` may help.
@@ -188,6 +209,87 @@ fn casts_and_branches_that_no_runtime_loads() {
             "no: graph/#0:If: `then_branch` has 2 outputs, but the node has 1",
         ),
     ]);
+}
+
+#[test]
+fn nodes_that_contradict_inputs_and_initializers() {
+    run(&[
+        case(
+            13,
+            "(float[2] x, int64[2] k) => (float[2] y)",
+            "y = Add (x, k)",
+            17,
+            "no: graph/#0:Add: Add-13 requires the same type for 'x' and 'k', which are tensor(float) and tensor(int64)",
+        ),
+        case(
+            13,
+            "(float[2] x) => (int64[2] y)",
+            "y = Relu (x)",
+            14,
+            "no: graph/#0:Relu: output 'y' is declared tensor(int64), but Relu-13 gives tensor(float)",
+        ),
+        case(
+            13,
+            "(float[2] x) => (float[1] y)",
+            "y = Shape (x)",
+            15,
+            "no: output 'y' is declared tensor(float), but Shape-13 gives",
+        ),
+        case(
+            13,
+            "(float[2,3] x) => (float[a,b] y)",
+            "y = Transpose <perm = [0, 0]> (x)",
+            17,
+            "no: graph/#0:Transpose: `perm` = [0, 0] is not a permutation of 2 axes",
+        ),
+        case(13, "(float[2,3] x) => (float[a,b] y)", "y = Transpose <perm = [0, 2]> (x)", 17, "no: is not a permutation of 2 axes"),
+        case(13, "(float[2,3] x) => (float[a] y)", "y = Transpose <perm = [0]> (x)", 14, "y = Transpose <perm: ints = [0]> (x)"),
+        case(
+            12,
+            "(float[2,3] x) => (float[2,3] y)",
+            "y = Softmax <axis = 5> (x)",
+            13,
+            "no: graph/#0:Softmax: `axis` = 5 is out of range for rank 2",
+        ),
+        // Before opset 11 neither onnx.checker nor onnxruntime looks at it.
+        case(
+            9,
+            "(float[2,3] x) => (float[2,3] y)",
+            "y = Hardmax <axis = -3> (x)",
+            11,
+            "no: `axis` = -3 is out of range for rank 2",
+        ),
+        case(9, "(float[2,3] x) => (float[2,3] y)", "y = Softmax <axis = 5> (x)", 10, "y = Softmax <axis: int = 5> (x)"),
+        case(
+            13,
+            "(float[1,1,5,5] x) => (float[a,b,c,d] y) <float[1,1,1] w = {1}>",
+            "y = Conv (x, w)",
+            17,
+            "no: graph/#0:Conv: input 'x' has rank 4, but 'w' has rank 3",
+        ),
+        case(
+            13,
+            "(int64 m, bool c, float[2] x) => (float[2] y)",
+            "y = Loop <body = b (int64 i, bool d) => (bool e, float[2] s) { e = Identity (d) s = Relu (x) }> (m, c, x)",
+            17,
+            "no: graph/#0:Loop: `body` has 2 inputs, but 3 are given to it",
+        ),
+        case(
+            17,
+            "(bool c, float[2] x) => (float[2] y)",
+            "y = If (c) <then_branch = t (float[2] q) => (float[2] a) { a = Relu (q) }, else_branch = e () => (float[2] b) { b = Relu (x) }>",
+            21,
+            "no: graph/#0:If: `then_branch` has 1 inputs, but 0 are given to it",
+        ),
+    ]);
+}
+
+/// Exporters write wrong shapes there.
+#[test]
+fn shapes_of_value_info_are_not_trusted() {
+    let source = r#"<ir_version: 8, opset_import: ["": 12]> g (float[2,3,4] x) => (float[2,3,4] y) <float[2] h>
+        { h = Relu (x) y = ReduceSum <axes = [2]> (h) z = Concat <axis = 2> (h, h) }"#;
+    convert_text(source, &Options::to(11)).unwrap();
 }
 
 #[test]
@@ -252,6 +354,22 @@ fn functions_that_no_runtime_loads() {
             r#"<domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Relu (a) }
             <domain: "d", opset_import: ["": 17]> F (a) => (b) { b = Neg (a) }"#,
             "function/d:F: another function has the same domain, name and overload",
+        ),
+        (
+            "an attribute that a call states twice",
+            r#"<domain: "d", opset_import: ["": 17]> F <q> (a) => (b) { b = Relu (a) }
+            <domain: "d", opset_import: ["": 17, "d": 1]> G (a) => (b) { b = d.F <q = 1, q = 1> (a) }"#,
+            "function/d:G/#0:F: the attribute `q` is stated twice",
+        ),
+        (
+            "an output that is listed twice",
+            r#"<domain: "d", opset_import: ["": 17]> F (a) => (b, b) { b = Relu (a) }"#,
+            "function/d:F: the function lists the output 'b' twice",
+        ),
+        (
+            "an attribute that is listed twice",
+            r#"<domain: "d", opset_import: ["": 17]> F <q, q> (a) => (b) { b = Relu (a) }"#,
+            "function/d:F: the function lists the attribute 'q' twice",
         ),
         (
             "two overloads",

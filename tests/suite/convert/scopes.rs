@@ -178,3 +178,35 @@ fn an_attribute_that_calls_disagree_on_stays_unknown() {
         assert!(agreed.is_ok(), "{agreed:?}");
     }
 }
+
+/// S is called by G, which passes on its own attribute, also from a branch; by the function `calls`; and by the main graph.
+#[test]
+fn attributes_are_resolved_through_nested_functions() {
+    let in_g = "b = d.S <ax: int = @q> (a)";
+    let in_branch = "c = Constant <value = bool {1}> ()
+        b = If (c) <then_branch = t () => (p) { p = d.S <ax: int = @q> (a) }, else_branch = e () => (p) { p = Relu (a) }>";
+    let cases = [
+        ("one call", "G <q>", in_g, "y = d.G <q = 1> (x)", true),
+        ("a call in a branch", "G <q>", in_branch, "y = d.G <q = 1> (x)", true),
+        ("equal calls, one of them direct", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.S <ax = 1> (h)", true),
+        ("a default that is passed on", "G <q: int = 1>", in_g, "y = d.G (x)", true),
+        ("a value that is the default", "G <q: int = 1>", in_g, "h = d.G <q = 1> (x) y = d.G (h)", true),
+        ("values that differ", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.G <q = 2> (h)", false),
+        ("values that differ, one of them direct", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.S <ax = 2> (h)", false),
+        ("no value", "G <q>", in_g, "y = d.G (x)", false),
+    ];
+    let mut failures = Vec::new();
+    for (what, header, call, nodes, agree) in cases {
+        let source = format!(
+            r#"<ir_version: 9, opset_import: ["": 12, "d": 1]> g (float[2,2,2] x) => (float[2,2,2] y) {{ {nodes} }}
+            <domain: "d", opset_import: ["": 12]> S <ax> (a) => (b) {{ b = Softmax <axis: int = @ax> (a) }}
+            <domain: "d", opset_import: ["": 12, "d": 1]> {header} (a) => (b) {{ {call} }}"#
+        );
+        match convert_text(&source, &Options::to(21)) {
+            Ok(_) if agree => {}
+            Err(_) if !agree && blockers(&source, 21).0[0].contains("its calls do not all give it the same value") => {}
+            other => failures.push(format!("{what}: {:?}", other.map(drop).map_err(|error| error.to_string()))),
+        }
+    }
+    expect_no_failures(failures);
+}
