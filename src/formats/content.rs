@@ -10,22 +10,25 @@ const HEAD: usize = 4096;
 /// Bytes at the end of a zip archive in which its list of files is looked for.
 const ZIP_TAIL: usize = 1 << 20;
 
+/// The first characters of the bytes; none if they are not UTF-8.
+fn characters(bytes: &[u8]) -> Option<String> {
+    // The bytes may be mapped, and change while they are read: only a copy stays UTF-8.
+    match String::from_utf8(bytes[..bytes.len().min(HEAD)].to_vec()) {
+        Ok(text) => Some(text),
+        // The last character may be cut by the limit.
+        Err(error) if error.utf8_error().error_len().is_none() => {
+            let valid = error.utf8_error().valid_up_to();
+            let mut head = error.into_bytes();
+            head.truncate(valid);
+            String::from_utf8(head).ok()
+        }
+        Err(_) => None,
+    }
+}
+
 /// The beginning of a text, without a byte order mark and blanks; none if the bytes are not text.
 pub(super) fn text(bytes: &[u8]) -> Option<String> {
-    // The bytes may be mapped, and change while they are read: only a copy stays UTF-8.
-    let mut head = bytes[..bytes.len().min(HEAD)].to_vec();
-    let text = loop {
-        match String::from_utf8(head) {
-            Ok(text) => break text,
-            // The last character may be cut by the limit.
-            Err(error) if error.utf8_error().error_len().is_none() => {
-                let valid = error.utf8_error().valid_up_to();
-                head = error.into_bytes();
-                head.truncate(valid);
-            }
-            Err(_) => return None,
-        }
-    };
+    let text = characters(bytes)?;
     let is_text = !text.chars().any(|c| c.is_control() && !c.is_whitespace());
     let text = text.trim_start_matches('\u{feff}').trim_start();
     (is_text && !text.is_empty()).then(|| text.to_owned())
@@ -147,15 +150,9 @@ pub(super) fn is_transferred_as_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let line_ends = head.iter().filter(|&&byte| byte == b'\n').count();
     let with_return = head.windows(2).filter(|pair| pair == b"\r\n").count();
-    let characters = match std::str::from_utf8(head) {
-        Ok(text) => text.to_owned(),
-        // The last character may be cut by the limit.
-        Err(error) if error.error_len().is_none() => String::from_utf8_lossy(&head[..error.valid_up_to()]).into_owned(),
-        Err(_) => String::new(),
-    };
     // Names have letters beyond ASCII, but neither control characters nor replacement characters.
     let is_byte = |c: &char| matches!(c, '\u{80}'..='\u{9f}' | '\u{fffd}');
-    let has_bytes = characters.chars().filter(is_byte).count() >= FEWEST_BYTES;
+    let has_bytes = characters(bytes).is_some_and(|text| text.chars().filter(is_byte).count() >= FEWEST_BYTES);
     bytes.starts_with("\u{feff}".as_bytes()) || line_ends >= FEWEST_LINE_ENDS && with_return == line_ends || has_bytes
 }
 
