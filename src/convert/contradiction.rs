@@ -26,12 +26,9 @@ const AXIS: &[(&str, i64)] = &[
 
 /// Checks a node of a graph that is to be converted to an opset.
 pub(super) fn check(model: &Model, id: NodeId, schema: &'static Schema, to: i64) -> Result<(), Invalid> {
-    let first = model.input(id, 0).and_then(|value| stated(model, value)).and_then(|known| known.rank());
     let found = types(model, id, schema).or_else(|| match schema.name {
         "If" | "Loop" => bodies(model, id),
-        "Transpose" => permutation(model, id, first?),
-        "Conv" | "ConvTranspose" => weights(model, id, first?),
-        _ => axis(model, id, to.max(schema.since_version), first?),
+        _ => ranks(model, id, to.max(schema.since_version)),
     });
     found.map_or(Ok(()), |what| Err(Invalid::at(model.node_place(id), what)))
 }
@@ -91,8 +88,18 @@ fn bodies(model: &Model, id: NodeId) -> Option<String> {
     };
     node.attribute.iter().find_map(|attribute| {
         let inputs = wrong(attribute.g.as_ref()?)?;
-        Some(format!("`{}` has {inputs} inputs, but {expected} are given to it", attribute.name()))
+        Some(format!("the number of inputs of `{}` is {inputs}, not {expected}", attribute.name()))
     })
+}
+
+/// What the rank of the first input contradicts.
+fn ranks(model: &Model, id: NodeId, opset: i64) -> Option<String> {
+    let rank = stated(model, model.input(id, 0)?)?.rank()?;
+    match model.node(id).op_type() {
+        "Transpose" => permutation(model, id, rank),
+        "Conv" | "ConvTranspose" => weights(model, id, rank),
+        _ => axis(model, id, opset, rank),
+    }
 }
 
 fn permutation(model: &Model, id: NodeId, rank: usize) -> Option<String> {

@@ -47,14 +47,14 @@ fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId, to: i6
         return Ok(());
     }
     opset(model, node)?;
-    operands_and_attributes(model, node)?;
+    let schema = schema_of(model, node);
+    schema.map_or(Ok(()), |schema| operands_and_attributes(model, node, schema))?;
     // Without a call, onnxruntime does not look at the types and shapes of a function.
     if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
         cast_type(model, node)?;
         branches(model, node)?;
-        if let Some(schema) = schema_of(model, node).filter(|_| is_onnx_domain(model.node(node).domain())) {
-            contradiction::check(model, node, schema, to)?;
-        }
+        let schema = schema.filter(|_| is_onnx_domain(model.node(node).domain()));
+        schema.map_or(Ok(()), |schema| contradiction::check(model, node, schema, to))?;
     }
     Ok(ranks(model, inferred, node)?)
 }
@@ -126,14 +126,10 @@ fn repeated<'m>(names: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
 }
 
 /// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
-fn operands_and_attributes(model: &Model, id: NodeId) -> Result<(), Invalid> {
+fn operands_and_attributes(model: &Model, id: NodeId, schema: &'static Schema) -> Result<(), Invalid> {
     let node = model.node(id);
-    match schema_of(model, id) {
-        Some(schema) => check::arity(node, schema)
-            .and_then(|()| check::attributes(node, schema))
-            .map_err(|what| Invalid::at(model.node_place(id), what)),
-        None => Ok(()),
-    }
+    let checked = check::arity(node, schema).and_then(|()| check::attributes(node, schema));
+    checked.map_err(|what| Invalid::at(model.node_place(id), what))
 }
 
 /// The version of the operator of a node, unless it is deprecated.

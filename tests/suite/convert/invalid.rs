@@ -272,14 +272,14 @@ fn nodes_that_contradict_inputs_and_initializers() {
             "(int64 m, bool c, float[2] x) => (float[2] y)",
             "y = Loop <body = b (int64 i, bool d) => (bool e, float[2] s) { e = Identity (d) s = Relu (x) }> (m, c, x)",
             17,
-            "no: graph/#0:Loop: `body` has 2 inputs, but 3 are given to it",
+            "no: graph/#0:Loop: the number of inputs of `body` is 2, not 3",
         ),
         case(
             17,
             "(bool c, float[2] x) => (float[2] y)",
             "y = If (c) <then_branch = t (float[2] q) => (float[2] a) { a = Relu (q) }, else_branch = e () => (float[2] b) { b = Relu (x) }>",
             21,
-            "no: graph/#0:If: `then_branch` has 1 inputs, but 0 are given to it",
+            "no: graph/#0:If: the number of inputs of `then_branch` is 1, not 0",
         ),
     ]);
 }
