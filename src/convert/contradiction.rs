@@ -33,9 +33,14 @@ pub(super) fn check(model: &Model, id: NodeId, schema: &'static Schema, to: i64)
     found.map_or(Ok(()), |what| Err(Invalid::at(model.node_place(id), what)))
 }
 
+/// Whether a value is an input or initializer of the main graph.
+fn is_stated(model: &Model, value: ValueId) -> bool {
+    model.scope_of(value) == ScopeId::MAIN && matches!(model.origin(value), Origin::Input(_) | Origin::Initializer { .. })
+}
+
 /// What an input or initializer of the main graph states about itself.
 fn stated(model: &Model, value: ValueId) -> Option<Known> {
-    if model.scope_of(value) != ScopeId::MAIN {
+    if !is_stated(model, value) {
         return None;
     }
     match model.origin(value) {
@@ -49,6 +54,13 @@ fn stated(model: &Model, value: ValueId) -> Option<Known> {
 
 /// A type variable stands for one type, and an output of the main graph has the type that the node gives it.
 fn types(model: &Model, id: NodeId, schema: &'static Schema) -> Option<String> {
+    // Most nodes have nothing that could differ.
+    let is_output = |value: ValueId| model.output_of(value).contains(&ScopeId::MAIN);
+    let facts =
+        (0..model.node(id).input.len() as u32).filter_map(|index| model.input(id, index)).filter(|&value| is_stated(model, value));
+    if facts.count() < 2 && !model.outputs(id).any(|(_, value)| is_output(value)) {
+        return None;
+    }
     let mut bound: Vec<(&str, ValueType, ValueId)> = Vec::new();
     let inputs = (0..model.node(id).input.len() as u32).filter_map(|index| Some((index, model.input(id, index)?)));
     for (index, value) in inputs {
@@ -67,7 +79,7 @@ fn types(model: &Model, id: NodeId, schema: &'static Schema) -> Option<String> {
         let formal = schema.output(index as usize).filter(|formal| formal.is_homogeneous())?;
         let given = bound.iter().find(|(variable, ..)| *variable == formal.type_name).map(|&(_, given, _)| given);
         let given = formal.fixed_type().or(given)?;
-        let info = model.declared(value).filter(|_| model.output_of(value).contains(&ScopeId::MAIN))?;
+        let info = model.declared(value).filter(|_| is_output(value))?;
         let declared = Known::of_type(info.r#type.as_ref()?).value_type.filter(|&declared| declared != given)?;
         Some(format!("output '{}' is declared {declared}, but {schema} gives {given}", model.name(value)))
     })
@@ -94,11 +106,12 @@ fn bodies(model: &Model, id: NodeId) -> Option<String> {
 
 /// What the rank of the first input contradicts.
 fn ranks(model: &Model, id: NodeId, opset: i64) -> Option<String> {
-    let rank = stated(model, model.input(id, 0)?)?.rank()?;
+    let first = model.input(id, 0).filter(|&value| is_stated(model, value))?;
+    let rank = || stated(model, first)?.rank();
     match model.node(id).op_type() {
-        "Transpose" => permutation(model, id, rank),
-        "Conv" | "ConvTranspose" => weights(model, id, rank),
-        _ => axis(model, id, opset, rank),
+        "Transpose" => permutation(model, id, rank()?),
+        "Conv" | "ConvTranspose" => weights(model, id, rank()?),
+        op => AXIS.iter().any(|&(name, since)| name == op && since <= opset).then(|| axis(model, id, rank()?))?,
     }
 }
 
@@ -118,8 +131,7 @@ fn weights(model: &Model, id: NodeId, rank: usize) -> Option<String> {
     Some(format!("input '{}' has rank {rank}, but '{}' has rank {other}", model.name(x), model.name(w)))
 }
 
-fn axis(model: &Model, id: NodeId, opset: i64, rank: usize) -> Option<String> {
-    AXIS.iter().find(|&&(op, since)| op == model.node(id).op_type() && since <= opset)?;
+fn axis(model: &Model, id: NodeId, rank: usize) -> Option<String> {
     let Attribute::Is(axis) = model.attribute(id, "axis") else { return None };
     let rank = rank as i64;
     (!(-rank..rank).contains(&axis.i())).then(|| format!("`axis` = {} is out of range for rank {rank}", axis.i()))
