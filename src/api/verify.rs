@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::save::Saved;
+use crate::convert;
 use crate::error::Error;
 use crate::external::{OldFiles, Options, Plan};
 use crate::graph::Model;
@@ -51,11 +52,11 @@ impl Plan {
     /// Like [`Plan::carry_out`]; before the files get their names, they are opened again and verified.
     ///
     /// # Errors
-    /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and
-    /// [`Error::faults`] lists what was found.
+    /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
+    /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
     pub fn carry_out_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
         let original = verification.original();
-        verification.expect_defined().map_err(|invalid| original.error(Error::of(&invalid)))?;
+        convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))?;
         let (target, mut outcome) = (self.target().name(), None);
         let judge = |model: &Model| {
             let verdict = verification.check(model);

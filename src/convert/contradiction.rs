@@ -45,10 +45,7 @@ fn stated(model: &Model, value: ValueId) -> Option<Known> {
     }
     match model.origin(value) {
         Origin::Initializer { input: None, .. } => model.initializer(value).map(Known::of_tensor),
-        Origin::Input(_) | Origin::Initializer { .. } => {
-            model.declared(value).and_then(|info| info.r#type.as_ref()).map(Known::of_type)
-        }
-        Origin::SparseInitializer(_) | Origin::Node { .. } | Origin::Missing => None,
+        _ => model.declared(value).and_then(|info| info.r#type.as_ref()).map(Known::of_type),
     }
 }
 

@@ -18,6 +18,7 @@ use super::data_name;
 use super::names::is_same;
 use super::neighbours::{self, Neighbours};
 use crate::files::{self, Folder, Kind};
+use crate::formats;
 use crate::graph::DataRanges;
 use crate::wire::{DataFolder, Located};
 
@@ -26,9 +27,6 @@ const LONGEST_PADDING: usize = 1 << 16;
 
 /// How much of a file beside a data file is searched for its name if it is not text.
 const SEARCHED: u64 = 4 << 20;
-
-/// How much of a file shows whether it is text.
-const SAMPLE: usize = 4096;
 
 /// A data file that a model no longer uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -235,7 +233,7 @@ fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool) -> Option<PathB
     })
 }
 
-/// Whether a file contains a name: anywhere if it is text, else in its first [`SEARCHED`] bytes. An index is text; other large files
+/// Whether a file contains a name: anywhere if it is text, which begins as UTF-8 without NUL, else in its first [`SEARCHED`] bytes. An index is text; other large files
 /// are data, and to read all of them would take minutes.
 fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
     let (mut bytes, mut is_text) = (Vec::new(), None);
@@ -244,7 +242,7 @@ fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
         if bytes.windows(name.len()).any(|part| part == name) {
             return Ok(true);
         }
-        let is_text = *is_text.get_or_insert_with(|| is_text_like(&bytes[..SAMPLE.min(bytes.len())]));
+        let is_text = *is_text.get_or_insert_with(|| formats::characters(&bytes).is_some_and(|text| !text.contains('\0')));
         if (read as u64) < SEARCHED || !is_text {
             return Ok(false);
         }
@@ -253,15 +251,12 @@ fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Whether these bytes are the beginning of text: UTF-8, the last character of which may be cut off, without NUL.
-fn is_text_like(bytes: &[u8]) -> bool {
-    let is_utf8 = String::from_utf8(bytes.to_vec()).map_or_else(|error| error.utf8_error().error_len().is_none(), |_| true);
-    is_utf8 && !bytes.contains(&0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// How much of a file shows whether it is text.
+    const SAMPLE: usize = 4096;
 
     #[test]
     fn a_name_is_found_anywhere_in_text_and_at_the_beginning_of_other_files() {

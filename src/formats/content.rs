@@ -11,7 +11,8 @@ const HEAD: usize = 4096;
 const ZIP_TAIL: usize = 1 << 20;
 
 /// The first characters of the bytes; none if they are not UTF-8.
-fn characters(bytes: &[u8]) -> Option<String> {
+#[must_use]
+pub fn characters(bytes: &[u8]) -> Option<String> {
     // The bytes may be mapped, and change while they are read: only a copy stays UTF-8.
     match String::from_utf8(bytes[..bytes.len().min(HEAD)].to_vec()) {
         Ok(text) => Some(text),

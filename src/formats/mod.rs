@@ -16,6 +16,7 @@ use crate::wire::outline::{Kind, MODEL_PROTO};
 use crate::wire::schema::ModelProto;
 use crate::wire::{Malformed, Reason, Spans};
 
+pub use content::characters;
 pub use table::{FORMATS, Format};
 
 /// Why a file is not a model, and the remedy if there is one.

@@ -4,7 +4,6 @@ use super::fault::{Fault, NotVerified};
 use super::verified::Verified;
 use super::{conversion, rewrite};
 use crate::convert;
-use crate::error::Invalid;
 use crate::graph::Model;
 use crate::passes::{self, LOSSY, Pass};
 
@@ -33,11 +32,6 @@ impl Verification {
     #[must_use]
     pub fn of_conversion(original: &Model, options: &convert::Options) -> Verification {
         Verification { original: original.clone(), work: Work::Conversion(*options) }
-    }
-
-    /// Checks that the original is one whose results can be compared: it defines the names that it uses.
-    pub(crate) fn expect_defined(&self) -> Result<(), Invalid> {
-        convert::expect_defined(&self.original)
     }
 
     /// The model before.

@@ -67,11 +67,8 @@ impl Lint {
                 Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, old_files, notes }) => {
                     sketches.extend(sketch);
                     if !messages.quiet {
-                        notes.iter().for_each(|note| say(message(format_args!("{path}: {note}"))));
-                    }
-                    if !messages.quiet {
                         let lines = old_files_lines(false, &old_files.removed, &old_files.unused);
-                        lines.for_each(|line| say(message(format_args!("{path}: {line}"))));
+                        notes.into_iter().chain(lines).for_each(|line| say(message(format_args!("{path}: {line}"))));
                     }
                     let OldFiles { removed, unused } = old_files;
                     run.removed_files.extend((!removed.is_empty()).then(|| (path.clone(), removed)));
