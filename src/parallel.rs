@@ -24,6 +24,11 @@ mod threads {
         items.into_par_iter().with_min_len(FEW).map(&result).collect()
     }
 
+    /// Appends the results of all items, in order, where many items take little time each.
+    pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R + Sync) {
+        list.par_extend(items.into_par_iter().with_min_len(FEW).map(&result));
+    }
+
     /// The results of two functions.
     pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
         rayon::join(left, right)
@@ -90,6 +95,10 @@ mod serial {
         items.into_iter().map(result).collect()
     }
 
+    pub fn extend_each<T, R>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R) {
+        list.extend(items.into_iter().map(result));
+    }
+
     pub fn join<A, B>(left: impl FnOnce() -> A, right: impl FnOnce() -> B) -> (A, B) {
         (left(), right())
     }
@@ -137,7 +146,10 @@ mod tests {
         assert_eq!(threads::map(&items, double), serial::map(&items, double));
         let triple = |item: usize| item * 3;
         assert_eq!(threads::map_each(items.clone(), triple), serial::map_each(items.clone(), triple));
-
+        let (mut parallel, mut serial) = (vec![7], vec![7]);
+        threads::extend_each(&mut parallel, items.clone(), triple);
+        serial::extend_each(&mut serial, items.clone(), triple);
+        assert_eq!(parallel, serial);
         assert_eq!(threads::map_owned(items.clone(), triple), serial::map_owned(items.clone(), triple));
         assert_eq!(threads::join(|| 1, || 2), serial::join(|| 1, || 2));
         assert_eq!(threads::beside(|| 1, || 2), serial::beside(|| 1, || 2));

@@ -31,7 +31,7 @@ impl Decisions<'_> {
             return Ok(known.clone());
         }
         if let Some((node, why)) = self.computed.failed.get(&value) {
-            return Err(Reason::InputNotComputed { node: self.model.node_path(*node), why: why.clone() }.into());
+            return Err(Reason::InputNotComputed { node: self.model.node_path(*node), why: Box::new(why.clone()) }.into());
         }
         let constant = self.model.constant(value)?;
         let malformed = |error: BadTensor| match error {

@@ -56,6 +56,8 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
         inferred: OnceCell::new(),
     };
     let counter = model.control().counter(Unit::Nodes, model.topological_order().len() as u64);
+    // A list of as many reasons as there are casts is not moved while it grows.
+    decisions.kept.reserve(model.topological_order().iter().filter(|&&node| model.is_cast(node)).count());
     for nodes in model.topological_order().chunks(BATCH) {
         for &node in nodes {
             let is_cast = model.is_cast(node);

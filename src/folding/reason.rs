@@ -94,7 +94,7 @@ pub enum Reason {
         /// The path of the node.
         node: String,
         /// Why its result is not computed.
-        why: NotComputed,
+        why: Box<NotComputed>,
     },
     /// The data file of the input cannot be read, since its folder is unknown.
     #[error(transparent)]

@@ -4,8 +4,9 @@ use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removed};
 use super::pass::Plan;
 use crate::error::Invalid;
 use crate::folding::{self, Extent, Options};
-use crate::graph::{Model, ScopeId};
+use crate::graph::{Model, NodeId, ScopeId};
 use crate::hash::HashMap;
+use crate::parallel;
 
 pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<Plan, Invalid> {
     let decisions = folding::decide(model, options, extent);
@@ -30,15 +31,17 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
             }
         }
     });
-    let reason = |reason: &folding::Reason| Reason::Folding(reason.clone());
     let gone = decisions.removed();
-    let kept = decisions.kept().iter().filter(|(node, _)| gone.nodes.binary_search(node).is_err());
-    let kept = kept.map(|(node, why)| Event::Kept(Kept { node: model.node_path(*node), reason: reason(why) }));
+    let kept = decisions.kept().iter().filter(|(node, _)| gone.nodes.binary_search(node).is_err()).collect();
     let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode { node: model.node_path(node) });
     let removed = gone.constants.iter().map(|&value| {
         Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
     });
-    let events = folded.chain(kept).chain(removed_nodes).chain(removed).collect();
+    let mut events: Vec<Event> = folded.collect();
+    parallel::extend_each(&mut events, kept, |(node, why): &(NodeId, folding::Reason)| {
+        Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Folding(why.clone()) })
+    });
+    events.extend(removed_nodes.chain(removed));
     Ok(Plan { edits: decisions.into_edits(&gone), events })
 }
 

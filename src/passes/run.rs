@@ -3,6 +3,7 @@
 use super::{Entry, Event, Options, Pass, Report};
 use crate::error::{Classified, ErrorKind, Invalid, Place};
 use crate::graph::{Model, Refused};
+use crate::parallel;
 
 /// Why a pass failed.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +80,7 @@ pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Mode
             }
             // A node may be kept in one round and change in the next.
             report.entries.retain(|entry| entry.pass != pass.name || !matches!(entry.event, Event::Kept(_)));
-            report.entries.extend(plan.events.into_iter().map(|event| Entry { pass: pass.name, event }));
+            parallel::extend_each(&mut report.entries, plan.events, |event| Entry { pass: pass.name, event });
         }
         if !changes {
             break;

@@ -1,6 +1,6 @@
 //! The report of `recast fold`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
 use crate::external::{DataFile, UnusedFile};
-use crate::passes::{Event, Report};
+use crate::hash::{HashMap, HashSet};
+use crate::passes::{Event, Reason, Report};
 use crate::shown::Shown;
 use crate::verify::Verified;
 
@@ -129,7 +130,7 @@ impl From<Report> for FoldReport {
         let mut lists = FoldReport::default();
         let skipped = report.entries.iter().filter(|entry| matches!(entry.event, Event::Kept(_))).count();
         lists.skipped.reserve_exact(skipped);
-        let mut reasons: HashSet<Arc<str>> = HashSet::new();
+        let mut reasons = SharedReasons::default();
         for entry in report.entries {
             match entry.event {
                 Event::Folded(folded) => lists.folded.push(FoldedNode {
@@ -141,17 +142,7 @@ impl From<Report> for FoldReport {
                 }),
                 Event::Kept(kept) => {
                     let code = kept.reason.code();
-                    let reason = match remedy(code) {
-                        Some(remedy) => format!("{}; {remedy}", kept.reason),
-                        None => kept.reason.to_string(),
-                    };
-                    let reason = match reasons.get(reason.as_str()) {
-                        Some(known) => Arc::clone(known),
-                        None => reason.into(),
-                    };
-                    if reasons.len() < MOST_SHARED_REASONS {
-                        reasons.insert(Arc::clone(&reason));
-                    }
+                    let reason = reasons.text(kept.reason);
                     lists.skipped.push(SkippedNode { node: kept.node, code, reason });
                 }
                 Event::RemovedConstant(removed) => lists.removed_initializers.push(removed.path()),
@@ -190,8 +181,38 @@ impl FoldReport {
     }
 }
 
-/// How many different reasons are kept to be shared. More are unlikely to recur.
+/// The texts of reasons. Many nodes are kept for the same one, often one after the other.
+#[derive(Default)]
+struct SharedReasons {
+    texts: HashSet<Arc<str>>,
+    last: Option<(Reason, Arc<str>)>,
+}
+
+/// How many different texts are kept to be shared. More are unlikely to recur.
 const MOST_SHARED_REASONS: usize = 1024;
+
+impl SharedReasons {
+    fn text(&mut self, reason: Reason) -> Arc<str> {
+        if let Some((last, text)) = &self.last
+            && *last == reason
+        {
+            return Arc::clone(text);
+        }
+        let text = match remedy(reason.code()) {
+            Some(remedy) => format!("{reason}; {remedy}"),
+            None => reason.to_string(),
+        };
+        let text = match self.texts.get(text.as_str()) {
+            Some(known) => Arc::clone(known),
+            None => text.into(),
+        };
+        if self.texts.len() < MOST_SHARED_REASONS {
+            self.texts.insert(Arc::clone(&text));
+        }
+        self.last = Some((reason, Arc::clone(&text)));
+        text
+    }
+}
 
 /// The option of `recast fold` that remedies a reason.
 fn remedy(code: &str) -> Option<&'static str> {
@@ -336,11 +357,12 @@ fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
         }
         return;
     }
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for skipped in &report.skipped {
-        *counts.entry(&skipped.reason).or_default() += 1;
+    let mut counts: HashMap<&str, usize> = HashMap::default();
+    let runs = || report.skipped.chunk_by(|one, next| Arc::ptr_eq(&one.reason, &next.reason));
+    for run in runs() {
+        *counts.entry(&run[0].reason).or_default() += run.len();
     }
-    for SkippedNode { node, reason, .. } in &report.skipped {
+    for SkippedNode { node, reason, .. } in runs().map(|run| &run[0]) {
         match counts.remove(&**reason) {
             Some(1) => text.push_line(format_args!("    {node}: {reason}")),
             Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
