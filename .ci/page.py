@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -191,7 +192,7 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "convert", "lint", "report", "diff", "equal", "hostile", "big"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "convert", "lint", "fixed", "report", "diff", "equal", "hostile", "big"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--report", pages["fold"])
         exact = folder / "exact.onnxtxt"
         exact.write_text(EXACT)
@@ -199,6 +200,9 @@ def main():
         recast("convert", "models/fp8_qdq.onnx", "models/subbyte_quant.onnx", "--opset", 9, "--dry-run", "--report", pages["refused"], codes=[1])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 15, "--dry-run", "--report", pages["convert"])
         recast("lint", "models", "--select", "ALL", "--isolated", "--exit-zero", "--report", pages["lint"])
+        shutil.copy(ROOT / "models/fp8_qdq.onnx", folder / "m.onnx")
+        (folder / "m.onnx.data").write_bytes(bytes(4))
+        recast("lint", folder / "m.onnx", "--fix", "--select", "RC101", "--report", pages["fixed"])
         recast("report", "models/fp8_qdq.onnx", "-o", pages["report"])
         recast("report", "models/transformer_fp16.onnx", folder / "folded.onnx", "-o", pages["diff"])
         recast("report", "models/fp8_qdq.onnx", "models/fp8_qdq.onnx", "-o", pages["equal"])
@@ -222,6 +226,7 @@ def main():
             check_narrow(pages[name], folder)
         expect("fold: drawn", found["fold"]["drawn"] > 2, True)
         expect("exact: computed and changed", [word in found["exact"]["text"] for word in ("Add to INT64", "from FLOAT16 directly")], [True, True])
+        expect("fixed: data file", "m.onnx.data" in found["fixed"]["text"], True)
         expect("equal", "The models do not differ." in found["equal"]["text"], True)
         expect("hostile: shown", "\\u{202e}" in found["hostile"]["text"] and "</script><img" in found["hostile"]["text"], True)
         expect("hostile: hidden characters", [c for c in "\u202e\u2028\u200d" if c in found["hostile"]["text"]], [])

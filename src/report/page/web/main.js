@@ -133,12 +133,18 @@ function describeModel() {
     sizes.replaceChildren(modelTable());
     return about.replaceChildren();
   }
-  const run = runs.find(({ path }) => path === model.path);
+  const run = runs.find(({ path }) => path === model.path) ?? lintOf(model.path);
   sizes.replaceChildren(section("Bytes by element type", bytesOf(model)));
   about.replaceChildren(
     section("Model", headOf(model, run)),
     section("Runtimes that load the model", runtimesOf(model)),
     section("Operators", operatorsOf(model)));
+}
+
+// What a run of lint states about the files and initializers of a model.
+function lintOf(path) {
+  const stated = ["frozen_initializers", "unused_files", "removed_files"].map((key) => [key, content.lint?.[key] ?? {}]);
+  return Object.fromEntries(stated.filter(([, byPath]) => Object.hasOwn(byPath, path)).map(([key, byPath]) => [key, byPath[path]]));
 }
 
 function modelTable() {
