@@ -97,6 +97,9 @@ impl CastFile {
         if !is_stdout && data.holds(&self.output) {
             bail!("{}: the input stores its values in this file; use another output", self.output.display());
         }
+        if !is_stdout {
+            output::check_not_of_model(&self.output, "use another output")?;
+        }
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));

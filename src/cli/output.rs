@@ -130,6 +130,15 @@ fn check_folder(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Checks that a file that is not a model does not replace a model or the data of one.
+///
+/// # Errors
+/// If it does.
+pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
+    let why = external::why_kept(path);
+    why.map_or(Ok(()), |why| Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}")).in_file(path.display().to_string())))
+}
+
 fn unusable(path: &Path, message: impl ToString) -> Error {
     Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())
 }
@@ -140,6 +149,8 @@ pub struct SideFile<'f> {
     pub path: &'f Path,
     /// What the file is, in messages.
     pub what: &'static str,
+    /// Whether a file of this content is one.
+    pub is_one: fn(&[u8]) -> bool,
 }
 
 impl SideFile<'_> {
@@ -148,11 +159,17 @@ impl SideFile<'_> {
     /// # Errors
     /// If it is not.
     pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-        let SideFile { path, .. } = self;
+        let SideFile { path, what, is_one } = self;
         check_folder(path)?;
         tidy([path].into_iter())?;
         wire::check_replaceable(path).with_context(|| path.display().to_string())?;
-        Ok(self.check_others(others)?)
+        self.check_others(others)?;
+        // The models beside it are not read if the run replaces a file of the same kind.
+        let is_same_kind = || wire::open(path).is_ok_and(|there| is_one(&there.bytes));
+        match path.is_file() && !is_same_kind() {
+            true => Ok(check_not_of_model(path, &format!("use another name for the {what}"))?),
+            false => Ok(()),
+        }
     }
 
     /// Checks that the file is not one of the other files of the run.

@@ -12,7 +12,7 @@ use super::streams::{message, say};
 use crate::api::not_written;
 use crate::error::Error;
 use crate::graph::Model;
-use crate::report::{Before, Page, Results, Sketch, page_html};
+use crate::report::{Before, Page, Results, Sketch, is_page, page_html};
 use crate::shown::Document;
 use crate::wire::{Layout, Piece, Target, save};
 
@@ -93,7 +93,7 @@ impl PageFile {
 }
 
 fn side_file(page: &Path) -> SideFile<'_> {
-    SideFile { path: page, what: "report" }
+    SideFile { path: page, what: "report", is_one: is_page }
 }
 
 /// Writes a page to a file, and says so.

@@ -28,6 +28,7 @@ mod unplaceable;
 mod unused;
 mod write;
 
+pub use neighbours::why_kept;
 pub use options::{Options, Placement};
 pub use plan::{DataFile, Plan};
 pub use tidy::tidy;

@@ -89,6 +89,24 @@ impl Neighbour {
     }
 }
 
+/// Why a file that is no data of a model must not replace one of [`is_data`].
+pub(super) const USED_BESIDE: &str = "a model beside it stores tensors in this file";
+
+/// Whether a path is that of a file that is not a model, and in which a model beside it stores tensors.
+pub(super) fn is_data(file: &Path) -> bool {
+    files::is_file(file) && !is_model(file) && Neighbours::of(&folder_of(file), [file]).is_used(file)
+}
+
+/// Why a file that is not a model must not be written to a path: what is there is a model, or data of one.
+#[must_use]
+pub fn why_kept(file: &Path) -> Option<&'static str> {
+    match () {
+        () if files::is_file(file) && is_model(file) => Some("is a model"),
+        () if is_data(file) => Some(USED_BESIDE),
+        () => None,
+    }
+}
+
 /// Whether there is a file that cannot be opened.
 fn is_unreadable(file: &Path) -> bool {
     files::read(file).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::names::is_same;
+use super::options::Placement;
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
 use super::{data_name, names, neighbours};
@@ -40,7 +41,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub fn of(model: &Model, input: &Path, target: &Target) -> Place {
+    pub fn of(model: &Model, input: &Path, target: &Target, placement: &Placement) -> Place {
         let output = match target {
             Target::File(path) if !is_stream(path) => Some(path.clone()),
             Target::File(_) | Target::Stdout => None,
@@ -49,9 +50,10 @@ impl Place {
         let (data, is_same_folder) = match (model.data().path(), &output) {
             (Some(from), Some(_)) => (Arc::clone(model.data()), is_same(from, &folder)),
             (Some(_), None) => (Arc::clone(model.data()), false),
-            // The data files of a model from a pipe must be in the output's folder.
-            (None, Some(output)) => (Arc::new(DataFolder::of_model(output)), true),
-            (None, None) => (Arc::clone(model.data()), true),
+            // The data files of a model from a stream must be in the output's folder if they stay in use. Their values are not read: the
+            // folder may have other files of these names.
+            (None, Some(output)) if *placement == Placement::Keep => (Arc::new(DataFolder::of_model(output)), true),
+            (None, _) => (Arc::clone(model.data()), true),
         };
         let is_in_place = model.data().path().is_some() && output.as_ref().is_some_and(|output| is_same(input, output));
         Place { output, folder, is_in_place, is_same_folder, data }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
-use super::neighbours::{self, Neighbours};
+use super::neighbours::{self, USED_BESIDE};
 use super::options::{Options, Placement};
 use super::place::Place;
 use super::unplaceable::Unplaceable;
@@ -68,7 +68,7 @@ impl Plan {
     /// # Errors
     /// If a data file cannot be read or must not be written, or the model file would be too large.
     pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
-        let place = Place::of(&model, input, target);
+        let place = Place::of(&model, input, target, &options.placement);
         if let Placement::File(name) = &options.placement {
             name::check(name, &place)?;
         }
@@ -106,6 +106,14 @@ impl Plan {
             plan.before.push(data);
         }
         let sorted = sort::sort(&model, &place, options)?;
+        if model.data().path().is_none() {
+            plan.notes.extend(sorted.kept.iter().map(|file| {
+                format!(
+                    "{}: holds tensors of the model, if it is the file that the model on standard input refers to",
+                    file.display()
+                )
+            }));
+        }
         // No tensor has moved: the data files are copied, and the model refers to them as before.
         if options.placement == Placement::Keep
             && !sorted.to_file.is_empty()
@@ -270,10 +278,8 @@ fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplac
         return Err(Unplaceable::OverData(output.clone()));
     }
     // Models are replaced as asked, also by others; any other file only if no model beside it needs it.
-    let is_other = !place.is_in_place && files::is_file(output) && !neighbours::is_model(output);
-    if is_other && Neighbours::of(&place.folder, [output.as_path()]).is_used(output) {
-        let why = "a model beside it stores tensors in this file; use another output";
-        return Err(Unplaceable::Output(format!("{}: {why}", output.display())));
+    if !place.is_in_place && neighbours::is_data(output) {
+        return Err(Unplaceable::Output(format!("{}: {USED_BESIDE}; use another output", output.display())));
     }
     check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -19,7 +19,7 @@ pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text};
-pub use page::{About, Before, Page, Results, Sketch, page_html, page_json};
+pub use page::{About, Before, Page, Results, Sketch, is_page, page_html, page_json};
 pub use passes::{pass_text, passes_json, passes_text};
 pub use prepared::{DroppedMetadata, Prepared};
 pub use targets::{targets_json, targets_text};

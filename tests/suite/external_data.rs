@@ -637,7 +637,12 @@ fn a_pipe_has_no_folder() {
     let reason = report["models"][0]["skipped"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("data file 'weights.data': a model from a stream has no folder"), "{reason}");
     // Into a file: the data must be where it will be looked for.
-    assert_eq!(from_pipe(text(&folder.path().join("in/out.onnx"))).status.code(), Some(0));
+    let beside = from_pipe(text(&folder.path().join("in/out.onnx")));
+    let report: Value = serde_json::from_slice(&beside.stdout).unwrap();
+    let note = report["models"][0]["notes"][0].as_str().unwrap();
+    let data = folder.path().join("in/weights.data");
+    assert_eq!(beside.status.code(), Some(0));
+    assert!(note.starts_with(&format!("{}: holds tensors of the model, if it is", data.display())), "{note}");
     let elsewhere = from_pipe(text(&folder.path().join("out.onnx")));
     assert_eq!(elsewhere.status.code(), Some(2));
     assert!(!folder.path().join("out.onnx").exists());

@@ -98,11 +98,23 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         // The configuration that a lint has found.
         ("lint m.onnx --baseline recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
         ("lint m.onnx --baseline ./recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
-        // A model from standard input reads the data files of the output's folder.
+        // A model beside the file, which the run does not read.
+        ("lint a/m.onnx --baseline w.data --write-baseline", None, "w.data: a model beside it stores tensors in this file"),
+        ("lint a/m.onnx --baseline m.onnx --write-baseline", None, "m.onnx: is a model; use another name for the baseline"),
+        ("fold a/m.onnx --dry-run --report w.html", None, "w.html: a model beside it stores tensors in this file"),
+        ("report a/m.onnx -o w.html", None, "w.html: a model beside it stores tensors in this file"),
+        ("cast t.pb --to DOUBLE -o w.data", None, "w.data: a model beside it stores tensors in this file"),
+        ("cast t.pb --to DOUBLE -o m.onnx", None, "m.onnx: is a model; use another output"),
+        // The files of these names in the output's folder may be those of another model.
         (
             "convert - --opset 22 -o o.onnx --external-data w.data --external-threshold 0",
             Some("far/m.onnx"),
-            "stores tensors in this file",
+            "a model from a stream has no folder; give the model as a file",
+        ),
+        (
+            "fold - -o o.onnx --external-data inline",
+            Some("far/m.onnx"),
+            "a model from a stream has no folder; give the model as a file",
         ),
     ];
     let mut failures = Vec::new();
@@ -113,6 +125,7 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
             fs::create_dir(here.join(folder)).unwrap();
         }
         write(here, "m.onnx", 1.0, Some("w.data"));
+        write(here, "page.onnx", 1.0, Some("w.html"));
         write(here, "a/m.onnx", 2.0, None);
         write(here, "out/m.onnx", 3.0, None);
         symlink("../out/m.onnx", here.join("b/k.onnx")).unwrap();
@@ -120,6 +133,7 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         let far = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] v, float[1] y) <float[1] w = {1}, float[1] u = {2}> {
             v = Identity (u) y = Identity (w) }"#;
         let mut far = model(far);
+        fs::write(here.join("t.pb"), far.graph.as_ref().unwrap().initializer[0].encode_to_vec()).unwrap();
         for (tensor, offset) in far.graph.as_mut().unwrap().initializer.iter_mut().zip([4, 0]) {
             *tensor = moved_to_file(tensor, &Reference { location: "w.data".to_owned(), offset, length: Some(4) });
         }

@@ -106,7 +106,8 @@ impl Lint {
 
     /// The file into which the findings are written.
     fn new_baseline(&self) -> Option<SideFile<'_>> {
-        self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline" })
+        let is_one = |text: &[u8]| Baseline::read(text, Path::new("")).is_ok();
+        self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline", is_one })
     }
 
     /// The findings that are neither reported nor fixed.

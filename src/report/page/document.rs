@@ -101,6 +101,12 @@ pub fn page_html<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
     Document::page(before, crate::report::versioned(Content::of(page), errors), after)
 }
 
+/// Whether a file begins like a page.
+#[must_use]
+pub fn is_page(file: &[u8]) -> bool {
+    TEMPLATE.lines().next().is_some_and(|first| file.starts_with(first.as_bytes()))
+}
+
 const TEMPLATE: &str = include_str!("web/page.html");
 const STYLE: &str = include_str!("web/page.css");
 /// The files of the script, in order: each uses those before it.

@@ -10,6 +10,6 @@ mod layout;
 mod places;
 mod sketch;
 
-pub use document::{Page, Results, page_html, page_json};
+pub use document::{Page, Results, is_page, page_html, page_json};
 pub use places::About;
 pub use sketch::{Before, Sketch};
