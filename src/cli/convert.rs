@@ -220,7 +220,7 @@ fn list_blockers(report: &mut ConvertedModel, error: &Error) {
         });
     }
     report.notes.extend(
-        meant_opset(&blockers).map(|opset| {
+        meant_opset(&blockers, report.from.get(domain_name("")).copied()).map(|opset| {
             format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
         }),
     );
@@ -249,11 +249,12 @@ impl ModelReport for ConvertedModel {
     }
 }
 
-/// The first opset that has every operator that is missing in the imported opset; `None` if no operator is missing.
-fn meant_opset(blockers: &[Blocker]) -> Option<i64> {
+/// The first opset that has every operator that is missing in the imported one; `None` if that is not a later opset. An operator that is
+/// expanded is missing in the older opsets of its expansion only.
+fn meant_opset(blockers: &[Blocker], imported: Option<i64>) -> Option<i64> {
     let is_missing = |blocker: &&Blocker| facts::schema("", &blocker.op, blocker.opset_step.0).is_none();
     let since = |blocker: &Blocker| facts::versions("", &blocker.op).first().map(|first| first.since_version);
-    blockers.iter().filter(is_missing).filter_map(since).max()
+    blockers.iter().filter(is_missing).filter_map(since).max().filter(|&meant| imported.is_none_or(|imported| meant > imported))
 }
 
 fn opsets(imports: &[OperatorSetIdProto]) -> BTreeMap<String, i64> {

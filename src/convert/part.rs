@@ -138,6 +138,7 @@ impl<'m> Planner<'_, 'm> {
             (id, expanded)
         }));
         part.released.extend(record.released);
+        part.edits.extend(record.declared.into_iter().map(|(value, dtype)| Edit::Declare { value, dtype }));
         let mut nodes: Vec<NodeProto> = converted.into_nodes();
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.

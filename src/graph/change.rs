@@ -27,6 +27,8 @@ pub(super) struct Changes {
     pub added: Vec<TensorProto>,
     /// The place of a declaration, and its new type.
     pub declared: Vec<(Declared, DType)>,
+    /// Values that were not declared, and their types.
+    pub newly_declared: Vec<(String, DType)>,
     /// Names of initializers that are removed.
     pub removed: HashSet<String>,
 }
@@ -154,13 +156,16 @@ impl Changes {
             let gone = self.gone(&graph.node);
             graph.value_info.retain(|info| !gone.contains(info.name()));
         }
+        for (name, dtype) in std::mem::take(&mut self.newly_declared) {
+            graph.value_info.push(value_info(Some(name), dtype.number(), None));
+        }
         if !self.removed.is_empty() {
             graph.initializer.retain(|tensor| !self.removed.contains(tensor.name()));
             graph.input.retain(|input| !self.removed.contains(input.name()));
         }
         for tensor in std::mem::take(&mut self.added) {
             if lists_initializers {
-                graph.input.push(value_info(&tensor));
+                graph.input.push(input(&tensor));
             }
             graph.initializer.push(tensor);
         }
@@ -237,7 +242,7 @@ impl Changes {
 }
 
 /// The input that lists an initializer.
-fn value_info(tensor: &TensorProto) -> ValueInfoProto {
+fn input(tensor: &TensorProto) -> ValueInfoProto {
     let dim = |&size: &i64| {
         tensor_shape_proto::Dimension::from(raw::tensor_shape_proto::Dimension {
             value: Some(raw::tensor_shape_proto::dimension::Value::DimValue(size)),
@@ -245,8 +250,12 @@ fn value_info(tensor: &TensorProto) -> ValueInfoProto {
         })
     };
     let shape = TensorShapeProto::from(raw::TensorShapeProto { dim: tensor.dims.iter().map(dim).collect() });
-    let tensor_type = type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: tensor.data_type, shape: Some(shape) });
-    let r#type =
-        TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor_type)), ..Default::default() });
-    ValueInfoProto::from(raw::ValueInfoProto { name: tensor.name.clone(), r#type: Some(r#type), ..Default::default() })
+    value_info(tensor.name.clone(), tensor.data_type(), Some(shape))
+}
+
+/// The declaration of a tensor.
+fn value_info(name: Option<String>, data_type: i32, shape: Option<TensorShapeProto>) -> ValueInfoProto {
+    let tensor = type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: Some(data_type), shape });
+    let r#type = TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor)), ..Default::default() });
+    ValueInfoProto::from(raw::ValueInfoProto { name, r#type: Some(r#type), ..Default::default() })
 }

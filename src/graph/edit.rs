@@ -6,7 +6,7 @@ use super::index::{Origin, ValueId};
 use super::metadata::{MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
 use super::query::domain_name;
-use super::scope::{NodeId, ScopeId, ScopeKind};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
@@ -33,7 +33,7 @@ pub enum Edit {
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
-    /// Changes the declared element type of a value.
+    /// Changes the declared element type of a value. In a graph, a value that is not declared gets a declaration without a shape.
     Declare {
         /// The value.
         value: ValueId,
@@ -224,10 +224,14 @@ impl Model {
             Edit::ReplaceTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
-            Edit::Declare { value, dtype } => match self.index.value(value).declared {
-                Some(place) => changes.entry(self.scope_of(value)).or_default().declared.push((place, dtype)),
-                None => return Err(self.refuse(value, "has no declared type")),
-            },
+            Edit::Declare { value, dtype } => {
+                let (scope, name) = (self.scope_of(value), self.name(value).to_owned());
+                match (self.index.value(value).declared, self.body(scope)) {
+                    (Some(place), _) => changes.entry(scope).or_default().declared.push((place, dtype)),
+                    (None, Body::Graph(_)) => changes.entry(scope).or_default().newly_declared.push((name, dtype)),
+                    (None, Body::Function(_)) => return Err(self.refuse(value, "has no declared type")),
+                }
+            }
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {

@@ -38,6 +38,8 @@ fn number_becomes_name(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.attribute("to")?.ok_or_else(|| NodeInvalid.because("the attribute `to` is missing"))?;
     let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
     cx.set_string("to", dtype.name());
+    // onnx infers no type for the output of version 1, so that nodes that require one are not valid without a declaration.
+    cx.declare_output(dtype);
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use super::{Context, Made};
 use crate::convert::make;
+use crate::dtype::DType;
 use crate::facts::infer::Known;
+use crate::graph::{Body, ValueId};
 use crate::wire::schema::{AttributeProto, TensorProto};
 
 impl Context<'_, '_> {
@@ -32,6 +34,15 @@ impl Context<'_, '_> {
 
     pub fn constant_float_list(&mut self, suffix: &str, values: &[f32]) -> String {
         self.add_constant(suffix, make::float_tensor(&[values.len() as i64], values))
+    }
+
+    /// Declares the type of the node's first output, unless the graph does.
+    pub fn declare_output(&mut self, dtype: DType) {
+        let model = self.source.model;
+        let is_undeclared =
+            |&value: &ValueId| model.declared(value).is_none() && matches!(model.body(model.scope_of(value)), Body::Graph(_));
+        let output = self.node.output.first().and_then(|name| self.value(name)).filter(is_undeclared);
+        self.record.declared.extend(output.map(|value| (value, dtype)));
     }
 
     /// Adds an output that nothing uses.

@@ -14,6 +14,7 @@ use super::reason::Code::{AttributeAmbiguous, Strict};
 use super::reason::Reason;
 use super::settings::Settings;
 use super::value::Value;
+use crate::dtype::DType;
 use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Ints, Known, infer};
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
@@ -66,6 +67,8 @@ pub(super) struct Record {
     pub initializers: Vec<TensorProto>,
     /// Constants that the node no longer uses.
     pub released: Vec<ValueId>,
+    /// Values that are declared from now on, and their types.
+    pub declared: Vec<(ValueId, DType)>,
     /// What was done, for the report.
     pub notes: Vec<String>,
     /// Operators that were expanded, and into how many nodes.
@@ -76,20 +79,21 @@ pub(super) struct Record {
 
 /// The lengths of the lists of a record.
 #[derive(Clone, Copy)]
-pub(super) struct Mark([usize; 6]);
+pub(super) struct Mark([usize; 7]);
 
 impl Record {
     /// The present state, to return to.
     pub fn mark(&self) -> Mark {
-        let Record { made, initializers, released, notes, expanded, warnings } = self;
-        Mark([made.len(), initializers.len(), released.len(), notes.len(), expanded.len(), warnings.len()])
+        let Record { made, initializers, released, declared, notes, expanded, warnings } = self;
+        Mark([made.len(), initializers.len(), released.len(), declared.len(), notes.len(), expanded.len(), warnings.len()])
     }
 
     /// Forgets what was recorded since a mark.
-    pub fn reset(&mut self, Mark([made, initializers, released, notes, expanded, warnings]): Mark) {
+    pub fn reset(&mut self, Mark([made, initializers, released, declared, notes, expanded, warnings]): Mark) {
         self.made.truncate(made);
         self.initializers.truncate(initializers);
         self.released.truncate(released);
+        self.declared.truncate(declared);
         self.notes.truncate(notes);
         self.expanded.truncate(expanded);
         self.warnings.truncate(warnings);

@@ -11,7 +11,7 @@ use onnx_recast::internals::text;
 use onnx_recast::internals::wire::raw::attribute_proto::AttributeType;
 use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 
-use crate::support::{expect_no_failures, fold, model};
+use crate::support::{difference, expect_no_failures, fold, model};
 
 /// An opset of each version of Cast.
 const OPSETS: [i64; 10] = [5, 8, 12, 18, 20, 22, 23, 24, 27, 28];
@@ -132,6 +132,37 @@ fn every_version_pair_type_place_and_attribute() {
     expect_no_failures(failures);
 }
 
+/// onnx infers no type for the result of version 1, so that its full check refuses what a node with a type constraint makes of it.
+#[test]
+fn results_are_declared_where_onnx_infers_no_type() {
+    let branch = |to: &str, declared: &str| {
+        format!(
+            "y = If (c) <then_branch = t () => (float[2] p) {declared} {{ i = Cast <to = {to}> (x) p = Neg (i) }},
+                         else_branch = e () => (float[2] q) {{ q = Neg (x) }}>"
+        )
+    };
+    let casts = |from: &str, to: &str| format!("a = Cast <to = {from}> (x) b = Cast <to = {to}> (a) y = Neg (b)");
+    let cases = [
+        ("", casts("7", "1"), "<int64[] a, float[] b>", casts("\"INT64\"", "\"FLOAT\"")),
+        // A declaration stays as it is, and an output has one.
+        ("<int64[2] a>", casts("7", "1"), "<int64[2] a, float[] b>", casts("\"INT64\"", "\"FLOAT\"")),
+        ("", "y = Cast <to = 1> (x)".to_owned(), "", "y = Cast <to = \"FLOAT\"> (x)".to_owned()),
+        ("", branch("1", ""), "", branch("\"FLOAT\"", "<float[] i>")),
+    ];
+    let text = |opset: i64, declared: &str, nodes: &str| {
+        model(&format!(
+            "<ir_version: 8, opset_import: [\"\": {opset}]> g (float[2] x, bool c) => (float[2] y) {declared} {{ {nodes} }}"
+        ))
+    };
+    let mut failures = Vec::new();
+    for (declared, before, expected, after) in cases {
+        let options = Options { ir_version: IrVersion::Keep, ..Options::to(5) };
+        let converted = convert::convert(Model::new(text(8, declared, &before)).unwrap(), &options).unwrap().model.into_proto();
+        failures.extend(difference(&before, &text(5, expected, &after), &converted));
+    }
+    expect_no_failures(failures);
+}
+
 /// What is wrong with a converted model: the casts must be written as their version writes them, and compute the same constants.
 fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String> {
     let printed = text::print(after);
@@ -175,7 +206,9 @@ fn set_opset(imports: &mut [OperatorSetIdProto]) {
     imports[0].version = Some(28);
 }
 
+/// Also removes declarations: a conversion adds some, and folding leaves those of constants.
 fn number_types_in(graph: &mut GraphProto) {
+    graph.value_info.clear();
     graph.node.iter_mut().for_each(number_types);
 }
 

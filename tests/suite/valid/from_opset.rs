@@ -58,6 +58,10 @@ fn the_report_says_both_opsets_and_a_refusal_names_the_option() {
     assert!(said(&done).contains("  opset 17 (stated: 14) -> 18, IR version 8\n"), "{}", said(&done));
     let json = document(&recast(&["convert", &input, "--from-opset", "17", "--opset", "18", "--dry-run", "--format", "json"]));
     assert_eq!(json["models"][0]["stated_opset"], 14);
+    // The expansion of Gelu lacks Erf; the model's own opset has Gelu.
+    let gelu = r#"<ir_version: 9, opset_import: ["": 20]> g (float[2] x) => (float[2] y) { y = Gelu (x) }"#;
+    let refused = recast(&["convert", &folder.put("gelu.onnx", gelu), "--opset", "8", "--dry-run"]);
+    assert!(said(&refused).contains("Erf is new in opset 9") && !said(&refused).contains("--from-opset"), "{}", said(&refused));
     let unknown = recast(&["convert", &input, "--from-opset", "99", "--opset", "18", "--dry-run"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(said(&unknown).contains("'99' for '--from-opset <N>': there is no opset 99"), "{}", said(&unknown));
