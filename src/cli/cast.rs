@@ -21,7 +21,7 @@ use crate::dtype::DType;
 use crate::formats;
 use crate::report::{bytes, plural};
 use crate::shown::Shown;
-use crate::wire::{DataFolder, Layout, NewFile, Target, is_standard_output, is_stream, save, save_together};
+use crate::wire::{DataFolder, Layout, NewFile, Target, check_replaceable, is_standard_output, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -98,6 +98,7 @@ impl CastFile {
             bail!("{}: the input stores its values in this file; use another output", self.output.display());
         }
         if !is_stdout {
+            check_replaceable(&self.output).with_context(|| self.output.display().to_string())?;
             output::check_not_of_model(&self.output, "use another output")?;
         }
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };

@@ -54,10 +54,11 @@ impl Neighbours {
         Neighbours(found.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
     }
 
-    /// Whether a model that can be read refers to a data file.
-    pub(super) fn is_used(&self, data: &Path) -> bool {
-        let data = files::resolve(data).ok();
-        data.is_some_and(|data| self.0.iter().any(|neighbour| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data))))
+    /// The first model that can be read and refers to a data file.
+    pub(super) fn user_of(&self, data: &Path) -> Option<&Path> {
+        let data = files::resolve(data).ok()?;
+        let refers = |neighbour: &&Neighbour| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data));
+        self.0.iter().find(refers).map(|neighbour| neighbour.path.as_path())
     }
 
     /// The models that refer to a data file, or may refer to it.
@@ -89,21 +90,24 @@ impl Neighbour {
     }
 }
 
-/// Why a file that is no data of a model must not replace one of [`is_data`].
-pub(super) const USED_BESIDE: &str = "a model beside it stores tensors in this file";
-
-/// Whether a path is that of a file that is not a model, and in which a model beside it stores tensors.
-pub(super) fn is_data(file: &Path) -> bool {
-    files::is_file(file) && !is_model(file) && Neighbours::of(&folder_of(file), [file]).is_used(file)
+/// Why a file must not be replaced that is not a model itself: a model beside it stores tensors in it.
+pub(super) fn use_as_data(file: &Path) -> Option<String> {
+    if !files::is_file(file) || is_model(file) {
+        return None;
+    }
+    let neighbours = Neighbours::of(&folder_of(file), [file]);
+    let user = neighbours.user_of(file)?;
+    let is_beside = user.parent() == files::resolve(file).ok()?.parent();
+    let user = user.file_name().filter(|_| is_beside).map_or(user, Path::new);
+    Some(format!("{} stores tensors in this file", user.display()))
 }
 
-/// Why a file that is not a model must not be written to a path: what is there is a model, or data of one.
+/// Why a file that is not a model must not replace one: that is a model, or data of a model beside it.
 #[must_use]
-pub fn why_kept(file: &Path) -> Option<&'static str> {
-    match () {
-        () if files::is_file(file) && is_model(file) => Some("is a model"),
-        () if is_data(file) => Some(USED_BESIDE),
-        () => None,
+pub fn why_kept(file: &Path) -> Option<String> {
+    match files::is_file(file) && is_model(file) {
+        true => Some("is a model".to_owned()),
+        false => use_as_data(file),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
-use super::neighbours::{self, USED_BESIDE};
+use super::neighbours;
 use super::options::{Options, Placement};
 use super::place::Place;
 use super::unplaceable::Unplaceable;
@@ -278,8 +278,10 @@ fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplac
         return Err(Unplaceable::OverData(output.clone()));
     }
     // Models are replaced as asked, also by others; any other file only if no model beside it needs it.
-    if !place.is_in_place && neighbours::is_data(output) {
-        return Err(Unplaceable::Output(format!("{}: {USED_BESIDE}; use another output", output.display())));
+    if !place.is_in_place
+        && let Some(why) = neighbours::use_as_data(output)
+    {
+        return Err(Unplaceable::Output(format!("{}: {why}; use another output", output.display())));
     }
     check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -14,6 +14,6 @@ use crate::wire;
 pub fn tidy(folder: &Path) -> io::Result<Vec<PathBuf>> {
     wire::tidy(folder, |paths| {
         let neighbours = Neighbours::of(folder, paths.iter().map(PathBuf::as_path));
-        paths.iter().map(|path| neighbours.is_used(path)).collect()
+        paths.iter().map(|path| neighbours.user_of(path).is_some()).collect()
     })
 }

@@ -66,7 +66,7 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         ("fold m.onnx -o w.data/.. --external-data inline", None, folder),
         ("convert m.onnx --opset 22 -o w.data/.", None, folder),
         ("fold m.onnx -o m.onnx/. --external-data inline", None, folder),
-        ("fold a/m.onnx -o w.data", None, "w.data: a model beside it stores tensors in this file"),
+        ("fold a/m.onnx -o w.data", None, "w.data: m.onnx stores tensors in this file"),
         // The page of a run, and a data file that it makes.
         (
             "fold m.onnx -o o.onnx --external-data r.html --external-threshold 0 --report r.html",
@@ -99,11 +99,11 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         ("lint m.onnx --baseline recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
         ("lint m.onnx --baseline ./recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
         // A model beside the file, which the run does not read.
-        ("lint a/m.onnx --baseline w.data --write-baseline", None, "w.data: a model beside it stores tensors in this file"),
+        ("lint a/m.onnx --baseline w.data --write-baseline", None, "w.data: m.onnx stores tensors in this file"),
         ("lint a/m.onnx --baseline m.onnx --write-baseline", None, "m.onnx: is a model; use another name for the baseline"),
-        ("fold a/m.onnx --dry-run --report w.html", None, "w.html: a model beside it stores tensors in this file"),
-        ("report a/m.onnx -o w.html", None, "w.html: a model beside it stores tensors in this file"),
-        ("cast t.pb --to DOUBLE -o w.data", None, "w.data: a model beside it stores tensors in this file"),
+        ("fold a/m.onnx --dry-run --report w.html", None, "w.html: page.onnx stores tensors in this file"),
+        ("report a/m.onnx -o w.html", None, "w.html: page.onnx stores tensors in this file"),
+        ("cast t.pb --to DOUBLE -o w.data", None, "w.data: m.onnx stores tensors in this file"),
         ("cast t.pb --to DOUBLE -o m.onnx", None, "m.onnx: is a model; use another output"),
         // The files of these names in the output's folder may be those of another model.
         (
