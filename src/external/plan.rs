@@ -107,12 +107,8 @@ impl Plan {
         }
         let sorted = sort::sort(&model, &place, options)?;
         if model.data().path().is_none() {
-            plan.notes.extend(sorted.kept.iter().map(|file| {
-                format!(
-                    "{}: holds tensors of the model, if it is the file that the model on standard input refers to",
-                    file.display()
-                )
-            }));
+            let note = "taken for the data file that the model refers to; a model from a stream has no folder";
+            plan.notes.extend(sorted.kept.iter().map(|file| format!("{}: {note}", file.display())));
         }
         // No tensor has moved: the data files are copied, and the model refers to them as before.
         if options.placement == Placement::Keep

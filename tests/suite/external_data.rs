@@ -642,7 +642,7 @@ fn a_pipe_has_no_folder() {
     let note = report["models"][0]["notes"][0].as_str().unwrap();
     let data = folder.path().join("in/weights.data");
     assert_eq!(beside.status.code(), Some(0));
-    assert!(note.starts_with(&format!("{}: holds tensors of the model, if it is", data.display())), "{note}");
+    assert!(note.starts_with(&format!("{}: taken for the data file that the model refers to", data.display())), "{note}");
     let elsewhere = from_pipe(text(&folder.path().join("out.onnx")));
     assert_eq!(elsewhere.status.code(), Some(2));
     assert!(!folder.path().join("out.onnx").exists());
