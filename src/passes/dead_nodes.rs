@@ -6,6 +6,7 @@
 //! 1. A node is used if one of its results is an output of the model or a function, has a quantization annotation or a training binding,
 //!    or is used by such a node or in its subgraphs.
 //! 2. Operators that are not known may have effects: their nodes are kept.
+//! 3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
 
 use super::event::Event;
 use super::pass::{Pass, Plan};
@@ -33,17 +34,27 @@ pub(super) const DEAD_NODES: Pass = Pass {
     ensures: |_, _| Ok(()),
 };
 
-/// The nodes that the outputs of the model and of its functions depend on, and those that may have effects.
+/// The nodes that the outputs of the model and of its functions depend on, those that may have effects, and those whose results are
+/// shadowed.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let mut subgraphs: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
     let mut used = HashSet::default();
-    let mut values: Vec<ValueId> =
-        model.values().filter(|&value| matches!(model.pin(value), Some(Pin::Annotated | Pin::Trained))).collect();
+    let mut values: Vec<ValueId> = Vec::new();
+    let mut shadowed: HashMap<ScopeId, Vec<ValueId>> = HashMap::default();
+    for value in model.values() {
+        match model.pin(value) {
+            Some(Pin::Annotated | Pin::Trained) => values.push(value),
+            // A subgraph that is removed takes both definitions with it.
+            Some(Pin::Shadowed) => shadowed.entry(model.scope_of(value)).or_default().push(value),
+            None => {}
+        }
+    }
+    let kept_in = |scope: ScopeId| outputs(model, scope).chain(shadowed.get(&scope).into_iter().flatten().copied());
     let mut nodes: Vec<NodeId> = Vec::new();
     for scope in model.scopes() {
         match model.scope_kind(scope) {
             ScopeKind::Subgraph { owner, .. } => subgraphs.entry(owner).or_default().push(scope),
-            _ => values.extend(outputs(model, scope)),
+            _ => values.extend(kept_in(scope)),
         }
     }
     let may_have_effects = |&node: &NodeId| {
@@ -62,7 +73,7 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
             continue;
         }
         values.extend(model.inputs(node).map(|(_, value)| value));
-        values.extend(subgraphs.get(&node).into_iter().flatten().flat_map(|&scope| outputs(model, scope)));
+        values.extend(subgraphs.get(&node).into_iter().flatten().flat_map(|&scope| kept_in(scope)));
         // A node with effects in a subgraph keeps the node that contains it.
         if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(node.scope) {
             nodes.push(owner);
