@@ -62,7 +62,7 @@ impl<'a> Call<'a> {
         match self.model.attribute(self.node, name) {
             Attribute::Absent => Ok(None),
             Attribute::Is(attribute) => Ok(Some(attribute)),
-            Attribute::Unclear => Err(undefined(format!("calls of the function give `{name}` different values"))),
+            Attribute::Unclear => Err(undefined(format!("calls of the function do not all give `{name}` the same value"))),
         }
     }
 

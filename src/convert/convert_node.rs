@@ -271,5 +271,6 @@ fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
     let target =
         target.ok_or_else(|| OperatorTooNew.because(format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1)))?;
     cx.trim_to(target);
+    cx.remove_absent(target);
     check::fits(cx, target)
 }

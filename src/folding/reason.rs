@@ -15,7 +15,7 @@ pub enum Reason {
     #[error(transparent)]
     NotConstant(#[from] NotConstant),
     /// The calls of the function do not all give one of its attributes the same value.
-    #[error("`{attribute}` refers to an attribute of the function, and calls give it different values")]
+    #[error("`{attribute}` refers to an attribute of the function, and its calls do not all give it the same value")]
     CallersDisagree {
         /// The attribute of the cast.
         attribute: String,

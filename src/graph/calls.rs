@@ -16,11 +16,11 @@ use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Attribute<'m> {
-    /// The node does not have it.
+    /// The node does not have it, or it refers to an attribute of the function that no call gives a value and that has no default.
     Absent,
     /// Its value.
     Is(&'m AttributeProto),
-    /// It refers to an attribute of the function, and the callers do not all give it the same value.
+    /// It refers to an attribute of the function, and the callers do not all give it the same value, or there are none.
     Unclear,
 }
 
@@ -45,19 +45,27 @@ impl Model {
     }
 
     /// An attribute of a node. In a function it may refer to one of the function's attributes: its value is then the one that
-    /// every call of the function gives it, or leaves to the function's default.
+    /// every call of the function gives it, or leaves to the function's default. If no call gives it a value, and the function has no
+    /// default, the node does not have it.
     #[must_use]
     pub fn attribute(&self, node: NodeId, name: &str) -> Attribute<'_> {
         let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
             return Attribute::Absent;
         };
-        if attribute.tail().ref_attr_name().is_empty() {
+        self.resolve(node.scope, attribute)
+    }
+
+    /// The same for an attribute that a node of a scope has, or gets.
+    pub(crate) fn resolve<'a>(&'a self, scope: ScopeId, attribute: &'a AttributeProto) -> Attribute<'a> {
+        let referred = attribute.tail().ref_attr_name();
+        if referred.is_empty() {
             return Attribute::Is(attribute);
         }
-        let root = self.root(node.scope);
-        let arguments = self.index.arguments.get(&root);
-        let argument = arguments.and_then(|arguments| *arguments.get(attribute.tail().ref_attr_name())?);
-        argument.and_then(|argument| value(&self.proto, &self.index, argument)).map_or(Attribute::Unclear, Attribute::Is)
+        match passed(&self.index, scope, referred) {
+            Passed::Nothing => Attribute::Absent,
+            Passed::Value(argument) => value(&self.proto, &self.index, argument).map_or(Attribute::Unclear, Attribute::Is),
+            Passed::Unclear => Attribute::Unclear,
+        }
     }
 }
 
@@ -119,10 +127,11 @@ pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
         for &caller in callers {
             let call = scope::body(model, &index.kinds, caller.scope).map(|body| &body.nodes()[caller.position as usize]);
             for (position, attribute) in (0..).zip(call.map_or(&[][..], |call| &call.attribute)) {
-                given.entry(attribute.name()).or_default().add(caller, passed(model, index, caller, position, attribute));
+                given.entry(attribute.name()).or_default().add(caller, passed_by(model, index, caller, position, attribute));
             }
         }
-        let arguments = given.into_iter().map(|(name, given)| (name.to_owned(), given.argument(callers.len())));
+        let given = given.into_iter().filter(|(_, given)| !given.is_absent());
+        let arguments = given.map(|(name, given)| (name.to_owned(), given.argument(callers.len())));
         let arguments = arguments.collect();
         index.arguments.insert(function, arguments);
     }
@@ -143,22 +152,40 @@ fn callers_first(index: &Index) -> Vec<ScopeId> {
     kosaraju_scc(&calls).into_iter().flatten().map(|vertex| calls[vertex]).collect()
 }
 
-/// What a call passes as an attribute: its value, or what the callers of the function around the call give it. None if that is
-/// not known.
-fn passed<'m>(
+/// What a call passes as an attribute.
+enum Passed<T> {
+    /// It omits the attribute: it refers to one that the function around the call is not given.
+    Nothing,
+    Value(T),
+    Unclear,
+}
+
+/// What the calls of the function around a scope give one of its attributes. A function without calls is not given anything.
+fn passed(index: &Index, scope: ScopeId, name: &str) -> Passed<Argument> {
+    match index.arguments.get(&scope::root(&index.kinds, scope)).map(|arguments| arguments.get(name)) {
+        Some(None) => Passed::Nothing,
+        Some(Some(&Some(argument))) => Passed::Value(argument),
+        Some(Some(None)) | None => Passed::Unclear,
+    }
+}
+
+/// What a call passes as the attribute at a position: its value, or what the callers of the function around the call give it.
+fn passed_by<'m>(
     model: &'m ModelProto,
     index: &Index,
     call: NodeId,
     position: u32,
     attribute: &'m AttributeProto,
-) -> Option<(Argument, &'m AttributeProto)> {
+) -> Passed<(Argument, &'m AttributeProto)> {
     let referred = attribute.tail().ref_attr_name();
     if referred.is_empty() {
-        return Some((Argument::Call(call, position), attribute));
+        return Passed::Value((Argument::Call(call, position), attribute));
     }
-    let arguments = index.arguments.get(&scope::root(&index.kinds, call.scope))?;
-    let argument = (*arguments.get(referred)?)?;
-    Some((argument, value(model, index, argument)?))
+    match passed(index, call.scope, referred) {
+        Passed::Nothing => Passed::Nothing,
+        Passed::Value(argument) => value(model, index, argument).map_or(Passed::Unclear, |value| Passed::Value((argument, value))),
+        Passed::Unclear => Passed::Unclear,
+    }
 }
 
 /// The values of a function's attribute that have been found so far.
@@ -175,16 +202,22 @@ struct Given<'m> {
 
 impl<'m> Given<'m> {
     /// If several attributes have one name, the first counts.
-    fn add(&mut self, call: NodeId, passed: Option<(Argument, &'m AttributeProto)>) {
+    fn add(&mut self, call: NodeId, passed: Passed<(Argument, &'m AttributeProto)>) {
         if self.last.replace(call) == Some(call) {
             return;
         }
-        self.calls += 1;
         match (self.first, passed) {
-            (_, None) => self.differ = true,
-            (Some((_, first)), Some((_, other))) => self.differ |= !same_value(first, other),
-            (None, _) => self.first = passed,
+            (_, Passed::Nothing) => return,
+            (_, Passed::Unclear) => self.differ = true,
+            (Some((_, first)), Passed::Value((_, other))) => self.differ |= !same_value(first, other),
+            (None, Passed::Value(value)) => self.first = Some(value),
         }
+        self.calls += 1;
+    }
+
+    /// Whether no call gives it a value, and the function has no default for it.
+    fn is_absent(&self) -> bool {
+        !self.differ && self.first.is_none() && self.default.is_none()
     }
 
     fn argument(self, calls: usize) -> Option<Argument> {

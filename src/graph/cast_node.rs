@@ -62,8 +62,9 @@ pub enum UnclearCast {
     /// The node is not a valid `Cast`.
     #[error("{0}")]
     Invalid(String),
-    /// An attribute refers to an attribute of the function, and its callers do not give it the same value.
-    #[error("`{0}` refers to an attribute of the function, and calls give it different values")]
+    /// An attribute refers to an attribute of the function, and its callers do not give it the same value, or give a required one no
+    /// value.
+    #[error("`{0}` refers to an attribute of the function, and its calls do not all give it the same value")]
     CallersDisagree(String),
 }
 
@@ -99,6 +100,10 @@ impl Model {
             "CastLike" => TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?),
             _ => match self.known_attribute(node, "to")? {
                 Some(attribute) => TypeSource::Attribute(read_type(attribute)?),
+                // onnx.checker accepts a call that omits the attribute, except with full check.
+                None if self.node(node).attribute.iter().any(|attribute| attribute.name() == "to") => {
+                    return Err(UnclearCast::CallersDisagree("to".to_owned()));
+                }
                 None => return Err(invalid("the attribute `to` is missing")),
             },
         };

@@ -45,7 +45,8 @@ pub(super) struct Index {
     pub functions: HashMap<[String; 3], ScopeId>,
     /// By function: the nodes that call it.
     pub callers: HashMap<ScopeId, Vec<NodeId>>,
-    /// By called function and attribute name: the value that all calls give the attribute; `None` if they differ.
+    /// By called function and attribute name: the value that all calls give the attribute; `None` if they differ. Attributes that no call
+    /// gives a value, and that have no default, are missing.
     pub arguments: HashMap<ScopeId, HashMap<String, Option<Argument>>>,
     /// By outermost scope and domain: the imported opset.
     pub opsets: HashMap<ScopeId, HashMap<String, i64>>,

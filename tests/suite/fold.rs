@@ -424,13 +424,19 @@ fn what_stays_is_reported_with_its_reason() {
             "callers that disagree",
             r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g () => (float16 y, bfloat16 z) { y = my.Fn <kind = 10> () z = my.Fn <kind = 16> () }
             <domain: "my", opset_import: ["": 21]> Fn <kind> () => (y) { c = Constant <value_float = 1.5> () y = Cast <to: int = @kind> (c) }"#,
-            "`to` refers to an attribute of the function, and calls give it different values",
+            "`to` refers to an attribute of the function, and its calls do not all give it the same value",
         ),
         (
             "a function that nobody calls",
             r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g (float x) => (float y) { y = Relu (x) }
             <domain: "my", opset_import: ["": 21]> Fn <kind> () => (y) { c = Constant <value_float = 1.5> () y = Cast <to: int = @kind> (c) }"#,
-            "`to` refers to an attribute of the function, and calls give it different values",
+            "`to` refers to an attribute of the function, and its calls do not all give it the same value",
+        ),
+        (
+            "a type that no call gives",
+            r#"<ir_version: 10, opset_import: ["": 21, "my": 1]> g () => (y) { y = my.Fn () }
+            <domain: "my", opset_import: ["": 21]> Fn <kind> () => (y) { c = Constant <value_float = 1.5> () y = Cast <to: int = @kind> (c) }"#,
+            "`to` refers to an attribute of the function, and its calls do not all give it the same value",
         ),
         (
             "a Constant whose value is the caller's",

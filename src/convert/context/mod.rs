@@ -125,7 +125,12 @@ pub(super) struct Context<'a, 'm> {
 /// Attributes.
 impl Context<'_, '_> {
     pub fn has_attribute(&self, name: &str) -> bool {
-        self.node.attribute.iter().any(|attribute| attribute.name() == name)
+        self.node.attribute.iter().any(|attribute| attribute.name() == name && !self.is_absent(attribute))
+    }
+
+    /// Whether an attribute refers to one of the function that no call gives a value.
+    fn is_absent(&self, attribute: &AttributeProto) -> bool {
+        self.source.model.resolve(self.source.id.scope, attribute) == Attribute::Absent
     }
 
     /// An attribute; in a function, the value that all calls agree on.
@@ -136,13 +141,14 @@ impl Context<'_, '_> {
         if attribute.tail().ref_attr_name().is_empty() {
             return Ok(Some(attribute.clone()));
         }
-        match self.source.model.attribute(self.source.id, name) {
+        match self.source.model.resolve(self.source.id.scope, attribute) {
             Attribute::Is(value) => {
                 let mut value = value.clone();
                 value.name = Some(name.to_owned());
                 Ok(Some(value))
             }
-            Attribute::Absent | Attribute::Unclear => Err(AttributeAmbiguous
+            Attribute::Absent => Ok(None),
+            Attribute::Unclear => Err(AttributeAmbiguous
                 .because(format!("`{name}` is an attribute of the function, and its calls do not all give it the same value"))),
         }
     }
@@ -168,10 +174,18 @@ impl Context<'_, '_> {
     }
 
     pub fn remove_attribute(&mut self, name: &str) {
-        if self.has_attribute(name) {
+        if self.node.attribute.iter().any(|attribute| attribute.name() == name) {
             self.node.to_mut().attribute.retain(|attribute| attribute.name() != name);
             self.record.notes.push(format!("`{name}` removed"));
         }
+    }
+
+    /// Removes the attributes that the node does not have because no call of the function gives them a value, where a version does not
+    /// have them either.
+    pub fn remove_absent(&mut self, target: &Schema) {
+        let is_absent = |attribute: &&AttributeProto| self.is_absent(attribute) && target.attribute(attribute.name()).is_none();
+        let absent = self.node.attribute.iter().filter(is_absent).map(|attribute| attribute.name().to_owned());
+        absent.collect::<Vec<_>>().iter().for_each(|name| self.remove_attribute(name));
     }
 
     pub fn rename_attribute(&mut self, old: &str, new: &str) {

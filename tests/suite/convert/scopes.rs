@@ -193,7 +193,10 @@ fn attributes_are_resolved_through_nested_functions() {
         ("a value that is the default", "G <q: int = 1>", in_g, "h = d.G <q = 1> (x) y = d.G (h)", true),
         ("values that differ", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.G <q = 2> (h)", false),
         ("values that differ, one of them direct", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.S <ax = 2> (h)", false),
-        ("no value", "G <q>", in_g, "y = d.G (x)", false),
+        ("no value", "G <q>", in_g, "y = d.G (x)", true),
+        ("a value of one call only", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.G (h)", false),
+        ("a value of the direct call only", "G <q>", in_g, "h = d.G (x) y = d.S <ax = 1> (h)", false),
+        ("no call", "G <q>", in_g, "y = Relu (x)", false),
     ];
     let mut failures = Vec::new();
     for (what, header, call, nodes, agree) in cases {
@@ -206,6 +209,59 @@ fn attributes_are_resolved_through_nested_functions() {
             Ok(_) if agree => {}
             Err(_) if !agree && blockers(&source, 21).0[0].contains("its calls do not all give it the same value") => {}
             other => failures.push(format!("{what}: {:?}", other.map(drop).map_err(|error| error.to_string()))),
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// If no call gives the function its attribute, the node is converted as one without the attribute. The reference may stay.
+#[test]
+fn an_attribute_that_no_call_gives_is_absent() {
+    let cases = [
+        ("Softmax", "", "axis: int", "(x)", 11, 13),
+        ("Softmax", "", "axis: int", "(x)", 13, 25),
+        ("Softmax", "", "axis: int", "(x)", 13, 11),
+        ("AveragePool", "kernel_shape = [2]", "dilations: ints", "(x)", 19, 18),
+        ("Squeeze", "", "axes: ints", "(x)", 11, 13),
+        ("Unsqueeze", "", "axes: ints", "(x)", 12, 13),
+        ("ReduceMax", "keepdims = 0", "axes: ints", "(x)", 13, 18),
+        ("TopK", "k = 1", "axis: int", "(x)", 9, 11),
+        ("Upsample", "scales = [1.0, 1.0, 2.0]", "mode: string", "(x)", 7, 10),
+        ("Clip", "max = 1.0", "min: float", "(x)", 6, 13),
+        ("Dropout", "", "ratio: float", "(x)", 10, 13),
+        ("Pad", "pads = [0, 0, 1, 0, 0, 1]", "value: float", "(x)", 10, 13),
+        ("Reshape", "", "allowzero: int", "(x, s)", 14, 13),
+        ("Shape", "", "end: int", "(x)", 15, 13),
+        ("ScatterElements", "axis = 0", "reduction: string", "(x, i, x)", 16, 15),
+        ("Gelu", "", "approximate: string", "(x)", 20, 19),
+        ("LayerNormalization", "", "axis: int", "(x, x)", 17, 16),
+        ("Cast", "to = 1", "saturate: int", "(x)", 19, 18),
+        ("Cast", "to = 17", "saturate: int", "(x)", 19, 25),
+        ("Cast", "", "to: int", "(x)", 9, 5),
+        ("Split", "axis = 1", "split: ints", "(x)", 11, 18),
+        ("ArgMax", "", "select_last_index: int", "(x)", 12, 11),
+        ("Constant", "", "value_float: float", "()", 12, 11),
+    ];
+    let mut failures = Vec::new();
+    for (op, attributes, absent, inputs, from, to) in cases {
+        let nodes = |attributes: &[&str]| {
+            let attributes: Vec<&str> = attributes.iter().copied().filter(|text| !text.is_empty()).collect();
+            let attributes = if attributes.is_empty() { String::new() } else { format!("<{}>", attributes.join(", ")) };
+            let source = format!(
+                r#"<ir_version: 10, opset_import: ["": {from}, "local": 1]> g (float[2,3,4] x, int64[3] s, int64[2,3,4] i) => (y, z)
+                {{ y = local.F (x, s, i) z = local.F <other = 1> (x, s, i) }}
+                <domain: "local", opset_import: ["": {from}]> F <v, other> (x, s, i) => (y) {{ y = {op} {attributes} {inputs} }}"#
+            );
+            let converted = convert_text(&source, &Options::to(to)).map_err(|error| error.to_string())?;
+            let mut nodes = converted.model.into_proto().functions[0].node.clone();
+            nodes.iter_mut().for_each(|node| node.attribute.retain(|attribute| attribute.tail().ref_attr_name().is_empty()));
+            Ok::<_, String>(nodes.iter().map(text::print_node).collect::<Vec<_>>().join("\n"))
+        };
+        let reference = format!("{absent} = @v");
+        match (nodes(&[attributes, &reference]), nodes(&[attributes])) {
+            (Ok(found), Ok(expected)) if found == expected => {}
+            (Err(found), Err(_)) if !found.contains("its calls do not all give it") => {}
+            (found, expected) => failures.push(format!("{op} {from} to {to}: {found:?}\nnot {expected:?}")),
         }
     }
     expect_no_failures(failures);
