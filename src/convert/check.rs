@@ -5,7 +5,7 @@
 use super::context::Context;
 use super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, TypeUnknown, TypeUnsupported};
 use super::reason::Reason;
-use crate::facts::{AttributeKind, Formal, Occurrence, Schema, ValueType};
+use crate::facts::{AttributeKind, Formal, Occurrence, Schema, TypeSet, ValueType};
 use crate::wire::schema::{AttributeProto, NodeProto};
 
 /// What the names of attributes begin with that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
@@ -172,6 +172,15 @@ impl Actual {
         }
     }
 
+    /// The types in all calls of the function that contains the node.
+    fn types_in_calls(&self, cx: &Context) -> Option<TypeSet> {
+        let name = match self.side {
+            Side::Input(index) => &cx.node.input[index],
+            Side::Output(index) => &cx.node.output[index],
+        };
+        cx.source.types_in_calls(cx.value(name))
+    }
+
     fn describe(&self, cx: &Context) -> String {
         match self.side {
             Side::Input(index) => cx.describe(index),
@@ -185,9 +194,15 @@ fn is_admitted(cx: &Context, actual: &Actual, new: &Formal, target: &Schema) -> 
     if actual.old.is_some_and(|old| old.types.is_subset(new.types)) {
         return Ok(());
     }
-    match actual.known(cx) {
-        Some(known) if new.types.contains(known) => Ok(()),
-        Some(known) => Err(TypeUnsupported.because(format!("{} is {known}, which {target} does not support", actual.describe(cx)))),
+    let unsupported = |known: ValueType, place: &str| {
+        Err(TypeUnsupported.because(format!("{} is {known}{place}, which {target} does not support", actual.describe(cx))))
+    };
+    if let Some(known) = actual.known(cx) {
+        return if new.types.contains(known) { Ok(()) } else { unsupported(known, "") };
+    }
+    match actual.types_in_calls(cx).map(|types| types.iter().find(|&known| !new.types.contains(known))) {
+        Some(None) => Ok(()),
+        Some(Some(known)) => unsupported(known, " in a call of the function"),
         None => Err(TypeUnknown.because(format!(
             "the type of {} is unknown, and {target} does not support all types of {}",
             actual.describe(cx),
@@ -208,6 +223,8 @@ fn are_equal(cx: &Context, left: &Actual, right: &Actual, target: &Schema) -> Re
             Err(TypeUnsupported
                 .because(format!("{what_left} is {left}, but {what_right} is {right}: {target} requires the same type")))
         }
+        // Types may differ between calls, but not if there are none.
+        _ if cx.source.types_in_calls(None).is_some() => Ok(()),
         _ => Err(TypeUnknown
             .because(format!("{target} requires the same type for {what_left} and {what_right}, and at least one is unknown"))),
     }

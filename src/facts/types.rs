@@ -70,6 +70,12 @@ impl TypeSet {
         bit(value_type).is_some_and(|bit| self.0 & (1 << bit) != 0)
     }
 
+    /// The set with one more member; `None` for a type that no schema uses.
+    #[must_use]
+    pub fn with(self, value_type: ValueType) -> Option<TypeSet> {
+        bit(value_type).map(|bit| TypeSet(self.0 | 1 << bit))
+    }
+
     /// Whether every member is a member of the other set too.
     #[must_use]
     pub fn is_subset(self, other: TypeSet) -> bool {

@@ -15,9 +15,9 @@ use super::reason::Reason;
 use super::settings::Settings;
 use super::value::Value;
 use crate::dtype::DType;
-use crate::facts::Schema;
 use crate::facts::infer::{Inferred, Ints, Known, infer};
-use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ValueId};
+use crate::facts::{Schema, TypeSet};
+use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// The node in the unconverted model.
@@ -38,6 +38,18 @@ impl Source<'_> {
     /// Type and shape of a value of the model, as far as they are known.
     pub fn known(&self, value: ValueId) -> &Known {
         self.inferred.get_or_init(|| infer(self.model)).of(value)
+    }
+
+    /// The types that a value has in all calls of the function that contains the node, as far as they are known. If no graph calls the
+    /// function, there are none.
+    pub fn types_in_calls(&self, value: Option<ValueId>) -> Option<TypeSet> {
+        let root = self.model.root(self.id.scope);
+        let ScopeKind::Function(_) = self.model.scope_kind(root) else { return None };
+        let inferred = self.inferred.get_or_init(|| infer(self.model));
+        match inferred.is_called(root) {
+            true => inferred.types_in_calls(root, value?),
+            false => Some(TypeSet::of(&[])),
+        }
     }
 
     /// The integers of a value that is computed from shapes, as far as they are known.

@@ -3,7 +3,8 @@
 use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
 use super::walk::{Found, walk};
-use crate::graph::{Model, ValueId};
+use crate::facts::TypeSet;
+use crate::graph::{Model, ScopeId, ValueId};
 use crate::hash::HashMap;
 
 /// The known facts of every value of a model.
@@ -14,6 +15,8 @@ pub struct Inferred {
     /// The integers of small tensors that nodes compute.
     ints: HashMap<ValueId, Ints>,
     contradictions: Vec<Contradiction>,
+    /// By function that a graph calls: the types of its values.
+    called: HashMap<ScopeId, HashMap<ValueId, TypeSet>>,
 }
 
 /// A value that the model declares with another type or shape than the one that is stored or follows from its node.
@@ -42,6 +45,19 @@ impl Inferred {
     #[must_use]
     pub fn ints(&self, value: ValueId) -> Option<&Ints> {
         self.ints.get(&value)
+    }
+
+    /// Whether a graph calls a function, also through other functions.
+    #[must_use]
+    pub fn is_called(&self, function: ScopeId) -> bool {
+        self.called.contains_key(&function)
+    }
+
+    /// The types that a value of a function has in the calls of graphs, also through other functions; `None` if it is unknown in one of
+    /// them, or there are none.
+    #[must_use]
+    pub fn types_in_calls(&self, function: ScopeId, value: ValueId) -> Option<TypeSet> {
+        self.called.get(&function)?.get(&value).copied()
     }
 
     /// The values whose declarations are wrong, in document order; without those of functions, whose calls may differ.
@@ -94,5 +110,6 @@ fn without_symbols(found: Found) -> Inferred {
         known: found.facts.into_iter().map(Fact::without_symbols).collect(),
         ints: found.numbers.into_iter().map(|(value, numbers)| (value, sizes(numbers))).collect(),
         contradictions,
+        called: found.called,
     }
 }

@@ -10,7 +10,7 @@ use super::microsoft::{self, Call};
 use super::shape;
 use super::view::View;
 use crate::dtype::DType;
-use crate::facts::{self, ValueType, canonical_domain};
+use crate::facts::{self, TypeSet, ValueType, canonical_domain};
 use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::hash::HashMap;
 use crate::wire::schema::ValueInfoProto;
@@ -34,6 +34,9 @@ pub(super) struct Found<'m> {
     pub numbers: HashMap<ValueId, Numbers>,
     /// Values with what is declared and what is found, which contradict each other.
     pub contradictions: HashMap<ValueId, (Fact, Fact)>,
+    /// By function that a graph calls, also through other functions: the types that its values have in these calls. The type of a value
+    /// that is missing is unknown in one of them.
+    pub called: HashMap<ScopeId, HashMap<ValueId, TypeSet>>,
     pub symbols: Symbols<'m>,
 }
 
@@ -48,6 +51,7 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
         contradictions: HashMap::default(),
         depth: 0,
         loops: 0,
+        is_in_graph: true,
         calls: HashMap::default(),
         without_arguments: Vec::new(),
     };
@@ -59,6 +63,8 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
             ScopeKind::Subgraph { .. } | ScopeKind::Function(_) => {}
         }
     }
+    walk.unknown_calls();
+    walk.is_in_graph = false;
     // Functions that no graph calls: first those without callers, since the arguments of their calls are more precise than
     // none. The remaining ones only call each other. They are visited in document order, so that the results are deterministic.
     let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
@@ -69,18 +75,21 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
             walk.evaluate(function, Vec::new());
         }
     }
-    while let Some(function) = walk.without_arguments.pop() {
-        if !walk.calls[&function].results.contains_key(&Vec::new()) {
-            walk.evaluate(function, Vec::new());
-        }
-    }
+    walk.unknown_calls();
     let Walk { mut known, mut ints, contradictions, calls, .. } = walk;
     // The calls of a function may differ, and share one result.
     ints.retain(|&value, _| !matches!(model.scope_kind(model.root(model.scope_of(value))), ScopeKind::Function(_)));
-    for (value, merged) in calls.into_values().flat_map(|calls| calls.merged) {
-        known[value.index()] = merged;
+    let mut called: HashMap<ScopeId, HashMap<ValueId, TypeSet>> = HashMap::default();
+    for (function, calls) in calls {
+        if calls.is_in_graph {
+            let types = calls.merged.iter().filter_map(|(&value, (_, types))| Some((value, (*types)?)));
+            called.insert(function, types.collect());
+        }
+        for (value, (merged, _)) in calls.merged {
+            known[value.index()] = merged;
+        }
     }
-    Found { facts: known, numbers: ints, contradictions, symbols }
+    Found { facts: known, numbers: ints, contradictions, called, symbols }
 }
 
 /// The structure of the model that the walk uses.
@@ -165,10 +174,12 @@ impl<'m> Bodies<'m> {
 struct Calls {
     /// Whether a call is being inferred: a recursive function has no results.
     is_active: bool,
+    /// Whether a graph calls it, also through other functions.
+    is_in_graph: bool,
     /// By arguments.
     results: HashMap<Vec<Fact>, Vec<Fact>>,
-    /// The facts of the function's values that hold in all calls.
-    merged: HashMap<ValueId, Fact>,
+    /// The facts of the function's values that hold in all calls, and their types in those of graphs; `None` if one is unknown.
+    merged: HashMap<ValueId, (Fact, Option<TypeSet>)>,
 }
 
 struct Walk<'w, 'm> {
@@ -182,6 +193,8 @@ struct Walk<'w, 'm> {
     depth: usize,
     /// The number of loops on the stack whose carried shapes are traced.
     loops: usize,
+    /// Whether the current scope is in a graph, or in a function that a graph calls.
+    is_in_graph: bool,
     calls: HashMap<ScopeId, Calls>,
     /// Functions to infer without arguments, because not all of their calls were inferred.
     without_arguments: Vec<ScopeId>,
@@ -388,16 +401,30 @@ impl<'w, 'm> Walk<'w, 'm> {
         self.evaluate(function, arguments)
     }
 
+    /// Infers the functions of which calls were not inferred for their arguments.
+    fn unknown_calls(&mut self) {
+        while let Some(function) = self.without_arguments.pop() {
+            if !self.calls[&function].results.contains_key(&Vec::new()) {
+                self.evaluate(function, Vec::new());
+            }
+        }
+    }
+
     /// Infers a function for these arguments; an empty list means that the arguments are unknown.
     fn evaluate(&mut self, function: ScopeId, arguments: Vec<Fact>) -> Vec<Fact> {
         self.calls.entry(function).or_default().is_active = true;
         let results = self.scope(function, &arguments);
+        let is_in_graph = self.is_in_graph;
         let calls = self.calls.entry(function).or_default();
         calls.is_active = false;
+        calls.is_in_graph |= is_in_graph;
         for &value in self.bodies.values.get(&function).into_iter().flatten() {
             let found = &self.known[value.index()];
-            let merged = calls.merged.entry(value).or_insert_with(|| found.clone());
+            let (merged, types) = calls.merged.entry(value).or_insert_with(|| (found.clone(), Some(TypeSet::of(&[]))));
             *merged = std::mem::take(merged).or(found);
+            if is_in_graph {
+                *types = types.zip(found.value_type).and_then(|(types, value_type)| types.with(value_type));
+            }
         }
         calls.results.insert(arguments, results.clone());
         results

@@ -1,6 +1,6 @@
 //! Subgraphs and functions.
 
-use onnx_recast::internals::convert::Options;
+use onnx_recast::internals::convert::{NotConverted, Options};
 use onnx_recast::internals::graph::{Attribute, Model};
 use onnx_recast::internals::text;
 
@@ -92,8 +92,10 @@ fn types_flow_through_calls_within_calls() {
     let (found, nearest) = blockers(source, 12);
     assert_eq!(nearest, None);
     assert_eq!(found.len(), 1, "{found:?}");
-    // One caller gives it float, the other bfloat16: its type is not known.
-    assert!(found[0].starts_with("function/local:G/add (Add), opset 13 to 12: the type of input 'v' is unknown"), "{found:?}");
+    // One caller gives it float, the other bfloat16.
+    let expected =
+        "function/local:G/add (Add), opset 13 to 12: input 'v' is tensor(bfloat16) in a call of the function, which Add-7 ";
+    assert!(found[0].starts_with(expected), "{found:?}");
     let one_caller = source.replace("z = local.F (b)", "z = Identity (b)").replace("bfloat16", "float");
     assert!(convert_text(&one_caller, &Options::to(7)).is_ok());
 }
@@ -262,6 +264,79 @@ fn an_attribute_that_no_call_gives_is_absent() {
             (Ok(found), Ok(expected)) if found == expected => {}
             (Err(found), Err(_)) if !found.contains("its calls do not all give it") => {}
             (found, expected) => failures.push(format!("{op} {from} to {to}: {found:?}\nnot {expected:?}")),
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// A type counts if a call has it that is in a graph, or in a function that a graph calls.
+#[test]
+fn a_version_has_to_support_the_types_of_all_calls() {
+    let two = "g (float[2] x, int64[2] i) => (float[2] y, int64[2] j) { y = my.F (x) j = my.F (i) }";
+    let one = "g (float[2] x) => (float[2] y) { y = my.F (x) }";
+    let function =
+        |name: &str, nodes: &str| format!(r#"<domain: "my", opset_import: ["": 13, "my": 1]> {name} (v) => (w) {{ {nodes} }}"#);
+    let identity = function("F", "w = Identity (v)");
+    let calling = |name: &str, callee: &str| function(name, &format!("w = my.{callee} (v)"));
+    let in_branch = "g (float[2] x, bfloat16[2] b, bool c) => (float[2] y, bfloat16[2] z)
+        { y = my.F (x) z = If (c) <then_branch = t () => (bfloat16[2] p) { p = my.F (b) }, else_branch = e () => (bfloat16[2] q) { q = Gelu (b) }> }";
+    let shapes = |rest: &str| {
+        let inputs: Vec<String> = (1..=70).map(|size| format!("float[{size}] x{size}")).collect();
+        let outputs: Vec<String> = (1..=70).map(|size| format!("float[{size}] y{size}")).collect();
+        let calls: String = (1..=70).map(|size| format!("y{size} = my.F (x{size}) ")).collect();
+        format!("g ({}, bfloat16[2] b) => ({}, bfloat16[2] z) {{ {calls} {rest} }}", inputs.join(", "), outputs.join(", "))
+    };
+    let unsupported = "input 'v' is tensor(bfloat16) in a call of the function, which Identity-1 does not support";
+    let unknown = "the type of input 'v' is unknown, and Identity-1 does not support all types of Identity-13";
+    let bfloat16 = two.replace("int64", "bfloat16");
+    let cases = [
+        ("one type", one.to_owned(), identity.clone(), ""),
+        ("two types", two.to_owned(), identity.clone(), ""),
+        ("one of two is not supported", bfloat16.clone(), identity.clone(), unsupported),
+        (
+            "the only one is not supported",
+            one.replace("float", "bfloat16"),
+            identity.clone(),
+            "input 'v' is tensor(bfloat16), which",
+        ),
+        ("through another function", two.replace("y = my.F", "y = my.G"), identity.clone() + &calling("G", "F"), ""),
+        (
+            "one of two through another function",
+            bfloat16.replace("y = my.F", "y = my.G"),
+            identity.clone() + &calling("G", "F"),
+            unsupported,
+        ),
+        ("an unknown type", two.replace("my.F (i)", "my.F (k) k = my.Unknown (i)"), identity.clone(), unknown),
+        ("a call in a branch", in_branch.to_owned(), identity.clone(), unsupported),
+        ("more calls than are inferred", shapes("z = my.F (b)"), identity.clone(), unknown),
+        ("no call", one.replace("my.F", "Relu"), identity.clone(), ""),
+        ("no call of one of two", one.to_owned(), identity.clone() + &function("U", "w = Identity (v)"), ""),
+        (
+            "calls in functions without calls",
+            one.replace("my.F", "Relu"),
+            identity.clone() + &calling("U", "W") + &calling("W", "F"),
+            "",
+        ),
+        ("a call in a function without calls", two.to_owned(), identity.clone() + &calling("U", "F"), ""),
+        ("the same, and one is not supported", bfloat16, identity.clone() + &calling("U", "F"), unsupported),
+        (
+            "a type that is known without calls",
+            one.replace("my.F", "Relu"),
+            function("F", "c = Cast <to = 16> (v) w = Identity (c)"),
+            "output 'c' is tensor(bfloat16), which Cast-9 does not support",
+        ),
+        ("types that must be equal, without calls", one.replace("my.F", "Relu"), function("F", "w = Pow (v, v)"), ""),
+    ];
+    let mut failures = Vec::new();
+    for (what, graph, functions, expected) in cases {
+        let source = format!(r#"<ir_version: 8, opset_import: ["": 13, "my": 1]> {graph} {functions}"#);
+        let found = match convert_text(&source, &Options::to(12)) {
+            Ok(_) => String::new(),
+            Err(NotConverted::Blocked { blockers, .. }) => blockers.iter().map(|blocker| format!("{blocker}\n")).collect(),
+            Err(error) => error.to_string(),
+        };
+        if found.is_empty() != expected.is_empty() || !found.contains(expected) {
+            failures.push(format!("{what}: {found:?}, not {expected:?}"));
         }
     }
     expect_no_failures(failures);
