@@ -38,14 +38,22 @@ impl Operator {
     /// If they are not defined, or left to runtimes.
     pub fn compute(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
-            let rank = content.dims().len();
-            if rank > MOST_DIMENSIONS {
-                return Err(NotComputed::LeftToRuntimes(format!("tensors of {rank} dimensions are left to the runtime")));
-            }
             let formal = call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
             if !formal.types.contains(ValueType::Tensor(content.dtype())) {
                 return Err(undefined(format!("{} does not support {}", call.schema, content.dtype())));
             }
+        }
+        self.compute_in_any_type(call)
+    }
+
+    /// The results of a node that moves elements, also for types that the operator does not support.
+    ///
+    /// # Errors
+    /// If they are not defined, or left to runtimes.
+    pub fn compute_in_any_type(&self, call: &Call) -> Computed {
+        let most = call.contents().map(|(_, content)| content.dims().len()).max().unwrap_or_default();
+        if most > MOST_DIMENSIONS {
+            return Err(NotComputed::LeftToRuntimes(format!("tensors of {most} dimensions are left to the runtime")));
         }
         let results = (self.compute)(call)?;
         let outputs = call.proto().output.len();

@@ -6,7 +6,9 @@ use crate::dtype::{Class, DType};
 use crate::tensor::{Content, Data};
 use crate::wire::raw;
 use crate::wire::raw::attribute_proto::AttributeType;
-use crate::wire::schema::{AttributeProto, GraphProto, NodeProto, TensorProto};
+use crate::wire::schema::{
+    AttributeProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
+};
 
 fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
     let known = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };
@@ -53,6 +55,23 @@ pub(super) fn graph(name: &str, value: GraphProto) -> AttributeProto {
     let mut made = attribute(name, AttributeType::Graph);
     made.g = Some(value);
     made
+}
+
+/// An input or output of a subgraph, whose type is inferred from the enclosing node.
+pub(super) fn named(name: &str) -> ValueInfoProto {
+    ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
+}
+
+/// An input or output of a subgraph that is a scalar.
+pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
+    let tensor = type_proto::Tensor::from(raw::type_proto::Tensor {
+        elem_type: Some(dtype.number()),
+        shape: Some(TensorShapeProto::from(raw::TensorShapeProto::default())),
+    });
+    let mut scalar = named(name);
+    scalar.r#type =
+        Some(TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor)), ..Default::default() }));
+    scalar
 }
 
 pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> NodeProto {

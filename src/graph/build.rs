@@ -56,6 +56,8 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         if let Some(graph) = &training.algorithm {
             builder.scope(ScopeKind::Algorithm(position), Body::Graph(graph))?;
         }
+    }
+    for training in &model.training_info {
         builder.pin_trained(&training.initialization_binding);
         builder.pin_trained(&training.update_binding);
     }
@@ -277,9 +279,15 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// A binding assigns to an initializer of the main graph or of a training algorithm.
     fn pin_trained(&mut self, bindings: &[StringStringEntryProto]) {
+        let holds = |kind: &ScopeKind| matches!(kind, ScopeKind::Main | ScopeKind::Algorithm(_));
+        let scopes = (0..).zip(&self.index.kinds).filter(|(_, kind)| holds(kind));
+        let scopes: Vec<ScopeId> = scopes.map(|(scope, _)| ScopeId(scope)).collect();
         for binding in bindings {
-            self.change(ScopeId::MAIN, binding.key(), |value| value.pin = Some(Pin::Trained));
+            for &scope in &scopes {
+                self.change(scope, binding.key(), |value| value.pin = Some(Pin::Trained));
+            }
         }
     }
 

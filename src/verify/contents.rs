@@ -2,7 +2,7 @@
 
 use super::terms::{Side, Term, TermId, Terms};
 use crate::cast::{Cast, Contested, Rules};
-use crate::compute::{self, Call, Needs, TypeAndShape};
+use crate::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
 use crate::facts::infer::{Inferred, infer};
 use crate::folding;
 use crate::graph::{NodeId, ValueId};
@@ -91,13 +91,14 @@ impl<'m> Contents<'m> {
             Term::Cast { of, .. } => self.cast(id, self.known[&of].clone()?),
             Term::Move { inputs, output, .. } => {
                 let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
-                self.results(side, node, &inputs, output)
+                // Casts of the node's inputs may have become casts of the term.
+                self.results(side, node, &inputs, output, Operator::compute_in_any_type)
             }
             Term::Original(value) => {
                 let original = self.terms.pairs.original;
                 let node = original.producer(value).ok_or("it depends on inputs")?;
                 let output = original.outputs(node).find(|(_, other)| *other == value).map_or(0, |(index, _)| index);
-                self.results(Side::Original, node, &self.inputs(node), output)
+                self.results(Side::Original, node, &self.inputs(node), output, Operator::compute)
             }
         }
     }
@@ -133,7 +134,14 @@ impl<'m> Contents<'m> {
     }
 
     /// An output of a node other than a cast.
-    fn results(&mut self, side: Side, node: NodeId, inputs: &[Option<TermId>], output: u32) -> Result<Content, String> {
+    fn results(
+        &mut self,
+        side: Side,
+        node: NodeId,
+        inputs: &[Option<TermId>],
+        output: u32,
+        compute: fn(&Operator, &Call) -> Computed,
+    ) -> Result<Content, String> {
         let model = self.terms.model(side);
         let (operator, schema) = compute::operator(model, node).ok_or("it depends on inputs")?;
         let (contents, first) = match operator.needs {
@@ -147,7 +155,7 @@ impl<'m> Contents<'m> {
             }
         };
         let call = Call { model, node, schema, inputs: contents, first, limit: u64::MAX };
-        let results = operator.compute(&call).map_err(|why| why.to_string())?;
+        let results = compute(operator, &call).map_err(|why| why.to_string())?;
         results.into_iter().nth(output as usize).ok_or_else(|| "its node has no such output".to_owned())
     }
 }

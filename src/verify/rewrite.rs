@@ -181,6 +181,12 @@ impl Equality<'_> {
                 {
                     pairs.push((*left, casts, *right));
                 }
+                // The last cast of the first term is the one that the second term begins with.
+                (_, Term::Cast { of: right, effect })
+                    if casts.first().is_some_and(|&last| self.terms.effect(last) == Some(*effect)) =>
+                {
+                    pairs.push((left, casts[1..].to_vec(), *right));
+                }
                 // Of a constant that was cast, only the move is left.
                 (Term::Cast { of, .. }, Term::Move { .. }) => {
                     pairs.push((*of, casts.iter().copied().chain([left]).collect(), right));

@@ -89,6 +89,11 @@ impl<'m> Terms<'m> {
         self.types[id]
     }
 
+    /// What determines the result of a term that is a cast, besides its input.
+    pub fn effect(&self, id: TermId) -> Option<Effect> {
+        self.as_cast(id).map(|(_, effect)| effect)
+    }
+
     /// A node that computes a term.
     pub fn node(&self, id: TermId) -> Option<(Side, NodeId)> {
         self.nodes[id]

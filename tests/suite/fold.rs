@@ -1,7 +1,8 @@
 //! `fold-casts`, as models before and after.
 
 use onnx_recast::internals::cast::Contested;
-use onnx_recast::internals::passes::Options;
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::{self, Options};
 use onnx_recast::internals::wire::raw;
 use onnx_recast::internals::wire::schema::ModelProto;
 
@@ -558,6 +559,29 @@ fn annotated_and_trained_constants_stay() {
     assert_eq!(names, ["scale", "weight", "a", "c"]);
     assert_eq!(report.kept().len(), 1);
     assert_eq!(report.kept()[0].reason.to_string(), "training updates the initializer");
+}
+
+/// The initializers to which a binding assigns may also be those of the training algorithm.
+#[test]
+fn trained_constants_of_an_algorithm_stay() {
+    let algorithm = r#"alg () => (float next, float16 c, int64 later) <float step = {0}, int64 count = {0}, int64 one = {1}, int64 same = {0}>
+        { c = Cast <to = 10> (step) next = Add (step, step) later = Add (count, one) other = Add (same, one) }"#;
+    let entry = |key: &str, value: &str| raw::StringStringEntryProto { key: Some(key.into()), value: Some(value.into()) };
+    let training = raw::TrainingInfoProto {
+        algorithm: model(algorithm).into_known().graph,
+        initialization_binding: vec![entry("same", "one").into()],
+        update_binding: vec![entry("step", "next").into(), entry("count", "later").into()],
+        ..Default::default()
+    };
+    let mut before: ModelProto = model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#);
+    before.training_info.push(training.into());
+    for passes in [passes::DEFAULT, passes::EXACT] {
+        let (after, _) = passes::run(Model::new(before.clone()).unwrap(), passes, &Options::default()).unwrap();
+        let algorithm = after.proto().training_info[0].algorithm.as_ref().unwrap();
+        let names: Vec<&str> = algorithm.initializer.iter().map(|tensor| tensor.name()).collect();
+        assert_eq!(names, ["step", "count", "one", "same"]);
+        assert!(algorithm.node.iter().any(|node| node.op_type() == "Cast"));
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, InputUn
 use super::super::reason::Reason;
 use crate::facts::infer::{Known, NOTHING};
 use crate::wire::raw;
-use crate::wire::schema::{GraphProto, NodeProto, ValueInfoProto};
+use crate::wire::schema::{GraphProto, NodeProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["If"], 11).down(&[Run(branches_must_have_one_shape)]),
@@ -64,19 +64,14 @@ fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
     let outer = GraphProto::from(raw::GraphProto {
         name: Some(cx.fresh("batch")),
         node: vec![inner],
-        input: inputs.iter().map(|name| named(name)).collect(),
-        output: outputs.iter().map(|name| named(name)).collect(),
+        input: inputs.iter().map(|name| make::named(name)).collect(),
+        output: outputs.iter().map(|name| make::named(name)).collect(),
         ..Default::default()
     });
     cx.remove_attribute("directions");
     cx.set_int("num_scan_inputs", cx.node.input.len() as i64);
     cx.set_attribute(make::graph("body", outer));
     Ok(())
-}
-
-/// A value of a subgraph; its type is inferred from the enclosing node.
-fn named(name: &str) -> ValueInfoProto {
-    ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
 }
 
 /// Version 8 runs over a batch, scans the first axis after it, and does not reverse results: a batch of one, with the scanned axes moved to

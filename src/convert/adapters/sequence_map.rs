@@ -12,7 +12,6 @@ use crate::dtype::DType;
 use crate::facts::ValueType;
 use crate::facts::infer::Known;
 use crate::hash::HashSet;
-use crate::wire::raw;
 use crate::wire::schema::ValueInfoProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter(&["SequenceMap"], 17).down(&[Run(map_becomes_a_loop)])];
@@ -56,10 +55,11 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     nodes.push(make::node("Identity", &goes_on, &[&go], Vec::new()));
     let known = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(Vec::new()) };
     let length = cx.add_before("SequenceLength", &[&inputs[0]], Vec::new(), "length", known);
-    let names = |first: Vec<&String>, rest: Vec<&String>| first.into_iter().chain(rest).map(|name| named(name)).collect();
     // Everything else of the body stays. What it states of its inputs and outputs is true of the values of these names.
-    let inputs = names(vec![&iteration, &go], states.iter().map(|(before, _)| before).collect());
-    let outputs = names(vec![&goes_on], states.iter().map(|(_, after)| after).collect());
+    // onnxruntime requires the shapes of the first two inputs.
+    let first = [make::named_scalar(&iteration, DType::Int64), make::named_scalar(&go, DType::Bool)];
+    let inputs = first.into_iter().chain(states.iter().map(|(before, _)| make::named(before))).collect();
+    let outputs = [make::named(&goes_on)].into_iter().chain(states.iter().map(|(_, after)| make::named(after))).collect();
     let inner = std::mem::replace(&mut body.input, inputs).into_iter().chain(std::mem::replace(&mut body.output, outputs));
     let mut undeclared: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
     body.value_info.iter().for_each(|info| {
@@ -75,9 +75,4 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     cx.rename_operator("Loop");
     cx.record.expanded.push(("SequenceMap", Exactness::Exact, cx.node.output.len() + 3));
     Ok(())
-}
-
-/// A value of a subgraph; its type is inferred from the enclosing node.
-fn named(name: &str) -> ValueInfoProto {
-    ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
 }

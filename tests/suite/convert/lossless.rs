@@ -229,6 +229,9 @@ fn the_body_of_a_map_keeps_everything() {
     assert_eq!(body.name(), "b");
     let declared: Vec<&str> = body.value_info.iter().map(|info| info.name()).collect();
     assert_eq!(declared, ["m", "e", "a", "r"]);
+    // onnxruntime does not load a loop without the shapes of these.
+    let scalars: Vec<bool> = body.input.iter().map(|input| input.r#type.is_some()).collect();
+    assert_eq!(scalars, [true, true, false]);
     assert!(body.value_info[1].doc_string.is_some());
 }
 
