@@ -2,8 +2,8 @@
 
 use super::call::Call;
 use super::result::{Computed, NotComputed, undefined};
-use crate::facts::ValueType;
 use crate::facts::infer::MOST_DIMENSIONS;
+use crate::facts::{Formal, ValueType};
 
 /// What an operator's results depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl Operator {
     /// If they are not defined, or left to runtimes.
     pub fn compute(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
-            let formal = call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
-            if !formal.types.contains(ValueType::Tensor(content.dtype())) {
+            let is_supported = |formal: &Formal| formal.types.contains(ValueType::Tensor(content.dtype()));
+            if !call.schema.input(index).is_none_or(is_supported) {
                 return Err(undefined(format!("{} does not support {}", call.schema, content.dtype())));
             }
         }
@@ -51,9 +51,12 @@ impl Operator {
     /// # Errors
     /// If they are not defined, or left to runtimes.
     pub fn compute_in_any_type(&self, call: &Call) -> Computed {
-        let most = call.contents().map(|(_, content)| content.dims().len()).max().unwrap_or_default();
-        if most > MOST_DIMENSIONS {
-            return Err(NotComputed::LeftToRuntimes(format!("tensors of {most} dimensions are left to the runtime")));
+        for (index, content) in call.contents() {
+            let rank = content.dims().len();
+            if rank > MOST_DIMENSIONS {
+                return Err(NotComputed::LeftToRuntimes(format!("tensors of {rank} dimensions are left to the runtime")));
+            }
+            call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
         }
         let results = (self.compute)(call)?;
         let outputs = call.proto().output.len();

@@ -5,7 +5,7 @@ use super::contents::Contents;
 use super::declared;
 use super::fault::Fault;
 use super::pairs::{Pairs, defined};
-use super::terms::{Side, Term, TermId, Terms};
+use super::terms::{Effect, Side, Term, TermId, Terms};
 use super::verified::Verified;
 use crate::dtype::DType;
 use crate::facts::infer::tensor_ints;
@@ -38,6 +38,37 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
         verified.elements += elements;
     }
     (verified, faults)
+}
+
+/// A term, and casts of it: the last one first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct WithCasts {
+    term: TermId,
+    casts: Vec<TermId>,
+}
+
+impl From<TermId> for WithCasts {
+    fn from(term: TermId) -> WithCasts {
+        WithCasts { term, casts: Vec::new() }
+    }
+}
+
+impl WithCasts {
+    /// The term is a cast of another one, which is cast first.
+    fn inside(mut self, of: TermId) -> WithCasts {
+        self.casts.push(self.term);
+        WithCasts { term: of, ..self }
+    }
+
+    /// The same casts of an input of a move.
+    fn of_input(&self, term: TermId) -> WithCasts {
+        WithCasts { term, casts: self.casts.clone() }
+    }
+
+    /// The term in one form, in which equal casts are equal.
+    fn reduced(&self, terms: &Terms) -> (TermId, Vec<Effect>) {
+        terms.reduced(self.term, self.casts.iter().rev().filter_map(|&cast| terms.effect(cast)))
+    }
 }
 
 /// Whether the inputs are the same, apart from initializers that are listed as inputs before IR 4.
@@ -73,8 +104,8 @@ fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Optio
 struct Equality<'m> {
     terms: &'m Terms<'m>,
     contents: Contents<'m>,
-    /// Terms, with casts of the first one, whose values were compared: the number of elements, or what differs.
-    compared: HashMap<(TermId, Vec<TermId>, TermId), Result<u64, String>>,
+    /// Terms whose values were compared: the number of elements, or what differs.
+    compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
 }
 
 impl Equality<'_> {
@@ -159,54 +190,50 @@ impl Equality<'_> {
 
     /// Shows that two terms are equal.
     fn equal(&mut self, original: TermId, written: TermId) -> Result<(), String> {
-        // The first term of a pair is still cast by the casts in the middle, the last one first.
-        let mut pairs = vec![(original, Vec::new(), written)];
-        while let Some((left, casts, right)) = pairs.pop() {
-            if left == right && casts.is_empty() {
+        let terms = self.terms;
+        let mut pairs = vec![(WithCasts::from(original), WithCasts::from(written))];
+        while let Some((left, right)) = pairs.pop() {
+            if left == right {
                 continue;
             }
-            match (self.terms.term(left), self.terms.term(right)) {
+            match (terms.term(left.term), terms.term(right.term)) {
                 (_, Term::Constant(..)) => {
-                    let key = (left, casts, right);
+                    let key = (left, right);
                     if !self.compared.contains_key(&key) {
-                        let result = self.compare(left, &key.1, right);
+                        let result = self.compare(&key.0, &key.1);
                         self.compared.insert(key.clone(), result);
                     }
                     if let Err(what) = &self.compared[&key] {
                         return Err(what.clone());
                     }
                 }
-                (Term::Cast { of: left, effect }, Term::Cast { of: right, effect: other })
-                    if effect == other && casts.is_empty() =>
+                _ if left.reduced(terms) == right.reduced(terms) => {}
+                (Term::Cast { of, effect }, Term::Cast { of: other, effect: same })
+                    if effect == same
+                        && terms.dtype(*of) == terms.dtype(*other)
+                        && left.casts.is_empty()
+                        && right.casts.is_empty() =>
                 {
-                    pairs.push((*left, casts, *right));
+                    pairs.push(((*of).into(), (*other).into()));
                 }
-                // The last cast of the first term is the one that the second term begins with.
-                (_, Term::Cast { of: right, effect })
-                    if casts.first().is_some_and(|&last| self.terms.effect(last) == Some(*effect)) =>
-                {
-                    pairs.push((left, casts[1..].to_vec(), *right));
-                }
-                // Of a constant that was cast, only the move is left.
-                (Term::Cast { of, .. }, Term::Move { .. }) => {
-                    pairs.push((*of, casts.iter().copied().chain([left]).collect(), right));
-                }
+                // Casts of moves are compared input by input: of constants that were cast, only the move is left.
+                (Term::Cast { of, .. }, _) => pairs.push((left.inside(*of), right)),
+                (_, Term::Cast { of, .. }) => pairs.push((left, right.inside(*of))),
                 (
                     Term::Move { operator, attributes, inputs, data, outputs, output },
                     Term::Move { operator: op, attributes: same, inputs: others, data: _, outputs: all, output: index },
                 ) if (operator, attributes, inputs.len(), outputs, output) == (op, same, others.len(), all, index) => {
                     for (index, inputs) in inputs.iter().zip(others).enumerate() {
                         match inputs {
-                            (Some(left), Some(right)) => {
-                                pairs.push((*left, if index < *data { casts.clone() } else { Vec::new() }, *right));
-                            }
+                            (Some(one), Some(other)) if index < *data => pairs.push((left.of_input(*one), right.of_input(*other))),
+                            (Some(one), Some(other)) => pairs.push(((*one).into(), (*other).into())),
                             (None, None) => {}
                             _ => return Err("is computed from other inputs".to_owned()),
                         }
                     }
                 }
-                (Term::Move { operator: "Reshape", inputs, .. }, _) if self.keeps_shape(left) => {
-                    pairs.extend(inputs.first().copied().flatten().map(|input| (input, casts, right)));
+                (Term::Move { operator: "Reshape", inputs, .. }, _) if self.keeps_shape(left.term) => {
+                    pairs.extend(inputs.first().copied().flatten().map(|input| (left.of_input(input), right)));
                 }
                 _ => return Err("is not shown to be equal".to_owned()),
             }
@@ -225,10 +252,13 @@ impl Equality<'_> {
     }
 
     /// Computes the values of a term and of casts of it again, and compares them with a constant.
-    fn compare(&mut self, original: TermId, casts: &[TermId], written: TermId) -> Result<u64, String> {
-        let found = self.contents.of(written)?;
-        let expected = self.contents.of(original);
-        let expected = casts.iter().rev().fold(expected, |content, &cast| self.contents.cast(cast, content?));
+    fn compare(&mut self, original: &WithCasts, written: &WithCasts) -> Result<u64, String> {
+        let mut of = |WithCasts { term, casts }: &WithCasts| {
+            let content = self.contents.of(*term);
+            casts.iter().rev().fold(content, |content, &cast| self.contents.cast(cast, content?))
+        };
+        let found = of(written)?;
+        let expected = of(original);
         let expected = expected.map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
         if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
             let shown = |dtype: DType, dims: &[i64]| format!("{dtype}{dims:?}");

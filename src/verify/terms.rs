@@ -232,25 +232,50 @@ impl<'m> Terms<'m> {
     }
 
     /// The term of a cast.
-    fn cast(&mut self, mut of: TermId, effect: Effect) -> TermId {
-        loop {
-            if self.types[of].is_some_and(|from| copies(from, effect.to, effect.saturate)) {
-                return of;
-            }
-            let Some((inner, first)) = self.as_cast(of) else { break };
-            let Some(from) = self.types[inner] else { break };
-            let is_one = collapses(from, first.to, effect.to);
-            if !(is_one || self.is_lossy && is_round_trip(from, first.to, effect.to)) {
-                break;
-            }
-            if from == effect.to {
-                return inner;
-            }
-            of = inner;
+    fn cast(&mut self, of: TermId, effect: Effect) -> TermId {
+        let (base, effects) = self.reduced(of, [effect]);
+        effects.into_iter().fold(base, |of, effect| {
+            let id = self.id(Term::Cast { of, effect });
+            self.types[id] = Some(effect.to);
+            id
+        })
+    }
+
+    /// A term without the casts around it, and what remains of them and of other casts that follow, by laws 2 and 4, the first one first.
+    pub fn reduced(&self, mut base: TermId, later: impl IntoIterator<Item = Effect>) -> (TermId, Vec<Effect>) {
+        let mut casts = Vec::new();
+        while let Some((of, effect)) = self.as_cast(base) {
+            casts.push(effect);
+            base = of;
         }
-        let id = self.id(Term::Cast { of, effect });
-        self.types[id] = Some(effect.to);
-        id
+        let mut left: Vec<Effect> = Vec::with_capacity(casts.len() + 1);
+        for effect in casts.into_iter().rev().chain(later) {
+            loop {
+                let before = |casts: &[Effect]| casts.last().map_or(self.types[base], |cast| Some(cast.to));
+                if before(&left).is_some_and(|from| copies(from, effect.to, effect.saturate)) {
+                    break;
+                }
+                let Some((first, rest)) = left.split_last() else {
+                    left.push(effect);
+                    break;
+                };
+                let collapse =
+                    |from| collapses(from, first.to, effect.to) || self.is_lossy && is_round_trip(from, first.to, effect.to);
+                match before(rest) {
+                    Some(from) if collapse(from) => {
+                        left.pop();
+                        if from == effect.to {
+                            break;
+                        }
+                    }
+                    _ => {
+                        left.push(effect);
+                        break;
+                    }
+                }
+            }
+        }
+        (base, left)
     }
 
     fn set(&mut self, side: Side, value: ValueId, term: Term, dtype: Option<DType>) {

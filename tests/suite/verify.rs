@@ -304,6 +304,8 @@ fn moves_of_folded_and_other_casts_are_verified() {
     let cases = [
         "(float16[2] x) => (float[4] y) <float16[2] w = {1, 2}> { c = Cast <to = 1> (w) a = Cast <to = 1> (x) y = Concat <axis = 0> (a, c) }",
         "(float16[2] x) => (float[4] y) <float16[2] w = {1, 2}> { c = Cast <to = 1> (w) a = Cast <to = 1> (x) y = Concat <axis = 0> (c, a) }",
+        "(float8e4m3fn[2] q) => (float16[4] y) <float8e4m3fn[2] w = {1, 2}>
+            { a = Cast <to = 1> (w) c = Cast <to = 1> (q) b = Concat <axis = 0> (c, a) y = Cast <to = 10> (b) }",
         "() => (float16[4] y) <int4[2] w = {1, 2}> { a = Cast <to = 1> (w) b = Concat <axis = 0> (a, a) y = Cast <to = 10> (b) }",
         "(float[2] x) => (float[2] y) <float8e4m3fn[2] w = {1, 2}, int64[2] i = {1, 0}> { a = Cast <to = 1> (w) b = Gather (a, i) y = Mul (b, x) }",
     ];
