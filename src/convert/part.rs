@@ -1,6 +1,6 @@
 //! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same time.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::bodies::Bodies;
 use super::context::{Record, Source};
@@ -12,7 +12,7 @@ use crate::error::Invalid;
 use crate::facts;
 use crate::facts::infer::Inferred;
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ValueId, is_onnx_domain};
-use crate::hash::{HashMap, HashSet};
+use crate::hash::{HashMap, SharedTexts};
 use crate::wire::schema::{GraphProto, NodeProto};
 
 /// What the plans of all parts are made from.
@@ -53,7 +53,7 @@ impl<'m> Shared<'_, 'm> {
     /// If the operation is cancelled.
     pub fn plan(&self, nodes: &[NodeId], bodies: &Bodies<'m>, names: &mut Names<'m>) -> Result<Part, Invalid> {
         let part = Part::default();
-        let mut planner = Planner { shared: self, bodies, names, texts: HashSet::default(), same: HashMap::default(), part };
+        let mut planner = Planner { shared: self, bodies, names, texts: SharedTexts::default(), same: HashMap::default(), part };
         for batch in nodes.chunks(BATCH) {
             batch.iter().for_each(|&node| planner.node(node));
             if !self.counter.add(batch.len() as u64) {
@@ -69,7 +69,7 @@ struct Planner<'a, 'm> {
     bodies: &'a Bodies<'m>,
     names: &'a mut Names<'m>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
-    texts: HashSet<Arc<str>>,
+    texts: SharedTexts,
     /// By operator: whether it is the same in the target.
     same: HashMap<&'m str, bool>,
     part: Part,
@@ -159,23 +159,9 @@ impl<'m> Planner<'_, 'm> {
 
     fn change(&mut self, id: NodeId, what: &str) -> Change {
         let model = self.shared.model;
-        Change { node: model.node_path(id).into(), op: self.text(model.node(id).op_type()), what: self.text(what) }
-    }
-
-    fn text(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
-        }
-        let text: Arc<str> = text.into();
-        if self.texts.len() < MOST_SHARED_TEXTS {
-            self.texts.insert(Arc::clone(&text));
-        }
-        text
+        Change { node: model.node_path(id).into(), op: self.texts.shared(model.node(id).op_type()), what: self.texts.shared(what) }
     }
 }
-
-/// How many different texts of the report are kept to be shared. More are unlikely to recur.
-const MOST_SHARED_TEXTS: usize = 1024;
 
 /// Whether a subgraph of a node has constants or statements on values of its own, which a function cannot rename.
 fn declares_values(node: &NodeProto) -> bool {

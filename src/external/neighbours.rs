@@ -92,23 +92,26 @@ impl Neighbour {
 
 /// Why a file must not be replaced that is not a model itself: a model beside it stores tensors in it.
 pub(super) fn use_as_data(file: &Path) -> Option<String> {
-    if !files::is_file(file) || is_model(file) {
-        return None;
-    }
-    let neighbours = Neighbours::of(&folder_of(file), [file]);
-    let user = neighbours.user_of(file)?;
-    let is_beside = user.parent() == files::resolve(file).ok()?.parent();
-    let user = user.file_name().filter(|_| is_beside).map_or(user, Path::new);
-    Some(format!("{} stores tensors in this file", user.display()))
+    if files::is_file(file) && !is_model(file) { user_beside(file) } else { None }
 }
 
 /// Why a file that is not a model must not replace one: that is a model, or data of a model beside it.
 #[must_use]
 pub fn why_kept(file: &Path) -> Option<String> {
-    match files::is_file(file) && is_model(file) {
-        true => Some("is a model".to_owned()),
-        false => use_as_data(file),
+    match files::is_file(file) {
+        true if is_model(file) => Some("is a model".to_owned()),
+        true => user_beside(file),
+        false => None,
     }
+}
+
+/// The model beside a file that stores tensors in it, as the reason of a refusal.
+fn user_beside(file: &Path) -> Option<String> {
+    let neighbours = Neighbours::of(&folder_of(file), [file]);
+    let user = neighbours.user_of(file)?;
+    let is_beside = user.parent() == files::resolve(file).ok()?.parent();
+    let user = user.file_name().filter(|_| is_beside).map_or(user, Path::new);
+    Some(format!("{} stores tensors in this file", user.display()))
 }
 
 /// Whether there is a file that cannot be opened.

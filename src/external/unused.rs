@@ -233,8 +233,8 @@ fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool) -> Option<PathB
     })
 }
 
-/// Whether a file contains a name: anywhere if it is text, which begins as UTF-8 without NUL, else in its first [`SEARCHED`] bytes. An index is text; other large files
-/// are data, and to read all of them would take minutes.
+/// Whether a file contains a name: anywhere if it is text, which begins as UTF-8 without NUL, else in its first [`SEARCHED`] bytes. An
+/// index is text; other large files are data, and to read all of them would take minutes.
 fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
     let (mut bytes, mut is_text) = (Vec::new(), None);
     loop {

@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::{Fix, Place, Rule, Severity};
 use crate::error::shortened;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
-use crate::hash::{HashMap, HashSet};
+use crate::hash::HashMap;
 use crate::parallel;
 use crate::text;
 use crate::wire::Kept;
@@ -81,29 +81,6 @@ pub(super) struct Places<'m> {
     path: Arc<str>,
     scopes: HashMap<ScopeId, Arc<str>>,
     places: HashMap<(Option<ScopeId>, Option<&'m str>), Arc<Shared>>,
-}
-
-/// The descriptions of findings.
-#[derive(Debug, Default)]
-pub(super) struct Messages(HashSet<Arc<str>>);
-
-/// How many different messages are kept to be shared. More are unlikely to recur.
-const MOST_MESSAGES: usize = 1024;
-
-impl Messages {
-    /// A message; equal ones are one allocation.
-    pub fn shared(&mut self, message: Arc<str>) -> Arc<str> {
-        if Arc::strong_count(&message) > 1 {
-            return message;
-        }
-        if let Some(known) = self.0.get(&*message) {
-            return Arc::clone(known);
-        }
-        if self.0.len() < MOST_MESSAGES {
-            self.0.insert(Arc::clone(&message));
-        }
-        message
-    }
 }
 
 impl<'m> Places<'m> {

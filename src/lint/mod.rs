@@ -33,8 +33,9 @@ use std::sync::Arc;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::control::Unit;
 use crate::graph::Model;
+use crate::hash::SharedTexts;
 use crate::parallel;
-use diagnostic::{Messages, Places};
+use diagnostic::Places;
 
 /// How a model is linted.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ struct Found {
 /// The findings to report, in the order of the document.
 fn find(model: &Model, job: &Job) -> Vec<Found> {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
-    let (mut found, mut messages) = (Vec::new(), Messages::default());
+    let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
     for &(rule, severity) in rules {
@@ -122,7 +123,8 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
         found.reserve_exact(findings.len());
         for Finding { at, message, fix } in findings {
             if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, at, rule) {
-                found.push(Found { at, message: messages.shared(message), fix, rule, severity });
+                let message = if Arc::strong_count(&message) > 1 { message } else { messages.shared(message) };
+                found.push(Found { at, message, fix, rule, severity });
             }
         }
         counter.add(1);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
 use crate::external::{DataFile, UnusedFile};
-use crate::hash::{HashMap, HashSet};
+use crate::hash::{HashMap, SharedTexts};
 use crate::passes::{Event, Reason, Report};
 use crate::shown::Shown;
 use crate::verify::Verified;
@@ -184,12 +184,9 @@ impl FoldReport {
 /// The texts of reasons. Many nodes are kept for the same one, often one after the other.
 #[derive(Default)]
 struct SharedReasons {
-    texts: HashSet<Arc<str>>,
+    texts: SharedTexts,
     last: Option<(Reason, Arc<str>)>,
 }
-
-/// How many different texts are kept to be shared. More are unlikely to recur.
-const MOST_SHARED_REASONS: usize = 1024;
 
 impl SharedReasons {
     fn text(&mut self, reason: Reason) -> Arc<str> {
@@ -198,17 +195,10 @@ impl SharedReasons {
         {
             return Arc::clone(text);
         }
-        let text = match remedy(reason.code()) {
+        let text = self.texts.shared(match remedy(reason.code()) {
             Some(remedy) => format!("{reason}; {remedy}"),
             None => reason.to_string(),
-        };
-        let text = match self.texts.get(text.as_str()) {
-            Some(known) => Arc::clone(known),
-            None => text.into(),
-        };
-        if self.texts.len() < MOST_SHARED_REASONS {
-            self.texts.insert(Arc::clone(&text));
-        }
+        });
         self.last = Some((reason, Arc::clone(&text)));
         text
     }
