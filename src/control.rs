@@ -45,12 +45,28 @@ impl Cancel {
 /// How far an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// What is done.
+    pub phase: Phase,
     /// What is counted.
     pub unit: Unit,
     /// How many are done.
     pub done: u64,
     /// How many there are.
     pub total: u64,
+}
+
+/// A part of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Nodes are looked at, or rules checked.
+    Planning,
+    /// Bytes are computed and written.
+    Writing,
+    /// The written bytes are flushed to the disk.
+    Flushing,
+    /// The written model is read again and compared with the original.
+    Verifying,
 }
 
 /// What a [`Progress`] counts.
@@ -84,7 +100,8 @@ impl Control {
 
     /// Counts items from 0 to `total`.
     pub fn counter(&self, unit: Unit, total: u64) -> Counter {
-        Counter { control: self.clone(), unit, done: AtomicU64::new(0), total }
+        let phase = if unit == Unit::Bytes { Phase::Writing } else { Phase::Planning };
+        Counter { control: self.clone(), phase, unit, done: AtomicU64::new(0), total }
     }
 }
 
@@ -108,6 +125,7 @@ impl fmt::Debug for Control {
 #[derive(Debug)]
 pub(crate) struct Counter {
     control: Control,
+    phase: Phase,
     unit: Unit,
     done: AtomicU64,
     total: u64,
@@ -116,10 +134,25 @@ pub(crate) struct Counter {
 impl Counter {
     /// Counts items that are done, and reports them. Returns whether to go on. Work that is done again is not more than all.
     pub fn add(&self, items: u64) -> bool {
-        let done = (self.done.fetch_add(items, Ordering::Relaxed) + items).min(self.total);
-        if let Some(progress) = &self.control.progress {
-            progress(Progress { unit: self.unit, done, total: self.total });
-        }
+        self.report(self.phase, self.done.fetch_add(items, Ordering::Relaxed) + items);
         !self.control.cancel.is_cancelled()
+    }
+
+    /// Reports that another phase of the same operation begins, after what is done so far.
+    pub fn enter(&self, phase: Phase) {
+        self.report(phase, self.done.load(Ordering::Relaxed));
+    }
+
+    /// Reports that everything is done: some items may not have been counted, since there was nothing to do.
+    pub fn finish(&self) {
+        if self.done.load(Ordering::Relaxed) < self.total {
+            self.report(self.phase, self.total);
+        }
+    }
+
+    fn report(&self, phase: Phase, done: u64) {
+        if let Some(progress) = &self.control.progress {
+            progress(Progress { phase, unit: self.unit, done: done.min(self.total), total: self.total });
+        }
     }
 }

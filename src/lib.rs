@@ -81,7 +81,7 @@ mod wire;
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
 pub use cast::{Contested, RoundMode, Rules, Tally};
 pub use choice::UnknownName;
-pub use control::{Cancel, Progress, Unit};
+pub use control::{Cancel, Phase, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, ModelPlace, Place};

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast import _recast
-from onnx_recast._functions import one_of
-from onnx_recast._functions import opset as opset_option
+from onnx_recast._arrays import check_unmasked
+from onnx_recast._options import contested_as, flag, is_flag, one_of, opset_of, text
 from onnx_recast._progress import watcher
 
 if TYPE_CHECKING:
@@ -154,15 +154,16 @@ def cast(
     import numpy as np
 
     target = _onnx_name(to)
+    check_unmasked("array", array)
     given = np.asarray(array)
     casting: _recast._Casting = {
         "to": target,
         "shape": list(given.shape),
-        "opset": opset_option("opset", opset),
-        "saturate": saturate,
-        "round_mode": round_mode,
+        "opset": opset_of("opset", opset),
+        "saturate": flag("saturate", saturate),
+        "round_mode": one_of("round_mode", round_mode, ("up", "down", "nearest")),
         "undefined": one_of("undefined", undefined, ("error", "fold")) == "fold",
-        "contested": None if one_of("contested", contested, ("error", "text", "runtime")) == "error" else contested,
+        "contested": contested_as(contested, "error"),
     }
     is_string = target == "STRING" or target.startswith("COMPLEX")
     result = np.empty(given.shape, dtype=object if is_string else _numpy_type(target))
@@ -228,7 +229,10 @@ def cast_like(
     """
     import numpy as np
 
-    to = _onnx_type(np.asarray(like))
+    reference = np.asarray(like)
+    to = _onnx_type(reference)
+    if reference.dtype == object and not all(isinstance(item, str | bytes) for item in reference.flat):
+        raise TypeError("like: expected an array of numbers or strings")
     return cast(
         array,
         to,
@@ -246,13 +250,20 @@ def _onnx_name(to: Type) -> str:
     import numpy as np
 
     if isinstance(to, str):
-        return to.upper()
-    if isinstance(to, int) and not isinstance(to, bool):
+        return text("to", to).upper()
+    if isinstance(to, int | np.integer) and not is_flag(to):
         if 1 <= to <= len(_NUMBERS):
-            return _NUMBERS[to - 1]
+            return _NUMBERS[int(to) - 1]
         raise ValueError(f"{to} is not an element type of ONNX")
     dtype: Any = to
-    return _onnx_type(np.empty(0, dtype=dtype))
+    try:
+        if to is None:  # It would be float64.
+            raise TypeError
+        found = np.dtype(dtype)
+    except TypeError:
+        kind = type(to).__name__
+        raise TypeError(f"to: expected an ONNX type such as 'FLOAT16', its number, or a dtype, not {kind}") from None
+    return _onnx_type(np.empty(0, dtype=found))
 
 
 def _onnx_type(array: Array) -> str:

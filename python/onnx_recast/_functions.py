@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import operator
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, overload
 
 from onnx_recast import _recast
 from onnx_recast._models import Opened
+from onnx_recast._options import converting, flag, folding, linting, path, writing
 from onnx_recast._progress import watcher
 from onnx_recast._results import (
     Change,
@@ -42,6 +41,8 @@ class _Message(Protocol):
     def SerializeToString(self) -> bytes: ...
 
 
+Opset: TypeAlias = int | Literal["latest"]
+
 _Model = TypeVar("_Model")
 # Without type stubs of protobuf, a ModelProto seems to be of every other type too.
 _Proto = TypeVar("_Proto", bound=_Message)
@@ -70,11 +71,12 @@ class _FoldOptions(_RewriteOptions, total=False):
 
 class _ConvertOptions(_RewriteOptions, total=False):
     target: str | None
-    from_version: int | None
+    from_opset: int | None
     ir_version: int | Literal["auto", "keep"]
     explicit: Literal["all", "relevant", "none"]
-    expand: Literal["all", "exact", "none"]
-    expand_into: Literal["nodes", "function"]
+    no_expand: bool
+    exact_only: bool
+    expand: Literal["nodes", "function"]
     contested: Literal["refuse", "text", "runtime"]
     strict: bool
 
@@ -86,7 +88,7 @@ class _LintOptions(TypedDict, total=False):
 
 
 class _FixOptions(_WriteOptions, _LintOptions, total=False):
-    unsafe: bool
+    unsafe_fixes: bool
 
 
 @overload
@@ -189,7 +191,7 @@ def fold(
         drop_metadata=drop_metadata,
     )
     opened = Opened(model, base_dir)
-    written = _output(output, external_data, prune_data)
+    written = writing(output, external_data, prune_data)
     with watcher(progress) as watch:
         facts, verified, encoded = verified_by(
             lambda output, verify: _recast.fold(opened.input, output, options, verify, watch),
@@ -213,35 +215,36 @@ def fold(
 
 @overload
 def convert_version(
-    model: object, target_version: int | None, output: StrPath, **options: Unpack[_ConvertOptions]
+    model: object, opset: Opset | None, output: StrPath, **options: Unpack[_ConvertOptions]
 ) -> ConvertResult[Path]: ...
 @overload
 def convert_version(
-    model: object, target_version: int | None = None, *, output: StrPath, **options: Unpack[_ConvertOptions]
+    model: object, opset: Opset | None = None, *, output: StrPath, **options: Unpack[_ConvertOptions]
 ) -> ConvertResult[Path]: ...
 @overload
 def convert_version(
-    model: _Proto, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+    model: _Proto, opset: Opset | None = None, output: None = None, **options: Unpack[_ConvertOptions]
 ) -> ConvertResult[_Proto]: ...
 @overload
 def convert_version(
-    model: Encoded, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+    model: Encoded, opset: Opset | None = None, output: None = None, **options: Unpack[_ConvertOptions]
 ) -> ConvertResult[bytes]: ...
 @overload
 def convert_version(
-    model: _Model, target_version: int | None = None, output: None = None, **options: Unpack[_ConvertOptions]
+    model: _Model, opset: Opset | None = None, output: None = None, **options: Unpack[_ConvertOptions]
 ) -> ConvertResult[_Model]: ...
 def convert_version(
     model: object,
-    target_version: int | None = None,
+    opset: Opset | None = None,
     output: StrPath | None = None,
     *,
     target: str | None = None,
-    from_version: int | None = None,
+    from_opset: int | None = None,
     ir_version: int | Literal["auto", "keep"] = "auto",
     explicit: Literal["all", "relevant", "none"] = "relevant",
-    expand: Literal["all", "exact", "none"] = "all",
-    expand_into: Literal["nodes", "function"] = "nodes",
+    no_expand: bool = False,
+    exact_only: bool = False,
+    expand: Literal["nodes", "function"] = "nodes",
     contested: Literal["refuse", "text", "runtime"] = "refuse",
     strict: bool = False,
     freeze_initializers: bool = False,
@@ -259,24 +262,27 @@ def convert_version(
     ----------
     model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
         The model. It is not changed. A buffer other than ``bytes`` is copied first.
-    target_version : int, optional
-        Opset to convert to, older or newer; the newest supported opset by default.
+    opset : int or "latest", optional
+        Opset to convert to, older or newer; ``"latest"`` is the newest supported opset. Either it or ``target`` is
+        required.
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
     target : str, optional
-        The runtime that has to load the result, instead of ``target_version``: ``"onnxruntime@1.17"``. The opset of the
-        model is only lowered, and only as far as the runtime needs it, and so is the IR version. :func:`targets` lists
-        the runtimes.
-    from_version : int, optional
+        The runtime that has to load the result, instead of ``opset``: ``"onnxruntime@1.17"``. The opset of the model is
+        only lowered, and only as far as the runtime needs it, and so is the IR version. :func:`targets` lists the
+        runtimes.
+    from_opset : int, optional
         Override the opset that the model imports, for mislabelled models.
     ir_version : int, "auto" or "keep"
         IR version of the result; ``"auto"`` is the lowest that supports it on downgrades, and never lower than that of
         the model on upgrades.
     explicit : {"all", "relevant", "none"}
         Default attributes of casts to make explicit on upgrades: all, those that affect the types of the node, or none.
-    expand : {"all", "exact", "none"}
-        Operators that may be replaced by several nodes: all, those whose results are equal to the bit, or none.
-    expand_into : {"nodes", "function"}
+    no_expand : bool
+        Replace no operator by several nodes.
+    exact_only : bool
+        Replace operators by several nodes only if the results are equal to the bit.
+    expand : {"nodes", "function"}
         Replace such an operator by nodes, or by a call of a local function, for which the IR version becomes 8 at
         least.
     contested : {"refuse", "text", "runtime"}
@@ -307,7 +313,7 @@ def convert_version(
     ValueError
         The runtime is not known, or does not load the IR version that ``ir_version`` demands.
     TypeError
-        Both ``target_version`` and ``target`` are given.
+        Neither ``opset`` nor ``target`` is given, or both are; an option is of a wrong type.
     VerificationError, ImportError
         See :func:`fold`.
     RecastError
@@ -325,22 +331,23 @@ def convert_version(
     17
     """
     options = converting(
-        target_version,
+        opset,
         target=target,
-        from_version=from_version,
+        from_opset=from_opset,
         ir_version=ir_version,
         explicit=explicit,
+        no_expand=no_expand,
+        exact_only=exact_only,
         expand=expand,
-        expand_into=expand_into,
         contested=contested,
         strict=strict,
         freeze_initializers=freeze_initializers,
         drop_metadata=drop_metadata,
     )
     opened = Opened(model, base_dir)
-    written = _output(output, external_data, prune_data)
-    if verify == "onnxruntime" and from_version is not None:
-        raise ValueError("from_version: onnxruntime cannot run the original as of another opset; use verify=True")
+    written = writing(output, external_data, prune_data)
+    if verify == "onnxruntime" and from_opset is not None:
+        raise ValueError("from_opset: onnxruntime cannot run the original as of another opset; use verify=True")
     with watcher(progress) as watch:
         facts, verified, encoded = verified_by(
             lambda output, verify: _recast.convert(opened.input, output, options, verify, watch),
@@ -427,8 +434,9 @@ def lint(
     >>> [finding.code for finding in onnx_recast.lint("models/fp8_qdq.onnx", select=["RC101", "RC104"])]
     ['RC101', 'RC104']
     """
+    options = linting(select=select, ignore=ignore, config=config)
     with watcher(progress) as watch:
-        found = _recast.lint(Opened(model, base_dir).input, linting(select=select, ignore=ignore, config=config), watch)
+        found = _recast.lint(Opened(model, base_dir).input, options, watch)
     return [Diagnostic.from_dict(one) for one in json.loads(found)]
 
 
@@ -447,7 +455,7 @@ def fix(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     config: StrPath | None = None,
-    unsafe: bool = False,
+    unsafe_fixes: bool = False,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -463,7 +471,7 @@ def fix(
         Write the model to this file, atomically.
     select, ignore, config
         See :func:`lint`.
-    unsafe : bool
+    unsafe_fixes : bool
         Also apply fixes that change the structure of the graph or guess the author's intent.
     external_data, prune_data, base_dir, progress
         See :func:`fold`.
@@ -490,12 +498,12 @@ def fix(
     >>> [finding.fix.what for finding in onnx_recast.fix("models/fp8_qdq.onnx", select=["RC101"]).fixed]
     ['add `saturate = 1`']
     """
+    options = linting(select=select, ignore=ignore, config=config)
+    is_unsafe = flag("unsafe_fixes", unsafe_fixes)
     opened = Opened(model, base_dir)
-    written = _output(output, external_data, prune_data)
+    written = writing(output, external_data, prune_data)
     with watcher(progress) as watch:
-        report, encoded = _recast.fix(
-            opened.input, written, linting(select=select, ignore=ignore, config=config), unsafe, watch
-        )
+        report, encoded = _recast.fix(opened.input, written, options, is_unsafe, watch)
     facts = json.loads(report)
     return FixResult(
         model=_result_model(opened, output, encoded),
@@ -569,124 +577,9 @@ def diff(
     >>> onnx_recast.diff("models/fp8_qdq.onnx", folded)[0].kind
     'removed'
     """
-    right_folder = base_dir if right_base_dir is None else right_base_dir
+    right_folder = base_dir if right_base_dir is None else path("right_base_dir", right_base_dir)
     found = _recast.diff(Opened(left, base_dir).input, Opened(right, right_folder).input)
     return [Difference.from_dict(one) for one in json.loads(found)]
-
-
-def folding(
-    *,
-    passes: Sequence[str] | None = None,
-    undefined: Literal["skip", "fold"] = "skip",
-    contested: Literal["skip", "text", "runtime"] = "skip",
-    max_growth: int | None = None,
-    freeze_initializers: bool = False,
-    drop_metadata: bool | Sequence[str] = False,
-) -> _recast._Folding:
-    """Return the options of :func:`fold` as the native module takes them."""
-    return {
-        "passes": None if passes is None else _codes(passes),
-        "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
-        "contested": _contested(contested, "skip"),
-        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
-
-
-def converting(
-    target_version: int | None = None,
-    *,
-    target: str | None = None,
-    from_version: int | None = None,
-    ir_version: int | Literal["auto", "keep"] = "auto",
-    explicit: Literal["all", "relevant", "none"] = "relevant",
-    expand: Literal["all", "exact", "none"] = "all",
-    expand_into: Literal["nodes", "function"] = "nodes",
-    contested: Literal["refuse", "text", "runtime"] = "refuse",
-    strict: bool = False,
-    freeze_initializers: bool = False,
-    drop_metadata: bool | Sequence[str] = False,
-) -> _recast._Converting:
-    """Return the options of :func:`convert_version` as the native module takes them."""
-    if target is not None and target_version is not None:
-        raise TypeError("convert_version() takes target_version or target, not both")
-    if target is not None and not isinstance(target, str):
-        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
-    return {
-        "target_version": _recast.LATEST_OPSET if target_version is None else opset("target_version", target_version),
-        "target": target,
-        "from_version": None if from_version is None else opset("from_version", from_version),
-        "ir_version": ir_version
-        if isinstance(ir_version, str)
-        else whole("ir_version", ir_version, most=(1 << 31) - 1),
-        "explicit": explicit,
-        "expand": expand,
-        "expand_into": expand_into,
-        "contested": _contested(contested, "refuse"),
-        "strict": strict,
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
-
-
-def linting(
-    *, select: Sequence[str] = (), ignore: Sequence[str] = (), config: StrPath | None = None
-) -> _recast._Linting:
-    """Return the options of :func:`lint` as the native module takes them."""
-    return {
-        "select": _codes(select) or None,
-        "ignore": _codes(ignore),
-        "config": None if config is None else os.fspath(config),
-    }
-
-
-def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
-    """Return an option that is an integer within these limits, or raise an error that names them."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
-    if not least <= number <= most:
-        raise ValueError(f"{name}: expected an integer between {least} and {most}, not {number}")
-    return number
-
-
-def opset(name: str, value: SupportsIndex) -> int:
-    """Return an option that is an opset of ai.onnx, or raise an error."""
-    return whole(name, value, least=1, most=_recast.LATEST_OPSET)
-
-
-def one_of(name: str, value: str, values: tuple[str, ...]) -> str:
-    """Return an option, or raise a ValueError that names the values it can have."""
-    if value not in values:
-        raise ValueError(f"{name}: expected {' or '.join(map(repr, values))}, not {value!r}")
-    return value
-
-
-def _contested(contested: str, none: str) -> str | None:
-    return None if one_of("contested", contested, (none, "text", "runtime")) == none else contested
-
-
-def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str]) -> _recast._Preparation:
-    if isinstance(drop_metadata, bool):
-        keys = ["*"] if drop_metadata else []
-    elif isinstance(drop_metadata, str):
-        keys = [drop_metadata]
-    else:
-        keys = list(drop_metadata)
-    return {"freeze_initializers": freeze_initializers, "drop_metadata": keys}
-
-
-def _codes(codes: Sequence[str]) -> list[str]:
-    return [codes] if isinstance(codes, str) else list(codes)
-
-
-def _output(output: StrPath | None, external_data: str, prune_data: bool) -> _recast._Output:
-    if output is None and external_data not in ("keep", "inline"):
-        raise ValueError(f"external_data={external_data!r}: a data file needs a model file; pass output=PATH")
-    path = None if output is None else os.fspath(output)
-    if path == "":
-        raise ValueError("output: the path is empty")
-    return {"path": path, "external_data": external_data, "prune_data": prune_data}
 
 
 def _result_model(opened: Opened, output: StrPath | None, encoded: bytes | None) -> Any:

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from onnx_recast._arrays import check_unmasked
+from onnx_recast._options import path
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -37,9 +40,9 @@ class Opened:
     def __init__(self, model: Any, base_dir: StrPath | None) -> None:
         source: bytes | str
         self.restore = _itself
-        folder = None if base_dir is None else os.fspath(base_dir)
+        folder = None if base_dir is None else path("base_dir", base_dir)
         if isinstance(model, str | os.PathLike):
-            source = os.fsdecode(model)
+            source = path("model", model)
         elif isinstance(model, bytes):
             source = model
         elif _is_model_proto(model):
@@ -95,6 +98,7 @@ def _ir_restorer(ir: Any, proto_class: Any, base_dir: str | None) -> Callable[[b
 
 def _bytes_of(model: Any) -> bytes:
     """Copy a buffer, unless its bytes cannot change."""
+    check_unmasked("model", model)
     try:
         view = memoryview(model)
     except TypeError:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from onnx_recast._options import is_flag
+
 Progress: TypeAlias = bool | Callable[[int, int], object]
 """``True`` for a bar of tqdm, or a function that is called with what is done and the total."""
 
@@ -20,6 +22,8 @@ def watcher(progress: Progress) -> Iterator[Watcher | None]:
     if callable(progress):
         yield lambda done, total, _: progress(done, total)
         return
+    if not is_flag(progress):
+        raise TypeError(f"progress: expected True, False or a function, not {type(progress).__name__}")
     bar = _Bar.new() if progress else None
     try:
         yield bar

@@ -52,9 +52,9 @@ class _Folding(TypedDict):
     prepare: _Preparation
 
 class _Converting(TypedDict):
-    target_version: int
+    opset: int
     target: str | None
-    from_version: int | None
+    from_opset: int | None
     ir_version: int | str
     explicit: str
     expand: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 _Model = TypeVar("_Model", covariant=True)
@@ -318,7 +318,7 @@ class Verified(_Value):
 class FoldResult(_Value, Generic[_Model]):
     """Result of :func:`onnx_recast.fold`."""
 
-    model: _Model
+    model: _Model = field(repr=False)
     """The model: of the kind of the argument, or the path of the output."""
     folded: tuple[Folded, ...]
     """Casts that were replaced by their results."""
@@ -340,7 +340,7 @@ class FoldResult(_Value, Generic[_Model]):
 class ConvertResult(_Value, Generic[_Model]):
     """Result of :func:`onnx_recast.convert_version`."""
 
-    model: _Model
+    model: _Model = field(repr=False)
     """The model: of the kind of the argument, or the path of the output."""
     from_version: int | None
     """Opset of ai.onnx before; None if the model neither imports nor uses ai.onnx."""
@@ -366,7 +366,7 @@ class ConvertResult(_Value, Generic[_Model]):
 class FixResult(_Value, Generic[_Model]):
     """Result of :func:`onnx_recast.fix`."""
 
-    model: _Model
+    model: _Model = field(repr=False)
     """The model: of the kind of the argument, or the path of the output."""
     fixed: tuple[Diagnostic, ...]
     """Findings that were fixed."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx_recast._arrays import check_unmasked
 from onnx_recast._cast import _NUMBERS, _NUMPY, _numpy_type, _onnx_type, cast
 from onnx_recast._errors import VerificationError
 from onnx_recast._models import Opened
+from onnx_recast._options import whole
 from onnx_recast._outcomes import compare, worst
 from onnx_recast._results import OutputComparison
 from onnx_recast._rounding import has_rounded_types, round_all
@@ -81,7 +83,8 @@ def compare_runs(
     [('y', 'equal')]
     """
     names = ("the left model", "the right model")
-    return compare_inputs(Opened(left, base_dir).input, Opened(right, base_dir).input, inputs, seed=seed, names=names)
+    number = whole("seed", seed, most=(1 << 63) - 1)
+    return compare_inputs(Opened(left, base_dir).input, Opened(right, base_dir).input, inputs, seed=number, names=names)
 
 
 def compare_inputs(
@@ -101,7 +104,7 @@ def compare_inputs(
     if inputs is None:
         runs = [_random_feeds(first, seed)]
     else:
-        runs = [first.typed(feeds) for feeds in ([inputs] if isinstance(inputs, Mapping) else inputs)]
+        runs = [first.typed(feeds) for feeds in _feeds_of(inputs)]
         if not runs:
             raise ValueError("inputs: the sequence is empty; must have the inputs of one run at least")
     compared: list[tuple[OutputComparison, ...]] = []
@@ -114,6 +117,17 @@ def compare_inputs(
             if unsteady := [one.name for one in again if one.outcome != "equal"]:
                 raise _not_comparable(f"{names[0]} gives different results each time: {_listed(unsteady)}")
     return tuple(worst(of_output) for of_output in zip(*compared, strict=True))
+
+
+def _feeds_of(inputs: object) -> list[Feeds]:
+    """Return the inputs of each run, or raise an error that names the argument."""
+    if isinstance(inputs, Mapping):
+        return [inputs]
+    if isinstance(inputs, Iterable):
+        runs = list(inputs)
+        if all(isinstance(feeds, Mapping) for feeds in runs):
+            return runs
+    raise TypeError("inputs: expected a mapping of names to arrays, or a sequence of such mappings")
 
 
 def packages() -> tuple[Any, Any]:
@@ -183,6 +197,7 @@ class _Session:
             if name not in known:
                 raise ValueError(f"inputs: {self.name} has no input '{name}'; it has {_listed(list(known))}")
             kind = known[name][0]
+            check_unmasked(f"inputs: '{name}'", value)
             if kind is None or kind == "STRING":
                 typed[name] = value if kind is None else np.asarray(value, dtype=object)
                 continue

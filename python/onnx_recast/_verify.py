@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast._errors import VerificationError
+from onnx_recast._options import is_flag
 from onnx_recast._results import Fault, Outcome, OutputComparison, Verified
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def verified_by(
     Outputs of the original and the result in onnxruntime may only differ as ``allowed``; nothing is replaced if they
     differ more.
     """
-    if verify not in (False, True, "onnxruntime"):
+    if not is_flag(verify) and not isinstance(verify, str):
+        raise TypeError(f"verify: expected True, False or 'onnxruntime', not {type(verify).__name__}")
+    if isinstance(verify, str) and verify != "onnxruntime":
         raise ValueError(f"verify: expected True, False or 'onnxruntime', not {verify!r}")
     if inputs is not None and verify != "onnxruntime":
         raise ValueError("inputs: they are used with verify='onnxruntime' only")
@@ -50,7 +53,7 @@ def verified_by(
             trial = str(Path(temporary) / Path(path).name)
             operation({**output, "path": trial, "prune_data": False}, False)
             outputs = _compare(original, {"source": trial, "base_dir": None}, path, inputs, allowed)
-    report, encoded = operation(output, verify is not False)
+    report, encoded = operation(output, bool(verify))
     if verify == "onnxruntime" and encoded is not None:
         source = original["source"]
         folder_of_data = original["base_dir"]

@@ -1,6 +1,7 @@
 //! Errors as exceptions.
 
-use std::io;
+use std::error::Error as _;
+use std::{io, iter};
 
 use onnx_recast::verify::Fault;
 use onnx_recast::{CannotCast, Error, Place};
@@ -30,13 +31,19 @@ pub fn facts(error: &Error) -> Value {
         "node": node,
         "offset": offset,
         "field": field,
-        "errno": error.cause::<io::Error>().and_then(io::Error::raw_os_error),
+        "errno": os_error(error),
         "blockers": error.blockers(),
         "nearest": error.nearest_opset(),
         "faults": faults.collect::<Vec<_>>(),
         "cast": cannot_cast.map(kind),
         "index": cannot_cast.and_then(CannotCast::element),
     })
+}
+
+/// The number of the operating system's error that caused this one, directly or not.
+fn os_error(error: &Error) -> Option<i32> {
+    let causes = iter::successors(error.source(), |cause| (*cause).source());
+    causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).find_map(io::Error::raw_os_error)
 }
 
 fn kind(error: &CannotCast) -> &'static str {

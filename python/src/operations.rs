@@ -120,7 +120,7 @@ fn fold_report(report: &FoldReport) -> Value {
                 kept.push(json!({"node": one.node, "code": one.reason.code(), "reason": one.reason.to_string()}));
             }
             Event::RemovedConstant(one) => removed.push(one.path()),
-            Event::RemovedNode { node } => removed.push(node.clone()),
+            Event::RemovedNode { node, .. } => removed.push(node.clone()),
             _ => {}
         }
     }
@@ -130,10 +130,10 @@ fn fold_report(report: &FoldReport) -> Value {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Converting {
-    target_version: i64,
-    /// A runtime, which takes precedence over the version.
+    opset: i64,
+    /// A runtime, which takes precedence over the opset.
     target: Option<String>,
-    from_version: Option<i64>,
+    from_opset: Option<i64>,
     /// `auto`, `keep` or a number.
     ir_version: IrVersionName,
     explicit: String,
@@ -153,7 +153,7 @@ enum IrVersionName {
 impl Converting {
     fn options(&self) -> PyResult<ConvertOptions> {
         Ok(ConvertOptions {
-            from_opset: self.from_version,
+            from_opset: self.from_opset,
             ir_version: match &self.ir_version {
                 IrVersionName::Number(number) => IrVersion::Number(*number),
                 IrVersionName::Name(name) => choice("ir_version", name)?,
@@ -163,7 +163,7 @@ impl Converting {
             expand_into: choice("expand_into", &self.expand_into)?,
             contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
             strict: self.strict,
-            ..ConvertOptions::to(self.target_version)
+            ..ConvertOptions::to(self.opset)
         })
     }
 

@@ -5,7 +5,7 @@ use std::mem;
 
 use bytes::Bytes;
 use onnx_recast::Array;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -45,7 +45,11 @@ impl Strings {
         let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(strings.len()));
         for (index, item) in strings.iter().enumerate() {
             if let Ok(string) = item.cast::<PyString>() {
-                text.extend_from_slice(string.to_cow()?.as_bytes());
+                let unicode = string.to_cow().map_err(|_| {
+                    let index = self.given.len() + index;
+                    PyValueError::new_err(format!("element {index} is not Unicode text"))
+                })?;
+                text.extend_from_slice(unicode.as_bytes());
             } else if let Ok(bytes) = item.cast::<PyBytes>() {
                 text.extend_from_slice(bytes.as_bytes());
             } else {

@@ -1,6 +1,5 @@
 //! Work without the interpreter lock, which Python watches and interrupts.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -145,7 +144,7 @@ impl Watch {
     /// Calls the callback, if there is something new.
     fn report(&self, py: Python<'_>) -> PyResult<()> {
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let (Some(callback), Some(Progress { unit, done, total })) = (&self.callback, latest) {
+        if let (Some(callback), Some(Progress { unit, done, total, phase: _ })) = (&self.callback, latest) {
             callback.call1(py, (done, total, name(unit)))?;
         }
         Ok(())
@@ -212,12 +211,7 @@ fn threads() -> Result<&'static ThreadPool, Ended> {
 }
 
 fn send<T>(sender: &SyncSender<Result<T, Error>>, work: impl FnOnce() -> Result<T, Error>) {
-    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(panic.as_ref())));
+    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())));
     // There is no receiver if the work was left to itself.
     drop(sender.send(done));
-}
-
-fn of_panic(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    Error::new(ErrorKind::Internal, format!("{}; this is a bug, please report it", text.unwrap_or("a panic without a message")))
 }

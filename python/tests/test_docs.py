@@ -22,9 +22,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["onnx_recast", "onnx_recast._functions", "onnx_recast._cast", "onnx_recast._runtime"])
+@pytest.mark.parametrize("name", ["", "._functions", "._cast", "._runtime", ".version_converter"])
 def test_docstrings(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    result = doctest.testmod(importlib.import_module(f"onnx_recast{name}"), optionflags=doctest.ELLIPSIS)
     assert result.attempted
     assert not result.failed
 

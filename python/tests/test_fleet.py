@@ -61,7 +61,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_job_has_the_options_of_conversions(zoo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    job = fleet.Job(fleet.convert(15, expand_into="function", contested="runtime"), str(zoo), str(out))
+    job = fleet.Job(fleet.convert(15, expand="function", contested="runtime"), str(zoo), str(out))
     fleet.run(job, str(tmp_path / "manifest"), workers=1)
     functions = onnx.load(out / "transformer_fp16.onnx").functions
     assert [(one.domain, one.name) for one in functions] == [("recast.expanded", "LayerNormalization")]
@@ -403,11 +403,11 @@ def test_lost_rows_are_noticed(zoo: Path, tmp_path: Path, monkeypatch: pytest.Mo
     def losing(job: fleet.Job, tasks: Any, workers: int, bounds: fleet.Bounds) -> Any:
         calls.append(workers)
         found = list(original(job, tasks, workers, bounds))
-        return iter(found[1:] if len(calls) == 1 else found)
+        yield from found[1:] if len(calls) == 1 else found
 
     monkeypatch.setattr(local, "run", losing)
     assert fleet.run(fleet.Job(fleet.inspect(), str(zoo)), str(tmp_path / "manifest"), workers=2).models == 5
-    monkeypatch.setattr(local, "run", lambda *given: iter(list(original(*given))[1:]))
+    monkeypatch.setattr(local, "run", lambda *given: (row for row in list(original(*given))[1:]))
     with pytest.raises(fleet.RowsLost, match="1 of 5"):
         fleet.run(fleet.Job(fleet.inspect(), str(zoo)), str(tmp_path / "other"))
 
@@ -419,7 +419,7 @@ def test_lost_rows_are_noticed(zoo: Path, tmp_path: Path, monkeypatch: pytest.Mo
         (lambda: fleet.Job(fleet.convert(17), "zoo"), "output folder"),
         (lambda: fleet.Job(fleet.lint(), "zoo", "out"), "writes no models"),
         (lambda: fleet.Job(fleet.fold(), "zoo", "./zoo/"), "is that of the models"),
-        (lambda: fleet.convert(99), "target_version"),
+        (lambda: fleet.convert(99), "opset"),
         (lambda: fleet.Step("fix"), "expected fold, convert, lint or inspect"),
         (lambda: fleet.fold(undefined="maybe"), "undefined"),
     ],
@@ -443,7 +443,7 @@ def test_the_command(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(capsys.readouterr().out)["outcomes"] == {"ok": 3}
     assert page.read_text().startswith("<!doctype html>")
     assert main(["summary", str(tmp_path / "none")]) == 2
-    assert main(["convert", str(zoo), "--manifest", table]) == 2
+    assert main(["fold", str(zoo), "--manifest", table]) == 2
     with pytest.raises(SystemExit) as usage:
         main(["convert", str(zoo), "--memory", "much", "--manifest", table])
     assert usage.value.code == 2
@@ -455,9 +455,7 @@ def test_a_summary_shows_names_safely() -> None:
     name = "file:///zoo/\x1b[2J<script>alert(1)</script>\u202e.onnx"
     blocker = {"node": "n", "op": "<b>Op\x07", "step": [19, 18], "code": "type-unsupported", "reason": "r"}
     bad = [fleet.Row(name, "refused", blockers=[blocker, blocker]), fleet.Row("b", "invalid", message="<i>\r\n")]
-    found = summarised(
-        "run", True, [["convert", {"target_version": 17}]], [*bad, fleet.Row("ok", seconds=2.0, size=10)]
-    )
+    found = summarised("run", True, [["convert", {"opset": 17}]], [*bad, fleet.Row("ok", seconds=2.0, size=10)])
     page, text = found.to_html(), found.to_text()
     for shown in (page, text):
         assert all(char.isprintable() or char == "\n" for char in shown)

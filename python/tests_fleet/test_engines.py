@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conftest import models, objects, save_with_data, upload
+from conftest import chain, models, objects, save_with_data, upload
 from storage_server import Server
 
+import onnx_recast
 from onnx_recast import fleet
 from onnx_recast.fleet import ray_data
 from onnx_recast.fleet.child import needs
@@ -16,14 +17,18 @@ from onnx_recast.fleet.child import needs
 def test_dask(server: Server) -> None:
     """The example of docs/fleets.md."""
     zoo, out = server.bucket(), server.bucket()
-    names = models(zoo, 20)
+    # Each has another number of nodes, so that a row of another model would differ.
+    given = {f"{length}.onnx": chain(length) for length in range(1, 41)}
+    upload(zoo, given)
     page = (Path(__file__).parents[2] / "docs" / "fleets.md").read_text()
     code = page.split("## Dask")[1].split("```python\n")[1].split("```")[0]
     code = code.replace("s3://zoo/", zoo).replace("s3://zoo17/", out)
     scope: dict[str, Any] = {}
     exec(code, scope)
-    assert sorted(objects(out)) == names
-    assert [row["outcome"] for row in scope["rows"]] == ["ok"] * 20
+    assert objects(out) == {name: onnx_recast.convert_version(model, 17).model for name, model in given.items()}
+    assert [row["uri"] for row in scope["rows"]] == scope["uris"]
+    found = {row["uri"].removeprefix(zoo): (row["outcome"], row["size"], row["output"]) for row in scope["rows"]}
+    assert found == {name: ("ok", len(model), out + name) for name, model in given.items()}
 
 
 def test_many_pipelines_give_one_row_for_each_model(server: Server, cluster: object, monkeypatch: Any) -> None:

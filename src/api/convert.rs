@@ -2,7 +2,7 @@
 
 use crate::convert::engine::Conversion;
 use crate::convert::{self, Blocker, IrVersion, NotConverted, Options, Report};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, catch};
 use crate::facts::{LATEST_OPSET, Runtime};
 use crate::graph::{Model, ScopeId};
 
@@ -36,7 +36,8 @@ impl Model {
         }
         self.check_tensors()?;
         // Most refusals come from the plan, before the model is touched.
-        let possible = convert::plan(self, options).map_err(|refused| self.error(refused.into()))?;
+        let planned = catch(|| convert::plan(self, options).map_err(Error::from)).flatten();
+        let possible = planned.map_err(|refused| self.error(refused))?;
         self.change(|model| Ok(apart(possible.apply(model).map_err(NotConverted::Invalid)?)))
     }
 

@@ -1,6 +1,6 @@
 //! Linting.
 
-use crate::error::Error;
+use crate::error::{Error, catch};
 use crate::graph::Model;
 use crate::lint::fix::{Fixed, fix};
 use crate::lint::{self, Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};
@@ -32,11 +32,11 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If a tensor is inconsistent.
+    /// If a tensor is inconsistent, or a rule panics.
     pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
         self.check_tensors()?;
         let name = self.lint_name();
-        let found = lint::lint(self, &job(options, &name));
+        let found = catch(|| lint::lint(self, &job(options, &name))).map_err(|panic| self.error(panic))?;
         self.control().check().map_err(|cancelled| self.error(Error::of(&cancelled)))?;
         Ok(found)
     }

@@ -1,6 +1,7 @@
 //! The operations of the library: what [`Model`] can do beyond reading its graph, and casts of arrays.
 //!
-//! An operation changes a model in place. If it fails, the model is as it was before.
+//! An operation changes a model in place. If it fails, the model is as it was before. A panic in a pass, rule or adapter is an error of kind
+//! [`ErrorKind::Internal`](crate::ErrorKind::Internal).
 
 mod array;
 mod compare;
@@ -22,7 +23,7 @@ pub use open::OpenOptions;
 pub use save::Saved;
 pub(crate) use save::not_written;
 
-use crate::error::Error;
+use crate::error::{Error, catch};
 use crate::graph::Model;
 
 impl Model {
@@ -44,7 +45,8 @@ impl Model {
     fn change<T>(&mut self, work: impl FnOnce(Model) -> Result<(Model, T), Error>) -> Result<T, Error> {
         self.check_tensors()?;
         let (before, control) = (self.checkpoint(), self.control().clone());
-        let changed = work(self.take()).and_then(|changed| match control.check() {
+        // A pass, rule or adapter of another crate may panic; the model it has taken is lost then.
+        let changed = catch(|| work(self.take())).flatten().and_then(|changed| match control.check() {
             Ok(()) => Ok(changed),
             Err(cancelled) => Err(Error::of(&cancelled)),
         });

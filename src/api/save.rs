@@ -143,14 +143,14 @@ impl Plan {
     pub(super) fn carry_out_if(self, judge: Option<Judge>) -> Result<OldFiles, Error> {
         let (target, control) = (self.target().name(), self.control().clone());
         self.write_if(judge).map_err(|error| match control.check() {
-            Ok(()) => not_written(&target, &error),
+            Ok(()) => not_written(&target, error),
             Err(cancelled) => Error::of(&cancelled).in_file(target),
         })
     }
 }
 
-/// The error of a target.
-pub(crate) fn not_written(target: &str, error: &io::Error) -> Error {
+/// The error of a target, with its cause.
+pub(crate) fn not_written(target: &str, error: io::Error) -> Error {
     match (target, error.kind()) {
         ("-", io::ErrorKind::BrokenPipe) => {
             Error::new(ErrorKind::Io, "the reader of standard output closed it before all bytes were written").in_file("-")
@@ -159,7 +159,7 @@ pub(crate) fn not_written(target: &str, error: &io::Error) -> Error {
             // An error of one of several files has the path of that file.
             let message = error.to_string();
             let message = message.strip_prefix(&format!("{target}: ")).unwrap_or(&message);
-            Error::new(Classified::kind(error), message).in_file(target)
+            Error::new(Classified::kind(&error), message).in_file(target).because(error)
         }
     }
 }

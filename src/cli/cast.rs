@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
-use super::options::{EXIT_CODES, Messages, chosen};
+use super::options::{Messages, chosen, exit_codes};
 use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, say};
 use super::{files, output, progress};
@@ -39,7 +39,7 @@ Types that numpy lacks are stored in .npy files as unsigned integers with the bi
   float8, float6, float4, integers of 2 and 4 bits   uint8, one element a byte, in the low bits
 --from gives the type of such integers. TensorProtos support all types.
 
-{EXIT_CODES}"))]
+{}", exit_codes("done", "ONNX does not define the result of an element, or contradicts itself on it; nothing is written")))]
 pub struct CastFile {
     /// The tensor; `-` is standard input
     #[arg(value_name = "IN")]
@@ -104,7 +104,7 @@ impl CastFile {
         let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
-        written.map_err(|error| not_written(&target.name(), &error))?;
+        written.map_err(|error| not_written(&target.name(), error))?;
         if target != Target::Stdout && !messages.quiet {
             let (elements, to) = (plural(elements, "element"), self.to);
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));

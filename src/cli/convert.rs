@@ -10,13 +10,14 @@ use super::files::{self, ExternalData};
 use super::models::{Changed, ModelReport, Run, Written};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
-use super::options::{EXIT_CODES, Format, Messages, chosen};
+use super::options::{Format, Messages, chosen, exit_codes};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::facts::{self, LATEST_OPSET};
 use crate::graph::{Model, ScopeId, domain_name};
+use crate::inspect;
 use crate::report::{self, About, ConvertedModel, IrVersions, Results};
 use crate::shown::Shown;
 use crate::verify::Verification;
@@ -41,8 +42,8 @@ use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
   recast convert model.onnx --opset 13 --dry-run --report blockers.html
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
-{EXIT_CODES}
-If one of several models cannot be converted, none is written."))]
+{}
+If one of several models cannot be converted, none is written.", exit_codes("done", "a node cannot be converted; nothing is written")))]
 pub struct Convert {
     /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
@@ -116,7 +117,17 @@ struct Goal {
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let Convert { models, output, external_data, dry_run, format, page, .. } = &self;
-        let run = Run { command: "convert", models, output, external_data, dry_run: *dry_run, format: *format, page, messages };
+        let run = Run {
+            command: "convert",
+            doing: "converting",
+            models,
+            output,
+            external_data,
+            dry_run: *dry_run,
+            format: *format,
+            page,
+            messages,
+        };
         run.run(|path, target, models| self.convert(path, target, models))
     }
 
@@ -149,6 +160,7 @@ impl Convert {
     fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let before = self.page.before(path, &model, models)?;
+        let counted = inspect::counts(&model);
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let options = self.options(&model)?;
         let mut from = opsets(&model.proto().opset_import);
@@ -173,6 +185,8 @@ impl Convert {
             warnings: Vec::new(),
             blockers: Vec::new(),
             nearest_opset: None,
+            before: counted,
+            after: None,
             data_file: None,
             notes: Vec::new(),
             removed_files: Vec::new(),
@@ -201,7 +215,10 @@ impl Convert {
         report.ir_version.to = done.ir_to;
         (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
+        let mut after = inspect::counts(&model);
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
+        after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
+        report.after = Some(after);
         report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
         report.copied_files = plan.iter().flat_map(SavePlan::copied_files).collect();
         report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();

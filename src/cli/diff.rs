@@ -6,8 +6,9 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::exit_code::ExitCode;
+use super::failures::caught;
 use super::files;
-use super::options::{EXIT_CODES, Format, Messages};
+use super::options::{Format, Messages, exit_codes};
 use super::remedy::with_remedy;
 use super::streams::{print, say_errors};
 use crate::api::Comparison;
@@ -18,8 +19,8 @@ use crate::{Error, diff};
 
 /// Show the differences between two models
 ///
-/// Compares every field of the files, including fields unknown to this version. Nodes are matched by their outputs, other entities by
-/// name. Tensors are compared by value, regardless of how they are stored.
+/// Compares every field of the files, including fields unknown to this version. Nodes are matched by name and operator, then by
+/// their outputs, other entities by name. Tensors are compared by value, regardless of how they are stored.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast diff model.onnx folded.onnx
@@ -33,7 +34,7 @@ Kinds of differences:
   reordered  a list has the same items in a different order
   stored     a tensor has the same values in a different field or file
 
-{EXIT_CODES}"))]
+{}", exit_codes("the models are equal, except for ignored differences", "differences")))]
 pub struct Diff {
     /// The first model; `-` reads standard input
     #[arg(value_name = "A")]
@@ -78,7 +79,8 @@ impl Diff {
             bail!("only one of the two models can be read from standard input");
         }
         let names = [&self.left, &self.right].map(|path| path.display().to_string());
-        let (differences, errors) = self.compare();
+        let compared = caught(&self.left, || Ok(self.compare()));
+        let (differences, errors) = compared.unwrap_or_else(|error| (Vec::new(), vec![error]));
         let answer = u8::from(!differences.is_empty());
         let [left, right] = names;
         let compared = ComparedModels { left, right, differences };
@@ -95,7 +97,7 @@ impl Diff {
 
     /// The differences, and the errors of both models.
     fn compare(&self) -> (Vec<Difference>, Vec<Error>) {
-        let open = |path| files::open_for(&self.left, path, &self.folders);
+        let open = |path| caught(path, || files::open_for(&self.left, path, &self.folders));
         let (left, right) = match parallel::join(|| open(&self.left), || open(&self.right)) {
             (Ok(left), Ok(right)) => (left, right),
             (left, right) => return (Vec::new(), [left.err(), right.err()].into_iter().flatten().collect()),

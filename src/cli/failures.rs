@@ -1,11 +1,12 @@
 //! Errors that end a run.
 
 use std::io;
+use std::path::Path;
 
 use super::options::Format;
 use super::remedy;
 use super::streams::{message, print, say};
-use crate::error::{Classified, Error, ErrorKind};
+use crate::error::{Classified, Error, ErrorKind, catch};
 use crate::lint::BadConfig;
 use crate::report::{self, LintFormat, LintRun};
 use crate::shown::{Printed, Shown};
@@ -90,6 +91,14 @@ impl OnError {
 
 fn run_with(failure: Error) -> LintRun {
     LintRun { errors: vec![failure], ..LintRun::default() }
+}
+
+/// The result of work on one of the models of a run, in which a panic is an error of that model: the others go on.
+///
+/// # Errors
+/// Those of the work, and its panic.
+pub fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch(work).map_err(|panic| panic.in_file(path.display().to_string())).flatten()
 }
 
 /// An error as reports show it.

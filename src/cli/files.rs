@@ -97,12 +97,23 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<Model, Error> {
 /// Like [`open_model`]; a lack of memory is reported for the file `first`, with which others are opened at the same time.
 pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Model, Error> {
     memory::set_last_words(Some(&first.display().to_string()));
+    #[cfg(feature = "internals")]
+    panic_if_requested(path);
     let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);
     if is_stdin(path) { options.from_stdin() } else { options.open(path) }
 }
 
+/// For tests: a defect that the model of the name `RECAST_PANIC` meets.
+#[cfg(feature = "internals")]
+fn panic_if_requested(path: &Path) {
+    let requested = std::env::var_os("RECAST_PANIC");
+    assert!(requested.is_none() || path.file_name() != requested.as_deref(), "this panic was requested");
+}
+
 /// Opens a file and the folders that its data files may be in; `-` is standard input, beside which there are none.
 pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, DataFolder), Error> {
+    #[cfg(feature = "internals")]
+    panic_if_requested(path);
     let opened = match is_stdin(path) {
         true => wire::read_all(&mut io::stdin().lock()).map(|bytes| (Input { name: "-".to_owned(), bytes }, DataFolder::default())),
         false => wire::open_with_data(path),

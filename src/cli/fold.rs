@@ -12,6 +12,7 @@ use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
+use crate::inspect;
 use crate::passes::{self, Pass, UnknownPass};
 use crate::report::{self, About, FoldedModel, Results};
 use crate::shown::Shown;
@@ -48,8 +49,8 @@ pub struct Fold {
     /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents (fold)
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
     undefined: Undefined,
-    /// How to treat casts with values on which ONNX's text and its node tests disagree: keep the cast (skip), or fold it to the values of
-    /// the text (text) or of the node tests and runtimes (runtime)
+    /// How to treat casts and other nodes on whose results ONNX's text and its node tests or runtimes disagree: keep them (skip), or fold
+    /// them to the values of the text (text) or of the node tests and runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes K, M and G (powers of 1024)
@@ -79,7 +80,17 @@ struct Passes(Vec<Pass>);
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let Fold { models, output, external_data, dry_run, format, page, .. } = &self;
-        let run = Run { command: "fold", models, output, external_data, dry_run: *dry_run, format: *format, page, messages };
+        let run = Run {
+            command: "fold",
+            doing: "folding",
+            models,
+            output,
+            external_data,
+            dry_run: *dry_run,
+            format: *format,
+            page,
+            messages,
+        };
         run.run(|path, target, models| self.fold(path, target, models))
     }
 
@@ -91,7 +102,7 @@ impl Fold {
             contested: self.contested.0,
             max_growth: self.max_growth,
         };
-        let bytes_in = model.bytes();
+        let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
         let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
@@ -99,15 +110,18 @@ impl Fold {
         let mut folded = FoldedModel {
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
-            ..FoldedModel::dry_run(path.display().to_string(), prepared, report.into(), (bytes_in, 0))
+            ..FoldedModel::dry_run(
+                path.display().to_string(),
+                prepared,
+                report.into(),
+                (bytes_in, model.bytes()),
+                [counted, inspect::counts(&model)],
+            )
         };
         let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));
-        let Some(target) = target else {
-            folded.bytes_out = model.bytes();
-            return Ok(Changed { report: folded, plan: None, sketch });
-        };
+        let Some(target) = target else { return Ok(Changed { report: folded, plan: None, sketch }) };
         let plan = self.external_data.plan(model, &target)?;
-        folded.bytes_out = plan.bytes();
+        (folded.bytes_out, folded.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         folded.data_file = plan.data_file().cloned();
         folded.copied_files = plan.copied_files();
         folded.notes.clone_from(&plan.notes);

@@ -1,20 +1,22 @@
 //! `recast inspect`
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::exit_code::ExitCode;
+use super::failures::caught;
 use super::options::{EXIT_CODES, Messages};
 use super::streams::{print, say_errors};
 use super::{files, paths, progress};
+use crate::error::Error;
 use crate::report::{self, InspectedModel};
 use crate::shown::Shown;
 
-/// Show the opsets, operators, casts, initializers and functions of a model
+/// Show the inputs, outputs, opsets, operators and casts of a model
 ///
-/// Weights are not read.
+/// Also its initializers and functions. Weights are not read. Casts are counted by their types; --verbose lists each.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast inspect model.onnx
@@ -45,6 +47,14 @@ pub enum InspectFormat {
     Dot,
 }
 
+/// What is shown of a model, or was.
+enum Inspected {
+    /// The graph, while it was made.
+    Printed(io::Result<()>),
+    /// A summary, and what is invalid.
+    Model(Box<InspectedModel>, Vec<Error>),
+}
+
 impl Inspect {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let (models, mut errors) = paths::expand_patterns(&self.models);
@@ -52,15 +62,13 @@ impl Inspect {
         // The graph is printed while it is made: a progress bar must not appear between its lines.
         let is_dot = self.format == InspectFormat::Dot;
         let messages = Messages { quiet: messages.quiet || is_dot, ..messages };
-        progress::of_models(messages, models.len(), |done| -> io::Result<()> {
+        progress::of_models(messages, "reading", models.len(), |done| -> io::Result<()> {
             for path in &models {
-                match files::open_model(path, &files::DataFolders::default()) {
-                    Ok(model) if is_dot => print(model.to_dot())?,
-                    Ok(model) => {
-                        let (inspection, invalid) = model.inspect();
+                match caught(path, || self.inspect(path)) {
+                    Ok(Inspected::Printed(printed)) => printed?,
+                    Ok(Inspected::Model(model, invalid)) => {
                         errors.extend(invalid);
-                        let types = self.types.then(|| model.types());
-                        inspected.push(InspectedModel { path: path.display().to_string(), inspection, types });
+                        inspected.push(*model);
                     }
                     Err(error) => errors.push(error),
                 }
@@ -75,9 +83,21 @@ impl Inspect {
                 (_, all) => report::models_json(all, &errors),
             })?,
             InspectFormat::Text if messages.quiet => {}
-            InspectFormat::Text => print(inspected.iter().map(report::inspect_text).collect::<Shown>())?,
+            InspectFormat::Text => {
+                print(inspected.iter().map(|model| report::inspect_text(model, messages.verbose)).collect::<Shown>())?;
+            }
         }
         say_errors(&errors);
         Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    }
+
+    fn inspect(&self, path: &Path) -> Result<Inspected, Error> {
+        let model = files::open_model(path, &files::DataFolders::default())?;
+        if self.format == InspectFormat::Dot {
+            return Ok(Inspected::Printed(print(model.to_dot())));
+        }
+        let (inspection, invalid) = model.inspect();
+        let types = self.types.then(|| model.types());
+        Ok(Inspected::Model(Box::new(InspectedModel { path: path.display().to_string(), inspection, types }), invalid))
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use clap::Command;
 use clap_mangen::Man;
 
-use super::options::EXIT_CODES;
+use super::options::all_exit_codes;
 
 /// The page of a command line in roff.
 pub(super) fn manual(command: Command) -> io::Result<String> {
@@ -21,7 +21,7 @@ pub(super) fn manual(command: Command) -> io::Result<String> {
     for subcommand in command.get_subcommands() {
         page.extend(section(subcommand)?.into_bytes());
     }
-    page.extend(format!(".SH \"EXIT CODES\"\n{}", as_it_stands(EXIT_CODES)).into_bytes());
+    page.extend(format!(".SH \"EXIT CODES\"\n{}", as_it_stands(&all_exit_codes())).into_bytes());
     man.render_version_section(&mut page)?;
     String::from_utf8(page).map_err(io::Error::other)
 }

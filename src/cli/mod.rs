@@ -33,10 +33,11 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::error::{catch, record_places};
 pub use crate::wire::{Limited, defer_huge_pages, exit, install_signal_handlers};
 pub use exit_code::ExitCode;
 use failures::OnError;
-use options::{EXIT_CODES, Format, Messages};
+use options::{Format, Messages, all_exit_codes};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
 #[derive(Parser)]
@@ -48,7 +49,7 @@ use options::{EXIT_CODES, Format, Messages};
   recast diff model.onnx folded.onnx
   recast report model.onnx -o model.html
 
-{EXIT_CODES}"))]
+{}", all_exit_codes()))]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -114,7 +115,8 @@ fn run(cli: Cli) -> ExitCode {
     let messages = cli.messages;
     let on_error = cli.command.on_error();
     memory::set_limit(cli.max_memory, on_error);
-    let result = match cli.command {
+    record_places();
+    let result = catch(|| match cli.command {
         Command::Fold(fold) => fold.run(messages),
         Command::Lint(lint) => lint.run(messages),
         Command::Explain(explain) => explain.run(messages),
@@ -126,8 +128,8 @@ fn run(cli: Cli) -> ExitCode {
         Command::Report(report) => report.run(messages),
         Command::Cast(cast) => cast.run(messages),
         Command::Completions(completions) => completions.run(Cli::command()),
-    };
-    result.unwrap_or_else(|error| {
+    });
+    result.map_err(anyhow::Error::from).flatten().unwrap_or_else(|error| {
         let failure = failures::of(error);
         on_error.report(failure);
         ExitCode::from(2)

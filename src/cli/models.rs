@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::exit_code::ExitCode;
+use super::failures::caught;
 use super::files::ExternalData;
 use super::options::{Format, Messages};
 use super::output::{self, Output};
@@ -14,7 +15,7 @@ use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::error::{Error, ErrorKind};
-use crate::external::OldFiles;
+use crate::external::{OldFiles, OverInput, Released};
 use crate::report::{self, Results, Sketch};
 use crate::shown::{Printed, Shown};
 use crate::verify::{Verification, Verified};
@@ -61,6 +62,8 @@ pub struct Written {
 /// The options of a run.
 pub struct Run<'r> {
     pub command: &'static str,
+    /// What the command does with a model, for the progress bar.
+    pub doing: &'static str,
     pub models: &'r [PathBuf],
     pub output: &'r Output,
     pub external_data: &'r ExternalData,
@@ -87,9 +90,9 @@ impl Run<'_> {
         }
         self.page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
         let (mut reports, mut plans, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
-        progress::of_models(self.messages, models.len(), |done| {
+        progress::of_models(self.messages, self.doing, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
-                match change(path, target, models.len()) {
+                match caught(path, || change(path, target, models.len())) {
                     Ok(Changed { report, plan, sketch }) => {
                         reports.push(report);
                         plans.extend(plan);
@@ -154,10 +157,7 @@ impl Run<'_> {
 /// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
 /// of the data files that it no longer uses, and the error of the first that was not written.
 fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
-    for index in 1..plans.len() {
-        let (before, rest) = plans.split_at_mut(index);
-        before.iter().for_each(|(before, _)| rest[0].0.share_copies(before));
-    }
+    SavePlan::share_copies(plans.iter_mut().map(|(plan, _)| plan));
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(|(plan, _)| plan.files()) {
         if !seen.insert(wire::identity(path)) {
@@ -165,16 +165,13 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
             return (Vec::new(), Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())));
         }
     }
-    for (index, (plan, _)) in plans.iter().enumerate() {
-        let mut others = plans.iter().enumerate().filter(|(other, _)| *other != index);
-        if let Some((other, (path, role))) = others.find_map(|(_, (other, _))| Some((other, plan.over_input_of(other)?))) {
-            let other = other.target().name();
-            let message = format!("the model that is written to {other} {role} this file; use another output");
-            return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())));
-        }
+    if let Some(OverInput { path, reader, role }) = SavePlan::over_inputs(plans.iter().map(|(plan, _)| plan)) {
+        let other = plans[reader].0.target().name();
+        let message = format!("the model that is written to {other} {role} this file; use another output");
+        return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())));
     }
     if dry_run {
-        let mut released = Vec::new();
+        let mut released = Released::default();
         let preview = |(plan, _): (SavePlan, _)| Written { old: plan.preview_after(&mut released), verified: None };
         return (plans.into_iter().map(preview).collect(), None);
     }
@@ -182,13 +179,14 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
     progress::of_files(messages, &files, || {
         let mut written = Vec::new();
         for (plan, verification) in plans {
-            let done = match verification {
+            let output = PathBuf::from(plan.target().name());
+            let done = caught(&output, || match verification {
                 None => plan.carry_out().map(|old| Written { old, verified: None }),
                 Some(verification) => {
                     let done = plan.carry_out_verified(&verification);
                     done.map(|(old, verified)| Written { old, verified: Some(verified) })
                 }
-            };
+            });
             match done {
                 Ok(done) => written.push(done),
                 Err(error) => return (written, Some(error)),

@@ -40,7 +40,17 @@ where
     one_of(names).try_map(|name| name.parse())
 }
 
+/// The exit codes of a command whose answer is never no.
 pub const EXIT_CODES: &str = "Exit codes:
-  0  done or clean
-  1  findings, differences or an unsupported conversion
+  0  done
   2  error: usage, unreadable or malformed input, I/O";
+
+/// The exit codes of a command, of which 1 is the answer no: what 0 and 1 mean.
+pub fn exit_codes(yes: &str, no: &str) -> String {
+    EXIT_CODES.replace("  0  done\n", &format!("  0  {yes}\n  1  {no}\n"))
+}
+
+/// The exit codes of all commands.
+pub fn all_exit_codes() -> String {
+    exit_codes("done or clean", "findings, differences, an unsupported conversion, or a cast whose result ONNX does not define")
+}

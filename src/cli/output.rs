@@ -62,6 +62,10 @@ impl Output {
     /// Where an input has none, or two inputs have the same.
     fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
         if !self.is_given() {
+            if let [_, second] = inputs {
+                let second = second.display();
+                bail!("no output given; did you mean -o {second}? Otherwise use --out-dir DIR or --in-place (or --dry-run)");
+            }
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }
         if self.output.is_some() && inputs.len() > 1 {

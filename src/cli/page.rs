@@ -105,7 +105,7 @@ pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<()
     let made = page.write(&mut bytes);
     let layout = Layout::of_pieces(vec![Piece::Bytes(Bytes::from(bytes))]);
     let written = made.and_then(|()| save(layout, &Target::File(file.to_owned())));
-    written.map_err(|error| not_written(&file.display().to_string(), &error))?;
+    written.map_err(|error| not_written(&file.display().to_string(), error))?;
     if !messages.quiet {
         say(message(format_args!("report written to {}", file.display())));
     }

@@ -8,23 +8,44 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
+use crate::control::Phase;
+use crate::report::{bytes, plural};
 use crate::wire::Progress;
 
-const OF_FILES: &str = "{bar:30} {bytes} of {total_bytes}, {elapsed}";
-const OF_MODELS: &str = "{bar:30} {pos} of {len} models, {elapsed}";
+const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
 
-/// Writes files with a progress bar in bytes.
+/// Writes files, with a progress bar of their bytes and of the phase.
 pub fn of_files<T>(messages: Messages, files: &[Progress], write: impl FnOnce() -> T) -> T {
-    let bytes = files.iter().map(Progress::bytes).sum();
-    let bar = bar(messages, bytes, OF_FILES);
-    show(&bar, Pace::default(), || files.iter().map(Progress::written).sum(), write)
+    let bytes: u64 = files.iter().map(Progress::bytes).sum();
+    let state = || {
+        let written = files.iter().map(Progress::written).sum();
+        // The file that is written, or was written last.
+        let current = files.iter().rev().find(|file| file.phase() != Phase::Planning);
+        (written, words(current.map_or(Phase::Planning, Progress::phase), written, bytes))
+    };
+    let bar = bar(messages, bytes);
+    show(&bar, Pace::default(), state, write)
 }
 
-/// Processes models with a progress bar of their number.
-pub fn of_models<T>(messages: Messages, models: usize, work: impl FnOnce(&Done) -> T) -> T {
-    let bar = bar(messages, models as u64, OF_MODELS);
+/// Processes models with a progress bar of their number; `verb` is what is done with them: `reading`.
+pub fn of_models<T>(messages: Messages, verb: &str, models: usize, work: impl FnOnce(&Done) -> T) -> T {
+    let bar = bar(messages, models as u64);
     let done = Done::default();
-    show(&bar, Pace::default(), || done.0.load(Ordering::Relaxed), || work(&done))
+    let state = || {
+        let done = done.0.load(Ordering::Relaxed);
+        (done, format!("{verb}, {done} of {}", plural(models, "model")))
+    };
+    show(&bar, Pace::default(), state, || work(&done))
+}
+
+/// The phase, and how much is written.
+fn words(phase: Phase, written: u64, all: u64) -> String {
+    let (written, all) = (bytes(written), bytes(all));
+    match phase {
+        Phase::Flushing => format!("flushing {all}"),
+        Phase::Verifying => format!("verifying {all}"),
+        _ => format!("writing, {written} of {all}"),
+    }
 }
 
 /// The number of processed models.
@@ -38,13 +59,13 @@ impl Done {
 }
 
 /// A bar on standard error; drawn on terminals only.
-fn bar(messages: Messages, total: u64, template: &str) -> ProgressBar {
+fn bar(messages: Messages, total: u64) -> ProgressBar {
     let target = if messages.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    ProgressBar::with_draw_target(Some(total), target).with_style(style(template))
+    ProgressBar::with_draw_target(Some(total), target).with_style(style())
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is valid")
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template(TEMPLATE).expect("the template is valid")
 }
 
 /// When the bar is drawn.
@@ -60,27 +81,40 @@ impl Default for Pace {
     }
 }
 
+/// What is done, of the total, and in words.
+type State = (u64, String);
+
 /// Runs `work`; if it takes long, another thread polls its progress and draws the bar until it ends.
-fn show<T>(bar: &ProgressBar, pace: Pace, done: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> T {
+fn show<T>(bar: &ProgressBar, pace: Pace, state: impl Fn() -> State + Sync, work: impl FnOnce() -> T) -> T {
     if bar.is_hidden() {
         return work();
     }
     let (end, ended) = mpsc::channel();
     thread::scope(|scope| {
-        let done = &done;
+        let state = &state;
         // If no thread can be started, the work runs without a bar.
-        let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, done));
+        let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, state));
         let result = work();
         drop(end);
         result
     })
 }
 
-fn draw_until(ended: &Receiver<()>, bar: &ProgressBar, pace: Pace, done: &(impl Fn() -> u64 + Sync)) {
+fn draw_until(ended: &Receiver<()>, bar: &ProgressBar, pace: Pace, state: &(impl Fn() -> State + Sync)) {
+    let draw = || {
+        let (done, words) = state();
+        bar.set_message(words);
+        bar.update(|state| state.set_pos(done));
+    };
     let mut wait = pace.first;
+    let mut is_drawn = false;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        bar.update(|state| state.set_pos(done()));
-        wait = pace.next;
+        draw();
+        (wait, is_drawn) = (pace.next, true);
+    }
+    // The last state, of which 100 % is part, would otherwise be skipped.
+    if is_drawn {
+        draw();
     }
     bar.finish_and_clear();
 }
@@ -95,7 +129,7 @@ mod tests {
 
     fn bar_on(terminal: &InMemoryTerm, total: u64) -> ProgressBar {
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let style = ProgressStyle::with_template("{pos} of {len}").unwrap();
+        let style = ProgressStyle::with_template("{pos} of {len}, {msg}").unwrap();
         ProgressBar::with_draw_target(Some(total), target).with_style(style)
     }
 
@@ -109,7 +143,7 @@ mod tests {
         let done = || {
             look.lock().unwrap().send(()).ok();
             goes.lock().unwrap().recv().ok();
-            3
+            (3, "writing".to_owned())
         };
         // The second poll happens after the first was drawn; it blocks, so that nothing is drawn while the terminal is read.
         go.send(()).unwrap();
@@ -119,7 +153,7 @@ mod tests {
             drop(go);
             seen
         });
-        assert_eq!((seen.as_str(), terminal.contents().as_str()), ("3 of 10", ""));
+        assert_eq!((seen.as_str(), terminal.contents().as_str()), ("3 of 10, writing", ""));
     }
 
     #[test]
@@ -131,14 +165,40 @@ mod tests {
     }
 
     #[test]
-    fn bars_show_units() {
-        for (template, expected) in [(OF_FILES, "1.00 KiB of 4.00 KiB, 0s"), (OF_MODELS, "1024 of 4096 models, 0s")] {
+    fn the_last_that_is_drawn_is_the_end() {
+        let terminal = InMemoryTerm::new(10, 80);
+        let (drawn, draws) = mpsc::channel();
+        let drawn = Mutex::new(drawn);
+        let position = AtomicU64::new(0);
+        let state = || {
+            let done = position.load(Ordering::Relaxed);
+            drawn.lock().unwrap().send(done).ok();
+            (done, "writing".to_owned())
+        };
+        let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
+        show(&bar_on(&terminal, 10), pace, state, || {
+            draws.recv().unwrap();
+            position.store(10, Ordering::Relaxed);
+        });
+        assert_eq!((draws.try_iter().last(), terminal.contents().as_str()), (Some(10), ""));
+    }
+
+    #[test]
+    fn the_words_name_the_phase() {
+        let cases = [
+            (Phase::Planning, "writing, 1.0 KiB of 4.0 KiB"),
+            (Phase::Writing, "writing, 1.0 KiB of 4.0 KiB"),
+            (Phase::Flushing, "flushing 4.0 KiB"),
+            (Phase::Verifying, "verifying 4.0 KiB"),
+        ];
+        for (phase, expected) in cases {
             let terminal = InMemoryTerm::new(10, 80);
             let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-            let bar = ProgressBar::with_draw_target(Some(4096), target).with_style(style(template));
+            let bar = ProgressBar::with_draw_target(Some(4096), target).with_style(style());
+            bar.set_message(words(phase, 1024, 4096));
             bar.set_position(1024);
             bar.tick();
-            assert!(terminal.contents().ends_with(expected), "{}", terminal.contents());
+            assert!(terminal.contents().ends_with(&format!(" 25%, {expected}, 0s")), "{}", terminal.contents());
             bar.abandon();
         }
     }

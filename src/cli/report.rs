@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::exit_code::ExitCode;
+use super::failures::caught;
 use super::files;
 use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
@@ -16,7 +17,7 @@ use crate::api::{Comparison, LintOptions};
 use crate::error::Error;
 use crate::graph::Model;
 use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
-use crate::{FoldOptions, diff};
+use crate::{FoldOptions, diff, inspect};
 
 /// Write an HTML page about a model, or about the differences between two
 ///
@@ -81,7 +82,8 @@ impl Report {
         if !is_stdout {
             page_file.check(inputs.map(PathBuf::as_path))?;
         }
-        let made = self.make(if is_stdout { None } else { Some(&page_file) });
+        let made = caught(&self.model, || Ok(self.make(if is_stdout { None } else { Some(&page_file) })));
+        let made = made.unwrap_or_else(|error| Made { errors: vec![error], ..Made::default() });
         let Made { sketch, folded, linted, compared, errors } = &made;
         let results = Results {
             fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
@@ -111,7 +113,7 @@ impl Report {
             page.map_or(Ok(()), |page| page.check_data(path, &model))?;
             Ok(model)
         };
-        let opened = [Some(&self.model), self.other.as_ref()].map(|path| path.map(open).transpose());
+        let opened = [Some(&self.model), self.other.as_ref()].map(|path| path.map(|path| caught(path, || open(path))).transpose());
         match opened {
             [Ok(Some(model)), Ok(None)] => self.about_one(&model),
             [Ok(Some(left)), Ok(Some(right))] => self.about_two(&left, &right),
@@ -135,7 +137,8 @@ impl Report {
         match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
                 let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
-                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report.into(), (bytes_in, bytes_out));
+                let counts = [model, &changed].map(inspect::counts);
+                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report.into(), (bytes_in, bytes_out), counts);
                 folds = About::folded(&folded);
                 made.folded.push(folded);
             }

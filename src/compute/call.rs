@@ -2,6 +2,7 @@
 
 use super::numbers;
 use super::result::{NotComputed, undefined};
+use crate::cast::Contested;
 use crate::dtype::DType;
 use crate::facts::infer::MOST_DIMENSIONS;
 use crate::facts::{Default, Schema};
@@ -27,6 +28,8 @@ pub struct Call<'a> {
     pub first: Option<TypeAndShape>,
     /// The number of bytes by which results may exceed the inputs.
     pub limit: u64,
+    /// The choice between contested results; `None`: they are not computed.
+    pub contested: Option<Contested>,
 }
 
 impl<'a> Call<'a> {
@@ -120,6 +123,15 @@ impl<'a> Call<'a> {
             .ok_or_else(|| undefined(format!("there is no axis {axis} of {rank}")))
     }
 
+    /// The chosen one of two results: that of ONNX's text, and that of runtimes, if it can be reproduced.
+    pub(super) fn contested<T>(&self, text: T, runtime: Option<T>, why: &'static str) -> Result<T, NotComputed> {
+        match self.contested {
+            None => Err(NotComputed::Contested(why)),
+            Some(Contested::Text) => Ok(text),
+            Some(Contested::Runtime) => runtime.ok_or_else(|| NotComputed::LeftToRuntimes(why.to_owned())),
+        }
+    }
+
     /// The number of elements of a result, which is not larger than the limit allows.
     pub(super) fn elements(&self, dims: &[i64], dtype: DType) -> Result<usize, NotComputed> {
         let elements = element_count(dims).ok_or_else(|| undefined(format!("there is no tensor of shape {dims:?}")))?;
@@ -136,4 +148,10 @@ impl<'a> Call<'a> {
 /// The length of an axis.
 pub(super) fn length(dim: i64) -> usize {
     usize::try_from(dim).unwrap_or(0)
+}
+
+/// The number of elements of some axes of a tensor. The axes of an empty tensor can be longer than memory: nothing is counted by
+/// numbers that do not fit.
+pub(super) fn count(dims: &[i64]) -> usize {
+    element_count(dims).and_then(|elements| usize::try_from(elements).ok()).unwrap_or(0)
 }

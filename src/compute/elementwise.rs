@@ -1,6 +1,6 @@
 //! Operators on one element of each input: arithmetic of integers, comparisons, and logic.
 
-use super::call::{Call, length};
+use super::call::{Call, count, length};
 use super::layout::{broadcast, stretched};
 use super::numbers::{codes, floats, integers, left, of_bools, of_codes, of_integers};
 use super::operator::Operator;
@@ -111,7 +111,22 @@ fn modulo(call: &Call) -> Computed {
         let rest = dividend.checked_rem(divisor).ok_or_else(|| undefined("a divisor is zero"))?;
         Ok(if rest != 0 && (rest < 0) != (divisor < 0) { rest + divisor } else { rest })
     };
-    two(call, if call.flag("fmod")? { keeps_sign } else { of_divisor })
+    let in_doubles: Binary = |dividend, divisor| match divisor {
+        0 => Err(undefined("a divisor is zero")),
+        _ => Ok((dividend as f64 % divisor as f64) as i128),
+    };
+    if !call.flag("fmod")? {
+        return two(call, of_divisor);
+    }
+    let (by_text, in_runtimes) = (two(call, keeps_sign)?, two(call, in_doubles)?);
+    if codes(&by_text[0])? == codes(&in_runtimes[0])? {
+        return Ok(by_text);
+    }
+    call.contested(
+        by_text,
+        Some(in_runtimes),
+        "with `fmod`, onnxruntime divides in DOUBLE, which does not have all of these integers",
+    )
 }
 
 fn equal(call: &Call) -> Computed {
@@ -166,7 +181,7 @@ fn cumulate(call: &Call) -> Computed {
     let (axis, dims) = (call.axis(call.one(1)?, input.dims().len())?, input.dims());
     let (is_exclusive, is_reverse) = (call.flag("exclusive")?, call.flag("reverse")?);
     let numbers = integers(input)?;
-    let (count, step) = (length(dims[axis]), dims[axis + 1..].iter().map(|&dim| length(dim)).product::<usize>());
+    let (count, step) = (length(dims[axis]), count(&dims[axis + 1..]));
     let mut sums = vec![0; numbers.len()];
     for start in (0..numbers.len()).filter(|index| (index / step).is_multiple_of(count)) {
         let mut sum = 0;

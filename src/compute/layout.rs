@@ -3,6 +3,7 @@
 use super::call::{Call, length};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
+use crate::dtype::DType;
 use crate::tensor::{Content, element_count};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -47,9 +48,15 @@ fn reshape(call: &Call) -> Computed {
 fn squeeze(call: &Call) -> Computed {
     let input = call.input(0)?;
     let dims = input.dims();
+    let ones = || (0..dims.len()).filter(|&axis| dims[axis] == 1).collect::<Vec<usize>>();
     let axes = match call.axes("axes", 1)? {
+        Some(axes) if axes.is_empty() && dims.contains(&1) => call.contested(
+            Vec::new(),
+            Some(ones()),
+            "an empty list of axes removes no axis by the text of ONNX, and all axes of length 1 in onnxruntime",
+        )?,
         Some(axes) => axes.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
-        None => (0..dims.len()).filter(|&axis| dims[axis] == 1).collect(),
+        None => ones(),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| dims[axis] != 1) {
         return Err(undefined(format!("axis {axis} has the length {}, not 1", dims[axis])));
@@ -110,9 +117,14 @@ fn slice(call: &Call) -> Computed {
         return Err(undefined("axes or steps have another length than starts"));
     }
     let mut result = call.input(0)?.clone();
+    let mut sliced = Vec::with_capacity(axes.len());
     for (((&start, &end), &axis), &step) in starts.iter().zip(&ends).zip(&axes).zip(&steps) {
         let axis = call.axis(axis, result.dims().len())?;
-        let (first, count) = slice_range(result.dims()[axis], start, end, step)?;
+        if sliced.contains(&axis) {
+            return Err(undefined(format!("axis {axis} is sliced twice")));
+        }
+        sliced.push(axis);
+        let (first, count) = slice_range(call, result.dims()[axis], [start, end, step])?;
         let mut dims = result.dims().to_vec();
         dims[axis] = count as i64;
         let step = step.clamp(-(1 << 62), 1 << 62) as isize;
@@ -121,18 +133,46 @@ fn slice(call: &Call) -> Computed {
     Ok(vec![result])
 }
 
-/// The first index of a slice, and the number of indices.
-fn slice_range(dim: i64, start: i64, end: i64, step: i64) -> Result<(usize, usize), NotComputed> {
+/// The first index of a slice, and the number of indices. Slices with a negative step are contested in two cases:
+///
+/// 1. The start is before the first index. Since opset 13 the text moves it to the first index, as onnxruntime does in all versions; numpy,
+///    to which older texts refer, and onnx's reference evaluator return nothing.
+/// 2. The end is the largest number of 32 or 64 bits. By the text that is beyond the last index, so that nothing is returned; onnxruntime
+///    takes it for the end in the direction of the step.
+fn slice_range(call: &Call, dim: i64, [start, end, step]: [i64; 3]) -> Result<(usize, usize), NotComputed> {
     if step == 0 {
         return Err(undefined("a step is zero"));
     }
+    let is_backward = step < 0;
     let counted = |index: i64| if index < 0 { index.saturating_add(dim) } else { index };
-    let (low, high) = if step > 0 { (0, dim) } else { (-1, dim - 1) };
-    let start = counted(start).clamp(low.max(0), high.max(0));
-    let end = counted(end).clamp(low, high);
-    let span = if step > 0 { end - start } else { start - end };
-    let count = if span <= 0 || dim == 0 { 0 } else { (span - 1) / step.saturating_abs() + 1 };
-    Ok((if count == 0 { 0 } else { length(start) }, length(count)))
+    let (low, high) = if is_backward { (-1, dim - 1) } else { (0, dim) };
+    let range = |end: i64| {
+        let start = counted(start).clamp(0, high.max(0));
+        let end = counted(end).clamp(low, high);
+        let span = if is_backward { start - end } else { end - start };
+        let count = if span <= 0 || dim == 0 { 0 } else { (span - 1) / step.saturating_abs() + 1 };
+        (if count == 0 { 0 } else { length(start) }, length(count))
+    };
+    let (by_text, nothing) = (range(end), (0, 0));
+    let in_runtimes = if is_backward && [i32::MAX.into(), i64::MAX].contains(&end) { range(i64::MIN) } else { by_text };
+    if is_backward && counted(start) < 0 && in_runtimes != nothing {
+        // Case 1.
+        let by_text = if call.schema.since_version < 13 { nothing } else { by_text };
+        return call.contested(
+            by_text,
+            Some(in_runtimes),
+            "the slice goes backward from before the first index; onnxruntime returns the first element, numpy and onnx's reference evaluator nothing",
+        );
+    }
+    if by_text != in_runtimes {
+        // Case 2.
+        return call.contested(
+            by_text,
+            Some(in_runtimes),
+            "the slice goes backward to the largest integer, which is beyond the last index by the text of ONNX and before the first one in onnxruntime",
+        );
+    }
+    Ok(by_text)
 }
 
 fn split(call: &Call) -> Computed {
@@ -144,13 +184,12 @@ fn split(call: &Call) -> Computed {
         Some(lengths) => lengths,
         None => {
             let parts = outputs as i64;
-            let each = if parts > 0 { (dim + parts - 1) / parts } else { 0 };
-            let is_even = each * parts == dim;
+            let each = if parts > 0 { dim / parts + i64::from(dim % parts != 0) } else { 0 };
+            // What the last part has, if all others are equal.
+            let last = each.checked_mul(parts - 1).map(|others| dim - others);
             // Since opset 18, the last part may be shorter.
-            if call.int("num_outputs")?.is_some_and(|stated| stated != parts)
-                || parts == 0
-                || !is_even && (call.schema.since_version < 18 || each * (parts - 1) > dim)
-            {
+            let is_split = last.is_some_and(|last| last == each || (call.schema.since_version >= 18 && last >= 0));
+            if call.int("num_outputs")?.is_some_and(|stated| stated != parts) || parts == 0 || !is_split {
                 return Err(undefined(format!("{dim} indices are not split into {parts} equal parts")));
             }
             (0..parts).map(|part| each.min(dim - part * each)).collect()
@@ -180,6 +219,9 @@ fn gather(call: &Call) -> Computed {
         call.list(indices)?.into_iter().map(|index| index_of(call, index, dims[axis])).collect::<Result<Vec<usize>, _>>()?;
     let moved = [&dims[..axis], indices.dims(), &dims[axis + 1..]].concat();
     call.elements(&moved, input.dtype())?;
+    if input.dtype() == DType::String && !taken.is_empty() && element_count(&dims[axis + 1..]) > Some(1) {
+        call.contested((), None, "onnxruntime loses strings if an index selects more than one")?;
+    }
     let mut flat = dims.to_vec();
     flat[axis] = taken.len() as i64;
     Ok(vec![input.moved(&flat, |map| map.taken(axis, &taken)).reshaped(&moved)])

@@ -34,6 +34,8 @@ fn constant_of_shape(call: &Call) -> Computed {
     Ok(vec![value.reshaped(&[1]).moved(&flat, |map| map.stretched(0, length(flat[0]))).reshaped(&dims)])
 }
 
+const COUNTED_IN_DOUBLES: &str = "onnxruntime counts the elements in DOUBLE, which does not have all of these integers";
+
 fn range(call: &Call) -> Computed {
     let one = |index: usize| match integers(call.input(index)?)?.as_slice() {
         [one] => Ok(*one),
@@ -45,6 +47,8 @@ fn range(call: &Call) -> Computed {
     }
     let span = if step > 0 { limit - start } else { start - limit };
     let count = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
+    let in_doubles = ((limit as f64 - start as f64) / step as f64).ceil().max(0.0) as i128;
+    let count = if count == in_doubles { count } else { call.contested(count, Some(in_doubles), COUNTED_IN_DOUBLES)? };
     let dtype = call.input(0)?.dtype();
     let dims = [i64::try_from(count).map_err(|_| undefined("the range is too long"))?];
     call.elements(&dims, dtype)?;

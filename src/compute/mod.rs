@@ -1,4 +1,4 @@
-//! The results of operators that are exact by nature: what moves elements, and arithmetic of integers and truth values.
+//! The results of bit-exact operators: what moves elements, and arithmetic of integers and truth values.
 //!
 //! Arithmetic of floats is left to runtimes, which differ in the last digits. Where ONNX leaves a result undefined, nothing is computed.
 //!

@@ -1,4 +1,4 @@
-//! An operator that is exact by nature.
+//! A bit-exact operator.
 
 use super::call::Call;
 use super::result::{Computed, NotComputed, undefined};
@@ -14,7 +14,7 @@ pub enum Needs {
     Shape,
 }
 
-/// An operator that is exact by nature.
+/// A bit-exact operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator {
     pub(super) name: &'static str,

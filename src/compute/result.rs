@@ -8,6 +8,9 @@ pub enum NotComputed {
     /// The node is not valid, or its result is undefined for these inputs.
     #[error("{0}")]
     Undefined(String),
+    /// ONNX's text defines one result, and runtimes or onnx's reference evaluator compute another.
+    #[error("{0}")]
+    Contested(&'static str),
     /// The types, or a mode, that are left to runtimes.
     #[error("{0}")]
     LeftToRuntimes(String),

@@ -1,6 +1,6 @@
 //! Operators that select elements one by one.
 
-use super::call::{Call, length};
+use super::call::{Call, count, length};
 use super::layout::{broadcast, index_of, stretched};
 use super::numbers::{codes, floats, integers, of_codes, of_integers};
 use super::operator::Operator;
@@ -79,9 +79,10 @@ fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
 
 /// The steps between elements that are neighbours along each axis.
 fn strides(dims: &[i64]) -> Vec<usize> {
-    let mut strides = vec![1; dims.len()];
+    let mut strides = vec![1_usize; dims.len()];
     for axis in (1..dims.len()).rev() {
-        strides[axis - 1] = strides[axis] * length(dims[axis]);
+        // Beyond the address space only in an empty tensor, which has no neighbours.
+        strides[axis - 1] = strides[axis].saturating_mul(length(dims[axis]));
     }
     strides
 }
@@ -98,8 +99,9 @@ fn concat(call: &Call) -> Computed {
     let sum = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.dims()[axis]));
     dims[axis] = sum.ok_or_else(|| undefined("the result is too long"))?;
     let all = joined(&parts)?;
-    let outer: usize = dims[..axis].iter().map(|&dim| length(dim)).product();
-    if outer != 1 {
+    let outer = count(&dims[..axis]);
+    // An empty tensor has no rows, however long its outer axes are.
+    if outer != 1 && all.elements() > 0 {
         elements(call, &dims, first.dtype())?;
         let runs: Vec<usize> = parts.iter().map(|part| part.elements().checked_div(outer).unwrap_or(0)).collect();
         let mut starts = Vec::with_capacity(parts.len());
@@ -147,7 +149,7 @@ fn gather_nd(call: &Call) -> Computed {
     let result = [outer, &dims[axes..]].concat();
     elements(call, &result, input.dtype())?;
     let steps = strides(dims);
-    let run: usize = dims[axes..].iter().map(|&dim| length(dim)).product();
+    let run = count(&dims[axes..]);
     let mut tuples = call.list(indices)?.into_iter();
     let mut starts = Vec::new();
     each_index(outer, |place| {
@@ -174,11 +176,17 @@ fn pad(call: &Call) -> Computed {
     let name = if call.schema.since_version < 2 { "paddings" } else { "pads" };
     let pads = call.ints(name, 1)?.ok_or_else(|| undefined("the pads are missing"))?;
     let axes = match call.optional(3) {
-        Some(axes) => call.list(axes)?.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
+        Some(_) => {
+            let axes = call.axes("axes", 3)?.unwrap_or_default();
+            axes.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?
+        }
         None => (0..dims.len()).collect(),
     };
     if pads.len() != 2 * axes.len() {
         return Err(undefined("the number of pads is not twice that of the axes"));
+    }
+    if (1..axes.len()).any(|place| axes[..place].contains(&axes[place])) {
+        return Err(undefined("an axis is padded twice"));
     }
     let mut before = vec![0; dims.len()];
     let mut padded = dims.to_vec();
@@ -254,16 +262,40 @@ fn one_hot(call: &Call) -> Computed {
     let mut dims = indices.dims().to_vec();
     dims.insert(axis, depth);
     elements(call, &dims, values.dtype())?;
-    let wanted = floats(indices)?;
+    let wanted = wanted(call, indices, depth)?;
     let steps = strides(indices.dims());
     let mut found = Vec::new();
     each_index(&dims, |place| {
         let others = place.iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &index)| length(index));
         let index = wanted[others.zip(&steps).map(|(index, step)| index * step).sum::<usize>()];
-        let index = if index < 0.0 { index + depth as f64 } else { index };
-        found.push(usize::from(index == place[axis] as f64));
+        found.push(usize::from(index == Some(place[axis])));
     });
     Ok(vec![picked(values, &dims, &found)])
+}
+
+/// The places that the indices of a OneHot select; `None` for an index outside of the depth. Two kinds of indices are contested: by the
+/// text, fractions are cast to INT64, and before opset 11 negative indices select nothing; runtimes select nothing at fractions, and count
+/// negative indices from the end in all versions.
+fn wanted(call: &Call, indices: &Content, depth: i64) -> Result<Vec<Option<i64>>, NotComputed> {
+    let place = |index: f64, counts_back: bool| {
+        let counted = if index < 0.0 && counts_back { index + depth as f64 } else { index };
+        (counted.trunc() == counted && counted >= 0.0 && counted < depth as f64).then_some(counted as i64)
+    };
+    let is_cast = indices.dtype().class() == Class::Float;
+    let indices = floats(indices)?;
+    if is_cast && indices.iter().any(|index| index.is_nan() || index.abs() > i64::MAX as f64) {
+        return Err(undefined("an index has no value in INT64, to which indices are cast"));
+    }
+    let by_text: Vec<_> = indices.iter().map(|index| place(index.trunc(), call.schema.since_version >= 11)).collect();
+    let in_runtimes: Vec<_> = indices.iter().map(|&index| place(index, true)).collect();
+    if by_text == in_runtimes {
+        return Ok(by_text);
+    }
+    call.contested(
+        by_text,
+        Some(in_runtimes),
+        "the text of ONNX casts fractional indices to INT64, and before opset 11 has no negative indices; runtimes select nothing at fractions, and count negative indices from the end",
+    )
 }
 
 fn select(call: &Call) -> Computed {
@@ -274,7 +306,18 @@ fn select(call: &Call) -> Computed {
     let both = joined(&[&stretched(yes, &dims), &stretched(no, &dims)])?;
     let found: Vec<usize> =
         truth.iter().enumerate().map(|(index, &truth)| if truth != 0 { index } else { index + elements }).collect();
-    Ok(vec![picked(&both, &dims, &found)])
+    let result = picked(&both, &dims, &found);
+    if matches!(result.dtype(), DType::Float | DType::Double | DType::Float16 | DType::Bfloat16) {
+        let negative_zero = 1_u64 << (result.dtype().bits() - 1);
+        if codes(&result)?.contains(&negative_zero) {
+            call.contested(
+                (),
+                None,
+                "the result has negative zeros, of which onnxruntime loses the sign, depending on the shapes",
+            )?;
+        }
+    }
+    Ok(vec![result])
 }
 
 /// The indices of the elements that are not zero: a row per axis.
@@ -296,10 +339,10 @@ fn non_zero(call: &Call) -> Computed {
         }
     });
     let rank = input.dims().len();
-    let count = places.len() / rank;
+    let found = places.len() / rank;
     let mut rows = Vec::with_capacity(places.len());
-    ElementMap::of(&[count, rank]).transposed(&[1, 0]).visit(0, places.len(), |index| rows.push(places[index]));
-    let dims = [rank as i64, count as i64];
+    ElementMap::of(&[found, rank]).transposed(&[1, 0]).visit(0, places.len(), |index| rows.push(places[index]));
+    let dims = [rank as i64, found as i64];
     call.elements(&dims, DType::Int64)?;
     Ok(vec![of_integers(DType::Int64, &dims, &rows)?])
 }

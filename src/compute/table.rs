@@ -10,7 +10,7 @@ use crate::hash::HashMap;
 
 const OPERATORS: &[&[Operator]] = &[layout::OPERATORS, select::OPERATORS, make::OPERATORS, elementwise::OPERATORS];
 
-/// The operator of a node, if it is exact by nature, and its schema.
+/// The operator of a node, if it is bit-exact, and its schema.
 #[must_use]
 pub fn operator(model: &Model, node: NodeId) -> Option<(&'static Operator, &'static Schema)> {
     static BY_NAME: LazyLock<HashMap<&str, &Operator>> =

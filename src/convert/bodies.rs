@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::planned::PlannedNodes;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
 use crate::hash::HashMap;
-use crate::wire::schema::{GraphProto, NodeProto};
+use crate::wire::schema::{GraphProto, NodeProto, TensorProto};
 
 /// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
 pub(super) struct Bodies<'m> {
@@ -14,6 +14,8 @@ pub(super) struct Bodies<'m> {
     inner: HashMap<NodeId, Vec<ScopeId>>,
     /// The nodes that replace a changed node.
     pub nodes: PlannedNodes,
+    /// By scope: constants that become initializers.
+    initializers: HashMap<ScopeId, Vec<TensorProto>>,
 }
 
 impl<'m> Bodies<'m> {
@@ -24,7 +26,7 @@ impl<'m> Bodies<'m> {
                 inner.entry(owner).or_default().push(scope);
             }
         }
-        Bodies { model, inner, nodes: PlannedNodes::default() }
+        Bodies { model, inner, nodes: PlannedNodes::default(), initializers: HashMap::default() }
     }
 
     /// The graphs in the attributes of a node.
@@ -49,6 +51,7 @@ impl<'m> Bodies<'m> {
                 None => vec![self.with_planned(inside).into_owned()],
             });
             graph.node = nodes.collect();
+            graph.initializer.extend(self.initializers.get(&scope).into_iter().flatten().cloned());
         }
         node
     }
@@ -59,10 +62,23 @@ impl<'m> Bodies<'m> {
         self.model.nodes(scope).any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
     }
 
+    /// Plans a new initializer.
+    pub fn add_initializer(&mut self, scope: ScopeId, tensor: TensorProto) {
+        self.initializers.entry(scope).or_default().push(tensor);
+    }
+
+    /// The new initializers, scope by scope, except those that are part of a replaced node.
+    pub fn take_initializers(&mut self) -> Vec<(ScopeId, TensorProto)> {
+        let mut scopes: Vec<(ScopeId, Vec<TensorProto>)> = std::mem::take(&mut self.initializers).into_iter().collect();
+        scopes.sort_by_key(|(scope, _)| *scope);
+        scopes.into_iter().flat_map(|(scope, tensors)| tensors.into_iter().map(move |tensor| (scope, tensor))).collect()
+    }
+
     /// Forgets what is planned in the subgraphs of a node: its replacement contains them.
     pub fn forget(&mut self, id: NodeId) {
         for scope in self.of(id).to_vec() {
             self.nodes.forget(scope);
+            self.initializers.remove(&scope);
             for node in self.model.nodes(scope) {
                 self.forget(node);
             }

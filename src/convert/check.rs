@@ -5,31 +5,19 @@
 use super::context::Context;
 use super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, TypeUnknown, TypeUnsupported};
 use super::reason::Reason;
-use crate::facts::{AttributeKind, Formal, Occurrence, Schema, TypeSet, ValueType};
-use crate::wire::schema::{AttributeProto, NodeProto};
-
-/// What the names of attributes begin with that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
-const OWN_USE: &str = "__";
+use crate::facts::valid::{self, Fault, What};
+use crate::facts::{Formal, Schema, TypeSet, ValueType};
+use crate::wire::schema::NodeProto;
 
 /// Validates an adapted node against the version it is converted to.
 pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
         return Err(deprecated(target));
     }
-    attributes(&cx.node, target)?;
-    inputs(&cx.node, target)?;
-    expect_count("output", count(&cx.node.output), target.output_count(), target)?;
+    valid::attributes(&cx.node, target)?;
+    valid::inputs(&cx.node, target)?;
+    valid::count("output", &cx.node.output, target.output_count(), target)?;
     types(cx, target)
-}
-
-/// Whether a node has inputs and outputs as every model of this version has. An output may be left out by an empty name.
-pub(super) fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
-    inputs(node, version)?;
-    let (least, most) = version.output_count();
-    if node.output.len() < least.min(1) {
-        return Err(NodeInvalid.because(format!("{version} needs an output, but the node has none")));
-    }
-    expect_count("output", count(&node.output), (0, most), version)
 }
 
 /// Checks that the known types of a node that an expansion added are supported by the version it is written for.
@@ -50,25 +38,9 @@ pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
 /// of the first opsets require outputs that models omit in practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
-    inputs(node, version)?;
+    valid::inputs(node, version)?;
     let (least, most) = version.output_count();
-    expect_count("output", count(&node.output), (least.min(1), most), version)
-}
-
-fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
-    expect_count("input", count(&node.input), version.input_count(), version)?;
-    for (index, name) in node.input.iter().enumerate() {
-        let required = version.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
-        if name.is_empty() && required {
-            return Err(InputUnsupported.because(format!("{version} requires the input '{}'", version.inputs[index].name)));
-        }
-    }
-    Ok(())
-}
-
-/// The number of names without empty ones at the end.
-fn count(names: &[String]) -> usize {
-    names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
+    Ok(valid::count("output", &node.output, (least.min(1), most), version)?)
 }
 
 /// The reason for a version that removes its operator.
@@ -76,56 +48,15 @@ pub(super) fn deprecated(version: &Schema) -> Reason {
     OperatorDeprecated.because(format!("{version} is deprecated"))
 }
 
-fn expect_count(what: &str, found: usize, (least, most): (usize, Option<usize>), target: &Schema) -> Result<(), Reason> {
-    match most {
-        _ if found < least => {
-            Err(InputUnsupported.because(format!("{target} requires at least {least} {what}s, but the node has {found}")))
-        }
-        Some(most) if found > most => {
-            Err(InputUnsupported.because(format!("{target} has at most {most} {what}s, but the node has {found}")))
-        }
-        _ => Ok(()),
+impl From<Fault> for Reason {
+    fn from(Fault { what, text }: Fault) -> Reason {
+        let code = match what {
+            What::Operands => InputUnsupported,
+            What::Attribute => AttributeUnsupported,
+            What::NoOutput | What::MissingAttribute => NodeInvalid,
+        };
+        code.because(text)
     }
-}
-
-/// Whether a version has all attributes of a node, with the types that they have, and the node all that the version requires.
-pub(super) fn attributes(node: &NodeProto, target: &'static Schema) -> Result<(), Reason> {
-    for attribute in &node.attribute {
-        match target.attribute(attribute.name()) {
-            None if attribute.name().starts_with(OWN_USE) => {}
-            None => return Err(AttributeUnsupported.because(format!("{target} has no attribute `{}`", attribute.name()))),
-            Some(fact) if kind_of(attribute).is_some_and(|kind| kind != fact.kind as i32) => {
-                return Err(
-                    AttributeUnsupported.because(format!("the attribute `{}` has another type in {target}", attribute.name()))
-                );
-            }
-            Some(_) => {}
-        }
-    }
-    let is_missing = |name: &str| node.attribute.iter().all(|attribute| attribute.name() != name);
-    match target.attributes.iter().find(|fact| fact.required && is_missing(fact.name)) {
-        Some(missing) => Err(NodeInvalid.because(format!("{target} requires the attribute `{}`", missing.name))),
-        None => Ok(()),
-    }
-}
-
-/// The number of an attribute's type. The oldest models do not state it: it is then taken from the field that is set, and unknown
-/// for an empty list.
-fn kind_of(attribute: &AttributeProto) -> Option<i32> {
-    if let Some(stated) = attribute.r#type.filter(|&stated| stated != 0) {
-        return Some(stated);
-    }
-    let set = [
-        (attribute.f.is_some(), AttributeKind::Float),
-        (attribute.i.is_some(), AttributeKind::Int),
-        (attribute.s.is_some(), AttributeKind::String),
-        (attribute.t.is_some(), AttributeKind::Tensor),
-        (attribute.g.is_some(), AttributeKind::Graph),
-        (!attribute.floats.is_empty(), AttributeKind::Floats),
-        (!attribute.ints.is_empty(), AttributeKind::Ints),
-        (!attribute.strings.is_empty(), AttributeKind::Strings),
-    ];
-    set.iter().find(|(is_set, _)| *is_set).map(|(_, kind)| *kind as i32)
 }
 
 fn types(cx: &Context, target: &'static Schema) -> Result<(), Reason> {

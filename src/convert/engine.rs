@@ -87,9 +87,8 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
-    let adds_initializers = plan.edits.iter().any(|edit| matches!(edit, Edit::AddInitializer { .. }));
     let adds_functions = plan.edits.iter().any(|edit| matches!(edit, Edit::AddFunction(_)));
-    let ir_to = ir::choose(model, from, adds_initializers, adds_functions, options)?;
+    let ir_to = ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
     let report = Report {
         from,
         to: options.opset,

@@ -4,6 +4,7 @@ use super::check;
 use super::context::{Context, Made};
 use super::expanded::Exactness;
 use super::expansions::{Expansion, local_name, local_output_name};
+use super::possible::expect_consistent;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
@@ -39,6 +40,7 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     let body = (expansion.body)(cx).map_err(|reason| reason.code.because(new(&format!("cannot be expanded: {reason}"))))?;
     let model = parse(cx, &body).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
     let inferred = infer(&model);
+    expect_possible(cx, &model, &inferred).map_err(|what| NodeInvalid.because(new(&format!("cannot be expanded: {what}"))))?;
     let nodes = used_nodes(cx, &model);
     let mut nodes = rename(cx, &model, &inferred, nodes);
     let mut used: HashSet<String> = HashSet::default();
@@ -56,6 +58,13 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     };
     cx.record.notes.push(format!("expanded {how} into {} nodes", nodes.len()));
     Ok(nodes)
+}
+
+/// Checks that the body is consistent with what is known of the node's inputs and outputs.
+fn expect_possible(cx: &Context, body: &Model, inferred: &Inferred) -> Result<(), String> {
+    let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
+    let outputs = present.filter_map(|index| Some((local_output_name(cx, index)?, cx.known_output(index))));
+    expect_consistent(body, inferred, cx.to, outputs)
 }
 
 /// The body as a model whose inputs are those of the node, by the names of the schema, with what is known of them.
@@ -87,6 +96,7 @@ fn outputs(cx: &Context) -> HashMap<String, String> {
 
 /// The nodes on which outputs of the node depend.
 fn used_nodes(cx: &Context, model: &Model) -> Vec<NodeProto> {
+    #[expect(clippy::disallowed_methods, reason = "from a table into a table")]
     let mut wanted: HashSet<String> = outputs(cx).into_keys().collect();
     let mut used: Vec<NodeProto> = Vec::new();
     for node in without_identities(cx, model).into_iter().rev() {

@@ -107,6 +107,7 @@ impl Locals {
         };
         names.extend(numbered("input", &inputs));
         names.extend(numbered("output", &outputs));
+        #[expect(clippy::disallowed_methods, reason = "from a table into a table")]
         let mut taken: HashSet<String> = names.values().cloned().collect();
         for name in &defined {
             if !names.contains_key(name) {

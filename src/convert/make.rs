@@ -3,11 +3,12 @@
 use bytes::Bytes;
 
 use crate::dtype::{Class, DType};
+use crate::facts::infer::Known;
 use crate::tensor::{Content, Data};
 use crate::wire::raw;
 use crate::wire::raw::attribute_proto::AttributeType;
 use crate::wire::schema::{
-    AttributeProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
+    AttributeProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
 
 fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
@@ -64,14 +65,28 @@ pub(super) fn named(name: &str) -> ValueInfoProto {
 
 /// An input or output of a subgraph that is a scalar.
 pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
+    typed(name, &Known { shape: Some(Vec::new()), ..Known::tensor(dtype) })
+}
+
+/// A value with what is known of it, if it is a tensor.
+pub(super) fn typed(name: &str, known: &Known) -> ValueInfoProto {
+    use raw::tensor_shape_proto::dimension::Value;
+    let mut info = named(name);
+    let Some(dtype) = known.dtype() else { return info };
+    let dim = |size: &Option<i64>| {
+        tensor_shape_proto::Dimension::from(raw::tensor_shape_proto::Dimension {
+            value: size.map(Value::DimValue),
+            ..Default::default()
+        })
+    };
+    let shape = |dims: &Vec<Option<i64>>| TensorShapeProto::from(raw::TensorShapeProto { dim: dims.iter().map(dim).collect() });
     let tensor = type_proto::Tensor::from(raw::type_proto::Tensor {
         elem_type: Some(dtype.number()),
-        shape: Some(TensorShapeProto::from(raw::TensorShapeProto::default())),
+        shape: known.shape.as_ref().map(shape),
     });
-    let mut scalar = named(name);
-    scalar.r#type =
+    info.r#type =
         Some(TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor)), ..Default::default() }));
-    scalar
+    info
 }
 
 pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> NodeProto {

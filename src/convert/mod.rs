@@ -24,10 +24,10 @@ mod operator_adapter;
 mod part;
 mod plan;
 mod planned;
+mod possible;
 mod reason;
 mod settings;
 mod context;
-mod contradiction;
 mod valid;
 mod value;
 
@@ -168,8 +168,13 @@ pub struct Blocker {
 
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (from, to) = self.opset_step;
-        write!(f, "{} ({}), opset {from} to {to}: {}", self.node, self.op, self.reason)
+        match self.code {
+            Code::NodeInvalid => write!(f, "{}: {}", self.node, self.reason),
+            _ => {
+                let (from, to) = self.opset_step;
+                write!(f, "{} ({}), opset {from} to {to}: {}", self.node, self.op, self.reason)
+            }
+        }
     }
 }
 

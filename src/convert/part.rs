@@ -4,16 +4,17 @@ use std::sync::OnceLock;
 
 use super::bodies::Bodies;
 use super::context::{Record, Source};
-use super::convert_node::{Blocked, Converted, NodeConverter};
+use super::convert_node::{Blocked, NodeConverter};
+use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
 use super::{Blocker, Change, Expanded, Options};
 use crate::control::{Counter, cancelled};
 use crate::error::Invalid;
 use crate::facts;
 use crate::facts::infer::Inferred;
-use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ValueId, is_onnx_domain};
+use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::hash::{HashMap, SharedTexts};
-use crate::wire::schema::{GraphProto, NodeProto};
+use crate::wire::schema::{GraphProto, NodeProto, TensorProto};
 
 /// What the plans of all parts are made from.
 #[derive(Clone, Copy)]
@@ -35,7 +36,9 @@ pub(super) struct Part {
     pub callable: Vec<NodeId>,
     /// Constants that a node no longer uses.
     pub released: Vec<ValueId>,
-    /// All edits except those of nodes.
+    /// Constants that became initializers of the scope of their node.
+    pub initializers: Vec<(ScopeId, TensorProto)>,
+    /// All other edits except those of nodes.
     pub edits: Vec<Edit>,
     pub changes: Vec<(NodeId, Change)>,
     pub expansions: Vec<(NodeId, Expanded)>,
@@ -53,7 +56,15 @@ impl<'m> Shared<'_, 'm> {
     /// If the operation is cancelled.
     pub fn plan(&self, nodes: &[NodeId], bodies: &Bodies<'m>, names: &mut Names<'m>) -> Result<Part, Invalid> {
         let part = Part::default();
-        let mut planner = Planner { shared: self, bodies, names, texts: SharedTexts::default(), same: HashMap::default(), part };
+        let mut planner = Planner {
+            shared: self,
+            bodies,
+            names,
+            texts: SharedTexts::default(),
+            same: HashMap::default(),
+            possible: Possible::default(),
+            part,
+        };
         for batch in nodes.chunks(BATCH) {
             batch.iter().for_each(|&node| planner.node(node));
             if !self.counter.add(batch.len() as u64) {
@@ -72,6 +83,7 @@ struct Planner<'a, 'm> {
     texts: SharedTexts,
     /// By operator: whether it is the same in the target.
     same: HashMap<&'m str, bool>,
+    possible: Possible,
     part: Part,
 }
 
@@ -104,8 +116,14 @@ impl<'m> Planner<'_, 'm> {
             }
             None => converter.convert(node, from),
         };
-        match converted {
-            Ok(converted) => self.keep(id, converted, record),
+        let kept = converted.and_then(|converted| {
+            let nodes = converted.into_nodes();
+            let possible = expect_possible(&source, &nodes, &record.initializers, options.opset, &mut self.possible);
+            possible.map_err(|reason| Blocked { opset_step: (from, options.opset), reason })?;
+            Ok(nodes)
+        });
+        match kept {
+            Ok(nodes) => self.keep(id, nodes, record),
             Err(Blocked { opset_step, reason }) => {
                 let op = proto.op_type().to_owned();
                 let blocker = Blocker { node: model.node_path(id), op, opset_step, code: reason.code, reason: reason.text };
@@ -121,7 +139,7 @@ impl<'m> Planner<'_, 'm> {
     }
 
     /// Records the result for a node.
-    fn keep(&mut self, id: NodeId, converted: Converted, record: Record) {
+    fn keep(&mut self, id: NodeId, mut nodes: Vec<NodeProto>, record: Record) {
         let model = self.shared.model;
         for warning in &record.warnings {
             let change = self.change(id, warning);
@@ -139,7 +157,6 @@ impl<'m> Planner<'_, 'm> {
         }));
         part.released.extend(record.released);
         part.edits.extend(record.declared.into_iter().map(|(value, dtype)| Edit::Declare { value, dtype }));
-        let mut nodes: Vec<NodeProto> = converted.into_nodes();
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.
         let own = &model.node(id).output;
@@ -152,8 +169,7 @@ impl<'m> Planner<'_, 'm> {
         if !record.expanded.is_empty() && initializers.is_empty() && !nodes.iter().any(declares_values) {
             part.callable.push(id);
         }
-        let add = |tensor| Edit::AddInitializer { scope: id.scope, tensor: Box::new(tensor) };
-        part.edits.extend(initializers.into_iter().map(add));
+        part.initializers.extend(initializers.into_iter().map(|tensor| (id.scope, tensor)));
         part.nodes.push((id, nodes.into()));
     }
 

@@ -17,6 +17,8 @@ use crate::wire::map_in_parallel;
 #[derive(Default)]
 pub(super) struct Plan {
     pub edits: Vec<Edit>,
+    /// Whether a graph gets an initializer, perhaps as part of a replaced node.
+    pub adds_initializers: bool,
     pub changes: Vec<Change>,
     pub expansions: Vec<Expanded>,
     pub warnings: Vec<Change>,
@@ -37,7 +39,15 @@ impl Plan {
     pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Plan, Invalid> {
         let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
-        let mut planner = Planner { model, options, inferred, functions, bodies: Bodies::new(model), all: Part::default() };
+        let mut planner = Planner {
+            model,
+            options,
+            inferred,
+            functions,
+            bodies: Bodies::new(model),
+            adds_initializers: false,
+            all: Part::default(),
+        };
         let mut names = Names::new(model);
         let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
         let counter = model.control().counter(Unit::Nodes, nodes);
@@ -48,6 +58,8 @@ impl Plan {
             }
             planner.scope(scope, from, &mut names, &counter)?;
         }
+        // Nodes of scopes that do not import ai.onnx are not looked at.
+        counter.finish();
         Ok(planner.finish())
     }
 
@@ -69,6 +81,7 @@ struct Planner<'m> {
     /// The functions that operators are expanded into, if that is requested.
     functions: Option<Functions>,
     bodies: Bodies<'m>,
+    adds_initializers: bool,
     /// What is planned, except for the nodes, which are in `bodies`.
     all: Part,
 }
@@ -85,18 +98,19 @@ impl<'m> Planner<'m> {
     fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
         let Planner { model, options, inferred, .. } = *self;
         let shared = Shared { model, options, inferred, from, counter };
-        let nodes: Vec<NodeId> = model.nodes(scope).collect();
-        if nodes.len() < 2 * PART || !cfg!(feature = "parallel") {
-            self.add(shared.plan(&nodes, &self.bodies, names)?);
+        let mut rest = model.nodes(scope);
+        if rest.len() < 2 * PART || !cfg!(feature = "parallel") {
+            self.add(shared.plan(&rest.collect::<Vec<_>>(), &self.bodies, names)?);
             return Ok(());
         }
-        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        for wave in parts.chunks(WAVE) {
-            let planned = map_in_parallel(wave, |nodes| {
+        while rest.len() > 0 {
+            let wave: Vec<NodeId> = rest.by_ref().take(WAVE * PART).collect();
+            let parts: Vec<&[NodeId]> = wave.chunks(PART).collect();
+            let planned = map_in_parallel(&parts, |nodes| {
                 let mut names = names.for_part();
                 Ok((shared.plan(nodes, &self.bodies, &mut names)?, names))
             });
-            for (nodes, planned) in wave.iter().zip(planned) {
+            for (nodes, planned) in parts.iter().zip(planned) {
                 let (mut part, names_of_part) = planned?;
                 if !names.join(names_of_part) {
                     part = shared.plan(nodes, &self.bodies, names)?;
@@ -119,7 +133,12 @@ impl<'m> Planner<'m> {
             self.bodies.forget(id);
             self.bodies.nodes.push(id, nodes);
         }
-        let Part { nodes: _, callable: _, released, edits, changes, expansions, warnings, blockers } = &mut self.all;
+        self.adds_initializers |= !part.initializers.is_empty();
+        for (scope, tensor) in part.initializers {
+            self.bodies.add_initializer(scope, tensor);
+        }
+        let Part { nodes: _, callable: _, initializers: _, released, edits, changes, expansions, warnings, blockers } =
+            &mut self.all;
         released.extend(part.released);
         edits.extend(part.edits);
         changes.extend(part.changes);
@@ -132,6 +151,8 @@ impl<'m> Planner<'m> {
         let mut edits = self.remove_released();
         let Part { edits: others, changes, expansions, warnings, blockers, .. } = self.all;
         edits.extend(others);
+        let initializers = self.bodies.take_initializers().into_iter();
+        edits.extend(initializers.map(|(scope, tensor)| Edit::AddInitializer { scope, tensor: Box::new(tensor) }));
         let functions = self.functions.take().map(Functions::into_made).unwrap_or_default();
         edits.extend(functions.into_iter().map(|function| Edit::AddFunction(Box::new(function))));
         // One more is the IR version.
@@ -139,6 +160,7 @@ impl<'m> Planner<'m> {
         edits.extend(self.bodies.nodes.into_edits());
         Plan {
             edits,
+            adds_initializers: self.adds_initializers,
             changes: in_order(changes),
             expansions: in_order(expansions),
             warnings: in_order(warnings),

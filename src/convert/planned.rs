@@ -1,14 +1,15 @@
 //! The nodes that a conversion plans.
 
+use std::collections::BTreeMap;
+
 use crate::graph::{Edit, NewNodes, NodeId, ScopeId};
-use crate::hash::HashMap;
 
 /// The nodes that replace nodes. Plans may have some for each node of the model, and in lists they take half the memory that they take in
 /// a tree.
 #[derive(Default)]
 pub(super) struct PlannedNodes {
     /// By scope: the positions of nodes, ascending, and the nodes that replace them.
-    replaced: HashMap<ScopeId, Vec<(u32, NewNodes)>>,
+    replaced: BTreeMap<ScopeId, Vec<(u32, NewNodes)>>,
     /// Other nodes that are removed.
     removed: Vec<NodeId>,
 }
@@ -48,12 +49,10 @@ impl PlannedNodes {
 
     /// The edits that replace and remove the nodes.
     pub fn into_edits(self) -> impl Iterator<Item = Edit> {
-        let mut scopes: Vec<_> = self.replaced.into_iter().collect();
-        scopes.sort_unstable_by_key(|&(scope, _)| scope);
         let edits = |(scope, nodes): (ScopeId, Vec<(u32, NewNodes)>)| {
             nodes.into_iter().map(move |(position, with)| Edit::ReplaceNode { node: NodeId { scope, position }, with })
         };
-        scopes.into_iter().flat_map(edits).chain(self.removed.into_iter().map(Edit::remove_node))
+        self.replaced.into_iter().flat_map(edits).chain(self.removed.into_iter().map(Edit::remove_node))
     }
 }
 

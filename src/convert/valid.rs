@@ -7,29 +7,46 @@ use std::sync::OnceLock;
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-use super::{NotConverted, Remedy, check, contradiction};
+use super::{Blocker, Code, NotConverted, Remedy};
 use crate::error::Invalid;
+use crate::facts::LATEST_OPSET;
 use crate::facts::infer::{Inferred, infer};
-use crate::facts::{self, LATEST_OPSET, Schema};
-use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain, read_type};
+use crate::facts::valid::node_fault;
+use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::map_in_parallel;
-
-/// Inputs whose rank the operator's text fixes in every version: operator, index of the input, rank. onnx.checker with full check and
-/// onnxruntime 1.31 refuse to load any other rank. Of the weights of GRU, LSTM and RNN onnxruntime does not check it.
-const RANKS: &[(&str, u32, usize)] =
-    &[("DepthToSpace", 0, 4), ("GRU", 0, 3), ("Gemm", 0, 2), ("Gemm", 1, 2), ("LSTM", 0, 3), ("RNN", 0, 3), ("SpaceToDepth", 0, 4)];
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
+    let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         let nodes: Vec<NodeId> = model.nodes(scope).collect();
         let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, inferred, node, to)));
+        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, node)));
         checked.into_iter().collect::<Result<(), _>>()?;
     }
-    Ok(names(model)?)
+    names(model)?;
+    let inferred = inferred.get_or_init(|| infer(model));
+    for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
+        let nodes: Vec<NodeId> = model.nodes(scope).collect();
+        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
+        let faults = |part: &&[NodeId]| part.iter().filter_map(|&node| blocker(model, inferred, node, to)).collect::<Vec<_>>();
+        invalid.extend(map_in_parallel(&parts, faults).into_iter().flatten());
+    }
+    match invalid.is_empty() {
+        true => Ok(()),
+        false => Err(NotConverted::Blocked { from: model.opset(ScopeId::MAIN, ""), blockers: invalid, nearest: None }),
+    }
+}
+
+/// A node that contradicts its schema.
+fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Blocker> {
+    let opset = model.opset(id.scope, "").unwrap_or_default();
+    let reason = node_fault(model, inferred, id, to.max(opset))?;
+    let op = model.node(id).op_type().to_owned();
+    let opset_step = (opset, if to == 0 { opset } else { to });
+    Some(Blocker { node: model.node_path(id), op, opset_step, code: Code::NodeInvalid, reason })
 }
 
 /// Every name that is used is defined.
@@ -41,22 +58,12 @@ pub(super) fn names(model: &Model) -> Result<(), Invalid> {
 /// The nodes that are checked by one thread.
 const PART: usize = 4096;
 
-fn check_node(model: &Model, inferred: &OnceLock<Inferred>, node: NodeId, to: i64) -> Result<(), NotConverted> {
+fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {
     attributes(model, node)?;
-    if model.callee(node).is_some() {
-        return Ok(());
+    match model.callee(node) {
+        Some(_) => Ok(()),
+        None => opset(model, node),
     }
-    opset(model, node)?;
-    let schema = schema_of(model, node);
-    schema.map_or(Ok(()), |schema| operands_and_attributes(model, node, schema))?;
-    // Without a call, onnxruntime does not look at the types and shapes of a function.
-    if matches!(model.body(model.root(node.scope)), Body::Graph(_)) {
-        cast_type(model, node)?;
-        branches(model, node)?;
-        let schema = schema.filter(|_| is_onnx_domain(model.node(node).domain()));
-        schema.map_or(Ok(()), |schema| contradiction::check(model, node, schema, to))?;
-    }
-    Ok(ranks(model, inferred, node)?)
 }
 
 fn is_in_training(model: &Model, scope: ScopeId) -> bool {
@@ -125,48 +132,6 @@ fn repeated<'m>(names: impl IntoIterator<Item = &'m str>) -> Option<&'m str> {
     names.into_iter().find(|name| !seen.insert(*name))
 }
 
-/// All required inputs and attributes are there, and no more inputs, outputs or attributes than the operator has.
-fn operands_and_attributes(model: &Model, id: NodeId, schema: &'static Schema) -> Result<(), Invalid> {
-    let node = model.node(id);
-    let checked = check::arity(node, schema).and_then(|()| check::attributes(node, schema));
-    checked.map_err(|what| Invalid::at(model.node_place(id), what))
-}
-
-/// The version of the operator of a node, unless it is deprecated.
-fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
-    let node = model.node(id);
-    let opset = model.opset(id.scope, node.domain())?;
-    facts::schema(node.domain(), node.op_type(), opset).filter(|schema| !schema.deprecated)
-}
-
-/// A Cast states a type. 0 is no type, but nothing refuses it.
-fn cast_type(model: &Model, id: NodeId) -> Result<(), Invalid> {
-    if !model.applies(id, "Cast") {
-        return Ok(());
-    }
-    match model.attribute(id, "to") {
-        Attribute::Is(to) if to.i.is_some_and(|number| number != 0) => {
-            read_type(to).map(drop).map_err(|what| Invalid::at(model.node_place(id), what))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Each branch of an If has the outputs of the node.
-fn branches(model: &Model, id: NodeId) -> Result<(), Invalid> {
-    if !model.applies(id, "If") {
-        return Ok(());
-    }
-    let node = model.node(id);
-    let expected = node.output.len();
-    for attribute in &node.attribute {
-        let Some(branch) = attribute.g.as_ref().filter(|branch| branch.output.len() != expected) else { continue };
-        let what = format!("`{}` has {} outputs, but the node has {expected}", attribute.name(), branch.output.len());
-        return Err(Invalid::at(model.node_place(id), what));
-    }
-    Ok(())
-}
-
 /// No two functions have one name, none lists an output or attribute twice, and none calls itself, also not through others.
 fn functions(model: &Model) -> Result<(), Invalid> {
     let mut names = HashSet::default();
@@ -196,22 +161,6 @@ fn functions(model: &Model) -> Result<(), Invalid> {
         false => "the function calls itself through other functions",
     };
     Err(Invalid::at(model.scope_place(calls[index]), what))
-}
-
-fn ranks(model: &Model, inferred: &OnceLock<Inferred>, id: NodeId) -> Result<(), Invalid> {
-    let node = model.node(id);
-    let fixed = RANKS.iter().filter(|(op, ..)| *op == node.op_type() && is_onnx_domain(node.domain()));
-    for &(op, index, expected) in fixed {
-        let Some(value) = model.input(id, index) else { continue };
-        match inferred.get_or_init(|| infer(model)).of(value).rank() {
-            Some(rank) if rank != expected => {
-                let what = format!("{op}: input '{}' has rank {rank}, not {expected}", model.name(value));
-                return Err(Invalid::at(model.node_place(id).about_value(model.name(value)), what));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// A name that nothing defines may be used in training graphs only.

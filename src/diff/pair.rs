@@ -1,6 +1,7 @@
 //! Matches the items of two lists.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 
 use bytes::Bytes;
 
@@ -24,11 +25,12 @@ pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<P
     let mut is_taken = vec![false; sides[1].len()];
     // Most lists begin with the same items, which need no table.
     for (index, (left, right)) in sides[0].iter().zip(sides[1]).enumerate() {
-        let key = key(message, 0, left);
-        if key != self::key(message, 0, right) {
+        let is_equal_node = message.name == "NodeProto" && left == right;
+        let key = if is_equal_node { None } else { key(message, 0, left) };
+        if !is_equal_node && key != self::key(message, 0, right) {
             break;
         }
-        if key.is_some() {
+        if is_equal_node || key.is_some() {
             partner[index] = Some(index);
             is_taken[index] = true;
         }
@@ -40,7 +42,7 @@ pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<P
         }
         let mut free = Free::new(message, round, sides[1], &is_taken);
         for left in unmatched {
-            if let Some(right) = key(message, round, sides[0][left]).and_then(|key| free.take(&key)) {
+            if let Some(right) = key(message, round, sides[0][left]).and_then(|key| free.take(key)) {
                 partner[left] = Some(right);
                 is_taken[right] = true;
             }
@@ -61,7 +63,7 @@ pub(super) fn matched(message: &'static Message, sides: [&[&Bytes]; 2]) -> Vec<P
 /// The unmatched items of a list by key. Items with the same key are taken in order.
 struct Free<'a> {
     /// The index of the first item with a key.
-    first: HashMap<Cow<'a, [u8]>, usize>,
+    first: HashMap<Key<'a>, usize>,
     /// The index of the next item with the same key, by index.
     next: Vec<Option<usize>>,
 }
@@ -77,11 +79,12 @@ impl<'a> Free<'a> {
         free
     }
 
-    fn take(&mut self, key: &[u8]) -> Option<usize> {
-        let index = *self.first.get(key)?;
+    fn take(&mut self, key: Key<'a>) -> Option<usize> {
+        let Entry::Occupied(mut first) = self.first.entry(key) else { return None };
+        let index = *first.get();
         match self.next[index] {
-            Some(next) => *self.first.get_mut(key)? = next,
-            None => drop(self.first.remove(key)),
+            Some(next) => drop(first.insert(next)),
+            None => drop(first.remove()),
         }
         Some(index)
     }
@@ -104,22 +107,43 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
 }
 
 /// The number of keys that an item may have.
-const KEYS: usize = 2;
+const KEYS: usize = 4;
+
+/// What identifies an item: one text, or of a node its name, operator and first output, as far as they are compared.
+type Key<'b> = [Option<Cow<'b, [u8]>>; 3];
 
 /// The key of an item in a round; the most reliable key is used in round 0.
-fn key<'b>(message: &'static Message, round: usize, item: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+///
+/// A node is known by its name and operator: a rewrite that gives its output another name, or the name of its output to another node, keeps
+/// them. Nodes of equal names are told apart by their outputs. A node that is renamed, or has no name, is known by its output, and one whose
+/// operator is replaced by its name.
+fn key<'b>(message: &'static Message, round: usize, item: &'b [u8]) -> Option<Key<'b>> {
+    let text = |name: &str| first_text(message, name, item).map(Cow::Borrowed);
+    match (message.name, round) {
+        ("NodeProto", 0) => {
+            let key = [text("name"), text("op_type"), text("output")];
+            (key[0].is_some() || key[2].is_some()).then_some(key)
+        }
+        ("NodeProto", 1) => Some([Some(text("name")?), text("op_type"), None]),
+        ("NodeProto", 2) => Some([None, None, Some(text("output")?)]),
+        ("NodeProto", 3) => Some([Some(text("name")?), None, None]),
+        (_, 0) => Some([Some(name(message, item)?), None, None]),
+        _ => None,
+    }
+}
+
+/// The name of an item other than a node.
+fn name<'b>(message: &'static Message, item: &'b [u8]) -> Option<Cow<'b, [u8]>> {
     let text = |name: &str| first_text(message, name, item).map(Cow::Borrowed);
     let string = |name: &str| text(name).map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned());
-    match (round, message.name) {
-        (0, "NodeProto") => text("output"),
-        (1, "NodeProto") => text("name"),
-        (0, "ValueInfoProto" | "TensorProto" | "AttributeProto" | "DeviceConfigurationProto") => text("name"),
-        (0, "StringStringEntryProto") => text("key"),
-        (0, "OperatorSetIdProto") => Some(domain_name(&string("domain")).to_owned().into_bytes().into()),
-        (0, "FunctionProto") => Some(["domain", "name", "overload"].map(string).join(":").into_bytes().into()),
-        (0, "TensorAnnotation" | "ShardingSpecProto") => text("tensor_name"),
-        (0, "NodeDeviceConfigurationProto") => text("configuration_id"),
-        (0, "SparseTensorProto") => values_name(message, item).map(Cow::Borrowed),
+    match message.name {
+        "ValueInfoProto" | "TensorProto" | "AttributeProto" | "DeviceConfigurationProto" => text("name"),
+        "StringStringEntryProto" => text("key"),
+        "OperatorSetIdProto" => Some(domain_name(&string("domain")).to_owned().into_bytes().into()),
+        "FunctionProto" => Some(["domain", "name", "overload"].map(string).join(":").into_bytes().into()),
+        "TensorAnnotation" | "ShardingSpecProto" => text("tensor_name"),
+        "NodeDeviceConfigurationProto" => text("configuration_id"),
+        "SparseTensorProto" => values_name(message, item).map(Cow::Borrowed),
         _ => None,
     }
 }
@@ -139,17 +163,17 @@ mod tests {
     use crate::wire::outline::NODE_PROTO;
     use crate::wire::raw::NodeProto;
 
-    /// A node by its output and its name: `y/n`.
+    /// A node by its output, its name and its operator: `y/n/Op`.
     fn node(text: &&str) -> Bytes {
-        let (output, name) = text.split_once('/').unwrap_or((text, ""));
-        let texts = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        NodeProto { output: texts(output).into_iter().collect(), name: texts(name), ..Default::default() }.encode_to_vec().into()
+        let mut parts = text.split('/').map(|text| (!text.is_empty()).then(|| text.to_owned()));
+        let [output, name, op_type] = [(); 3].map(|()| parts.next().flatten());
+        NodeProto { output: output.into_iter().collect(), name, op_type, ..Default::default() }.encode_to_vec().into()
     }
 
     #[test]
     fn items_are_matched_by_key_then_by_index() {
         use Pair::{Both, Left, Right};
-        let cases: [(&[&str], &[&str], &[Pair]); 8] = [
+        let cases: [(&[&str], &[&str], &[Pair]); 14] = [
             (&["a", "b"], &["a", "b"], &[Both(0, 0), Both(1, 1)]),
             (&["a", "b"], &["a", "x", "b"], &[Both(0, 0), Both(1, 2), Right(1)]),
             (&["a", "b", "c"], &["a", "c", "b"], &[Both(0, 0), Both(1, 2), Both(2, 1)]),
@@ -157,7 +181,18 @@ mod tests {
             (&["", "a", ""], &["", "a"], &[Both(0, 0), Both(1, 1), Left(2)]),
             (&["", "a", ""], &["a", "", ""], &[Both(0, 1), Both(1, 0), Both(2, 2)]),
             (&["a/n", "b/m"], &["x/m", "y/n"], &[Both(0, 1), Both(1, 0)]),
-            (&["a/n", "/m", "c"], &["a/m", "/n", "c"], &[Both(0, 0), Left(1), Both(2, 2), Right(1)]),
+            (&["a/n", "/m", "c"], &["a/m", "/n", "c"], &[Both(0, 1), Both(1, 0), Both(2, 2)]),
+            // A node gives the name of its output to another one that is inserted after it.
+            (&["y/n/Relu"], &["x/n/Relu", "y/m/Cast"], &[Both(0, 0), Right(1)]),
+            // Names that move on to nodes of other operators do not mislead.
+            (&["x/n0/Relu", "y/n1/Cast"], &["w/n0/Abs", "x/n1/Relu", "y/n2/Cast"], &[Both(0, 1), Both(1, 2), Right(0)]),
+            // Nodes of equal names are told apart by their outputs.
+            (&["a/n/Op", "b/n/Op"], &["b/n/Op"], &[Left(0), Both(1, 0)]),
+            (&["a/n/Op", "b/n/Op"], &["c/n/Op", "b/n/Op"], &[Both(0, 0), Both(1, 1)]),
+            // Without names, and with new ones.
+            (&["a//Op", "b//Op"], &["b/m/Op", "a/n/Op"], &[Both(0, 1), Both(1, 0)]),
+            // Another operator of the same name and output.
+            (&["a/n/Cast"], &["b/m/Cast", "a/n/CastLike"], &[Both(0, 1), Right(0)]),
         ];
         for (left, right, expected) in cases {
             let nodes = [left, right].map(|texts| texts.iter().map(node).collect::<Vec<Bytes>>());

@@ -101,13 +101,13 @@ impl Serialize for ErrorKind {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     use super::*;
 
     #[test]
     fn every_kind_has_a_code_of_its_own_in_kebab_case() {
-        let codes: HashSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.code()).collect();
+        let codes: BTreeSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.code()).collect();
         assert_eq!(codes.len(), ErrorKind::ALL.len());
         assert!(codes.iter().all(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '-')), "{codes:?}");
     }

@@ -2,6 +2,7 @@
 
 mod invalid;
 mod kind;
+mod panic;
 mod place;
 
 use std::fmt;
@@ -12,6 +13,9 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 pub use invalid::Invalid;
 pub use kind::ErrorKind;
+pub(crate) use panic::catch;
+#[cfg(feature = "cli")]
+pub(crate) use panic::record_places;
 pub(crate) use place::shortened;
 pub use place::{ModelPlace, Place};
 

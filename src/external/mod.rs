@@ -20,6 +20,7 @@ mod name;
 mod names;
 mod neighbours;
 mod options;
+mod pairs;
 mod place;
 mod plan;
 mod sort;
@@ -30,9 +31,11 @@ mod write;
 
 pub use neighbours::why_kept;
 pub use options::{Options, Placement};
+pub use pairs::OverInput;
 pub use plan::{DataFile, Plan};
 pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
+pub(crate) use unused::Released;
 pub use unused::{OldFiles, UnusedFile};
 pub(crate) use write::Judge;
 

@@ -4,14 +4,25 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::files::{self, Kind};
 use crate::graph::{DataRanges, Model};
+use crate::hash::HashMap;
 use crate::wire::schema::ModelProto;
 use crate::wire::{self, DataFolder, folder_of};
 
 /// The models that may refer to some data files.
-pub(super) struct Neighbours(Vec<Neighbour>);
+pub(super) struct Neighbours(Vec<Rc<Neighbour>>);
+
+/// The files that were decoded for one decision on several data files, so that each is decoded once.
+#[derive(Default)]
+pub(super) struct Decoded {
+    /// By path; `None` for a file that is not a model.
+    files: HashMap<PathBuf, Option<Rc<Neighbour>>>,
+    /// By the folder of the output and that of the data file.
+    near: HashMap<[PathBuf; 2], Rc<Neighbours>>,
+}
 
 struct Neighbour {
     path: PathBuf,
@@ -29,11 +40,28 @@ struct Data {
     names: BTreeSet<OsString>,
 }
 
-impl Neighbours {
-    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
-    /// locations can be in these folders. A folder that cannot be listed completely may contain such a model. Of the parent folders, those
-    /// further up than the first are often closed to users, such as `/home`: if one may not be listed, it counts as empty.
-    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+impl Decoded {
+    /// The models that may refer to a data file.
+    pub(super) fn near(&mut self, folder: &Path, data: &Path) -> Rc<Neighbours> {
+        let key = [folder.to_owned(), folder_of(data)];
+        if let Some(known) = self.near.get(&key) {
+            return Rc::clone(known);
+        }
+        let neighbours = Rc::new(self.neighbours(folder, [data]));
+        self.near.insert(key, Rc::clone(&neighbours));
+        neighbours
+    }
+
+    /// Whether a file is a model, or has the name of one.
+    pub(super) fn is_model(&mut self, path: &Path) -> bool {
+        is_called_model(path) || self.file(path.to_owned()).is_some_and(|file| file.data.is_some())
+    }
+
+    fn file(&mut self, path: PathBuf) -> Option<Rc<Neighbour>> {
+        self.files.entry(path).or_insert_with_key(|path| Neighbour::read(path.clone()).map(Rc::new)).clone()
+    }
+
+    fn neighbours<'p>(&mut self, folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let near: BTreeSet<PathBuf> =
             data.into_iter().map(folder_of).chain([folder.to_owned()]).filter_map(|folder| files::resolve(&folder).ok()).collect();
         let folders: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors()).collect();
@@ -48,23 +76,32 @@ impl Neighbours {
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) if is_further_up && error.kind() == io::ErrorKind::PermissionDenied => {}
-                Err(_) => unknown.push(Neighbour { path: folder.to_owned(), data: None }),
+                Err(_) => unknown.push(Rc::new(Neighbour { path: folder.to_owned(), data: None })),
             }
         }
-        Neighbours(found.into_iter().filter_map(Neighbour::read).chain(unknown).collect())
+        Neighbours(found.into_iter().filter_map(|path| self.file(path)).chain(unknown).collect())
+    }
+}
+
+impl Neighbours {
+    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
+    /// locations can be in these folders. A folder that cannot be listed completely may contain such a model. Of the parent folders, those
+    /// further up than the first are often closed to users, such as `/home`: if one may not be listed, it counts as empty.
+    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+        Decoded::default().neighbours(folder, data)
     }
 
     /// The first model that can be read and refers to a data file.
     pub(super) fn user_of(&self, data: &Path) -> Option<&Path> {
         let data = files::resolve(data).ok()?;
-        let refers = |neighbour: &&Neighbour| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data));
+        let refers = |neighbour: &&Rc<Neighbour>| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data));
         self.0.iter().find(refers).map(|neighbour| neighbour.path.as_path())
     }
 
     /// The models that refer to a data file, or may refer to it.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
         let data = files::resolve(data).ok();
-        let refers = move |neighbour: &&Neighbour| data.as_ref().is_some_and(|data| neighbour.refers(data));
+        let refers = move |neighbour: &&Rc<Neighbour>| data.as_ref().is_some_and(|data| neighbour.refers(data));
         self.0.iter().filter(refers).map(|neighbour| neighbour.path.as_path())
     }
 }
@@ -140,7 +177,15 @@ fn may_be_model(path: &Path) -> bool {
 
 /// The data files to which a model refers; none if the file is not a model.
 pub(super) fn data_ranges(file: &Path) -> Option<DataRanges> {
+    #[cfg(test)]
+    DECODED.set(DECODED.get() + 1);
     let proto = ModelProto::from_bytes(wire::open(file).ok()?.bytes).ok()?;
     proto.graph.as_ref()?;
     Some(Model::new(proto).ok()?.data_ranges())
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The number of files that this thread has decoded.
+    pub(super) static DECODED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

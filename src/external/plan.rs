@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::tensor::{Reference, is_external, moved_to_file, moved_to_model};
 use crate::wire::schema::TensorProto;
 use crate::wire::{
-    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, identity, lost_owner,
+    Before, DataFolder, Interim, LARGEST_MESSAGE, Layout, NewFile, Piece, Progress, Target, check_replaceable, lost_owner,
 };
 
 /// The files of a model that will be written.
@@ -31,6 +31,8 @@ pub struct Plan {
     pub(super) model: Layout,
     /// The data files to be written.
     pub(super) data: Vec<NewFile>,
+    /// The bytes of the data files of the output, each up to the last value in it.
+    pub(super) data_bytes: u64,
     /// The number of copies among them.
     pub(super) copies: usize,
     /// The data file that contains the output's new values; to be written, or existing.
@@ -82,6 +84,7 @@ impl Plan {
             sources: Arc::clone(&place.data),
             model: Layout::default(),
             data: Vec::new(),
+            data_bytes: 0,
             copies: 0,
             data_file: None,
             data_ids,
@@ -120,6 +123,7 @@ impl Plan {
         {
             check_link(&place)?;
             plan.unused = place.unused(&model, &sorted.kept, None);
+            plan.data_bytes = model.data_bytes();
             plan.before.extend(copies.there);
             (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
             plan.notes.extend(lost_owner);
@@ -166,7 +170,9 @@ impl Plan {
         plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
         // The index is freed before the layout is made.
-        let proto = model.apply(edits)?.into_proto();
+        let model = model.apply(edits)?;
+        plan.data_bytes = model.data_bytes();
+        let proto = model.into_proto();
         plan.model = Layout::of(&proto);
         parallel::drop_later(proto);
         if plan.bytes() > LARGEST_MESSAGE {
@@ -188,6 +194,12 @@ impl Plan {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.model.bytes()
+    }
+
+    /// The bytes of the model file and of its data files, new ones and those that exist, each up to the last value of the model.
+    #[must_use]
+    pub fn bytes_with_data(&self) -> u64 {
+        self.bytes().saturating_add(self.data_bytes)
     }
 
     /// The progress of each file.
@@ -216,33 +228,6 @@ impl Plan {
     #[must_use]
     pub fn copied_files(&self) -> Vec<DataFile> {
         self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
-    }
-
-    /// A file that this plan replaces and another one reads, and what the other model does with it: "stores tensors in" it, or "is read
-    /// from" it.
-    #[must_use]
-    pub fn over_input_of(&self, other: &Plan) -> Option<(&Path, &'static str)> {
-        let model = other.sources.model().and_then(|model| model.stat.id.as_ref());
-        self.files().find_map(|path| match id_of(path)? {
-            id if other.data_ids.contains(&id) => Some((path, "stores tensors in")),
-            id if Some(&id) == model => Some((path, "is read from")),
-            _ => None,
-        })
-    }
-
-    /// Removes the copies that a plan that is executed before makes too: models may share data files.
-    pub fn share_copies(&mut self, before: &Plan) {
-        let is_made = |copy: &NewFile| {
-            let made = before.data[..before.copies].iter().find(|made| identity(&made.path) == identity(&copy.path));
-            made.is_some_and(|made| {
-                let (made, copy) = (made.layout.pieces(), copy.layout.pieces());
-                matches!((&made[..], &copy[..]), ([Piece::Bytes(made)], [Piece::Bytes(copy)]) if made == copy)
-            })
-        };
-        let others = self.data.split_off(self.copies);
-        self.data.retain(|copy| !is_made(copy));
-        self.copies = self.data.len();
-        self.data.extend(others);
     }
 }
 

@@ -1,11 +1,13 @@
 use std::path::Path;
 
+use super::neighbours::DECODED;
 use super::{OldFiles, Options, Placement, Plan};
 use crate::files::Folder;
 use crate::graph::Model;
+use crate::tensor::{Reference, moved_to_file};
 use crate::text;
 use crate::wire::schema::ModelProto;
-use crate::wire::{Input, Layout, Target, open_with_data, save};
+use crate::wire::{Input, Layout, Piece, Target, open_with_data, save};
 
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[8] y, float[4] z)
     <float[8] large = {1, 2, 3, 4, 5, 6, 7, 8}, float[4] small = {9, 10, 11, 12}> { y = Identity (large) z = Identity (small) }"#;
@@ -45,4 +47,33 @@ fn no_file_is_mapped_when_it_is_replaced_or_removed() {
     // In place; the data file is no longer used.
     assert_eq!(write(&b, &b, &inline).removed, [folder.path().join("w.data")]);
     assert_eq!(folder.list().unwrap(), ["a.onnx", "b.onnx"]);
+}
+
+/// The files that are decoded when a model with many data files goes into one file, and they are removed, beside as many other models.
+fn decoded_to_prune(many: usize) -> usize {
+    let folder = Folder::memory();
+    let list = |text: &dyn Fn(usize) -> String| (0..many).map(text).collect::<Vec<_>>().join(", ");
+    let values = list(&|index| format!("float[2] w{index} = {{{index}, 1}}"));
+    let outputs = list(&|index| format!("w{index}"));
+    let model = folder.path().join("m.onnx");
+    let text = format!(r#"<ir_version: 10, opset_import: ["": 21]> g () => ({outputs}) <{values}> {{ }}"#);
+    let mut proto = text::parse(&text).unwrap();
+    for (index, tensor) in proto.graph.as_mut().unwrap().initializer.iter_mut().enumerate() {
+        let name = format!("w{index}.data");
+        let bytes = [(index as f32).to_le_bytes(), 1_f32.to_le_bytes()].concat();
+        save(Layout::of_pieces(vec![Piece::Bytes(bytes.into())]), &Target::File(folder.path().join(&name))).unwrap();
+        *tensor = moved_to_file(tensor, &Reference { location: name, offset: 0, length: Some(8) });
+        save(Layout::of(&text::parse(MODEL).unwrap()), &Target::File(folder.path().join(format!("other{index}.onnx")))).unwrap();
+    }
+    save(Layout::of(&proto), &Target::File(model.clone())).unwrap();
+    let before = DECODED.get();
+    let removed = write(&model, &model, &Options { placement: Placement::Inline, threshold: 0, prune_data: true });
+    assert_eq!((removed.removed.len(), removed.unused.len()), (many, 0), "{removed:?}");
+    DECODED.get() - before
+}
+
+#[test]
+fn removing_data_files_decodes_each_neighbour_once() {
+    let [few, twice, four_times] = [8, 16, 32].map(decoded_to_prune);
+    assert!(few > 0 && four_times - twice == 2 * (twice - few), "{few}, {twice} and {four_times} files are decoded");
 }

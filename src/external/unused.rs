@@ -16,10 +16,11 @@ use serde::Serialize;
 
 use super::data_name;
 use super::names::is_same;
-use super::neighbours::{self, Neighbours};
+use super::neighbours::{Decoded, Neighbours};
 use crate::files::{self, Folder, Kind};
 use crate::formats;
 use crate::graph::DataRanges;
+use crate::hash::{HashMap, HashSet};
 use crate::wire::{DataFolder, Located};
 
 /// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
@@ -57,8 +58,16 @@ pub(super) struct Unused {
     data: Arc<DataFolder>,
     /// The path of the model that referred to them and is replaced.
     output: PathBuf,
-    /// Other models that are replaced before, and the files that they no longer use then.
-    released: Vec<(PathBuf, PathBuf)>,
+}
+
+/// By data file: the models that are replaced before, and no longer use the file then. All paths are resolved, as far as they exist.
+#[derive(Debug, Default)]
+pub(crate) struct Released(HashMap<PathBuf, HashSet<PathBuf>>);
+
+impl Released {
+    fn has(&self, file: &Path, model: &Path) -> bool {
+        self.0.get(file).is_some_and(|models| files::resolve(model).is_ok_and(|model| models.contains(&model)))
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +89,7 @@ impl Unused {
                 None => files.push(File { at, location: location.clone(), ranges: ranges.clone() }),
             }
         }
-        Unused { files, data: Arc::clone(data), output: output.to_owned(), released: Vec::new() }
+        Unused { files, data: Arc::clone(data), output: output.to_owned() }
     }
 
     /// These, and data files with the output's names that neither the old model nor another model uses: a run that is killed after the last
@@ -105,21 +114,24 @@ impl Unused {
         self
     }
 
-    /// These after models that are replaced before, to which this one is added.
-    pub(super) fn after(mut self, released: &mut Vec<(PathBuf, PathBuf)>) -> Unused {
-        self.released = released.clone();
-        released.extend(self.files.iter().map(|file| (self.output.clone(), file.at.path())));
-        self
+    /// Adds the model and its files to those that are replaced.
+    pub(super) fn release(&self, released: &mut Released) {
+        let output = files::resolve(&self.output).unwrap_or_else(|_| self.output.clone());
+        for file in &self.files {
+            released.0.entry(file.at.path()).or_default().insert(output.clone());
+        }
     }
 
-    /// Keeps all files or, with `prune`, decides which may be removed. Reads the models near them; changes nothing.
-    pub(super) fn decide(&self, prune: bool) -> Decided {
+    /// Keeps all files or, with `prune`, decides which may be removed, after others are replaced. Reads the models near them; changes
+    /// nothing.
+    pub(super) fn decide(&self, prune: bool, released: &Released) -> Decided {
+        let mut decoded = Decoded::default();
         let mut decided = Decided::default();
         for file in &self.files {
             let may_be_removed = if file.ranges.is_empty() {
                 Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
             } else if prune {
-                self.check_removable(file).map_err(Some)
+                self.check_removable(file, released, &mut decoded).map_err(Some)
             } else {
                 Err(None)
             };
@@ -135,7 +147,7 @@ impl Unused {
         decided
     }
 
-    fn check_removable(&self, file: &File) -> Result<(), String> {
+    fn check_removable(&self, file: &File, released: &Released, decoded: &mut Decoded) -> Result<(), String> {
         let path = file.at.path();
         let folder = Folder::open(&crate::wire::folder_of(&self.output)).map_err(|error| error.to_string())?;
         let Some(below) = file.at.beneath(&folder) else {
@@ -156,18 +168,15 @@ impl Unused {
         if !is_all_claimed(&content.bytes, file.ranges.clone()) {
             return Err("contains bytes that belong to no tensor of the model".to_owned());
         }
-        if neighbours::is_model(&path) {
+        if decoded.is_model(&path) {
             return Err("is a model".to_owned());
         }
-        let neighbours = Neighbours::of(folder.path(), [path.as_path()]);
-        let is_replaced = |by: &Path| {
-            let mut released = self.released.iter().filter(|(_, file)| *file == path);
-            is_same(by, &self.output) || released.any(|(model, _)| is_same(by, model))
-        };
+        let neighbours = decoded.near(folder.path(), &path);
+        let is_replaced = |by: &Path| is_same(by, &self.output) || released.has(&path, by);
         if let Some(by) = neighbours.referring(&path).find(|by| !is_replaced(by)) {
             return Err(format!("{} may refer to it", by.display()));
         }
-        match naming_file(&path, is_replaced) {
+        match naming_file(&path, is_replaced, decoded) {
             Some(other) => Err(format!("{} names it", other.display())),
             None => Ok(()),
         }
@@ -220,7 +229,7 @@ fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
 }
 
 /// A file beside a data file that contains its name, such as an index, a configuration or a checksum.
-fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool, decoded: &mut Decoded) -> Option<PathBuf> {
     let name = data.file_name()?.as_encoded_bytes();
     let folder = crate::wire::folder_of(data);
     // A file in a folder that cannot be read may name it.
@@ -229,7 +238,7 @@ fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool) -> Option<PathB
         let is_file = files::stat(other).is_ok_and(|found| found.kind == Kind::File);
         // A file that cannot be read may name it.
         let names = || files::read(other).and_then(|file| contains(file, name)).unwrap_or(true);
-        other != data && is_file && !is_replaced(other) && !neighbours::is_model(other) && names()
+        other != data && is_file && !is_replaced(other) && !decoded.is_model(other) && names()
     })
 }
 

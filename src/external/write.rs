@@ -1,7 +1,7 @@
 //! Writes the files of a plan.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,13 +10,14 @@ use super::interim;
 use super::names::is_same;
 use super::neighbours::Neighbours;
 use super::plan::Plan;
-use super::unused::OldFiles;
-use crate::control::Unit;
+use super::unused::{OldFiles, Released};
+use crate::control::{Counter, Phase, Unit};
 use crate::files::{self, Folder};
 use crate::graph::Model;
 use crate::wire::schema::ModelProto;
 use crate::wire::{
-    Before, DataFolder, Inspect, Layout, NewFile, Piece, Target, at, is_stream, is_temporary, open_with_data, save, save_together,
+    Before, DataFolder, Inspect, Layout, NewFile, Piece, Progress, Target, at, is_stream, is_temporary, open_with_data, save,
+    save_together,
 };
 
 /// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
@@ -24,21 +25,24 @@ pub(crate) type Judge<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
 
 impl Plan {
     /// Reports the progress of writing to the callback of the model.
-    fn count(&mut self) {
+    fn count(&mut self) -> Steps {
         let bytes = self.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
         let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
         self.data.iter_mut().map(|file| &mut file.layout).chain([&mut self.model]).for_each(|layout| layout.count_in(&counter));
+        Steps { counter, files: self.progress().collect() }
     }
 
     /// The data files that the model no longer uses, kept or removed as if the plan were executed; no file is changed.
     #[must_use]
     pub fn preview(self) -> OldFiles {
-        self.preview_after(&mut Vec::new())
+        self.preview_after(&mut Released::default())
     }
 
     /// The same after other plans, by the outputs of which some files are no longer used.
-    pub(crate) fn preview_after(self, released: &mut Vec<(PathBuf, PathBuf)>) -> OldFiles {
-        self.unused.after(released).decide(self.prunes).preview()
+    pub(crate) fn preview_after(self, released: &mut Released) -> OldFiles {
+        let decided = self.unused.decide(self.prunes, released);
+        self.unused.release(released);
+        decided.preview()
     }
 
     /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
@@ -55,14 +59,15 @@ impl Plan {
     /// Those of [`Plan::write`] and of the judge.
     pub(crate) fn write_if(mut self, judge: Option<Judge>) -> io::Result<OldFiles> {
         let (_locks, decided);
-        self.count();
+        let steps = self.count();
+        let judge = judge.map(|judge| steps.around(judge));
         match self.target {
             Target::File(path) if self.exists_already => {
                 if let Some(judge) = judge {
                     let (input, data) = open_with_data(&path)?;
                     judge(&open_again(&path, input.bytes, data)?)?;
                 }
-                decided = self.unused.decide(self.prunes);
+                decided = self.unused.decide(self.prunes, &Released::default());
             }
             Target::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.data)?;
@@ -79,7 +84,7 @@ impl Plan {
                         expect_unused(&self.folder, data, &path, self.is_in_place)?;
                     }
                     // Before the model is replaced, since reading other models can exceed the memory limit.
-                    Ok(self.unused.decide(self.prunes))
+                    Ok(self.unused.decide(self.prunes, &Released::default()))
                 };
                 let inspect = judge.map(|judge| inspection(Arc::clone(&self.sources), judge));
                 // Other runs must not begin to use an old data file until it is removed.
@@ -97,10 +102,33 @@ impl Plan {
                 }
                 save(model, &target)?;
                 self.sources.expect_unchanged()?;
-                decided = self.unused.decide(self.prunes);
+                decided = self.unused.decide(self.prunes, &Released::default());
             }
         }
         Ok(decided.carry_out())
+    }
+}
+
+/// The progress of all files of a plan.
+struct Steps {
+    counter: Arc<Counter>,
+    files: Vec<Progress>,
+}
+
+impl Steps {
+    fn enter(&self, phase: Phase) {
+        self.files.iter().for_each(|file| file.enter(phase));
+        self.counter.enter(phase);
+    }
+
+    /// The judge, whose work is a phase. The names of the files and their folder are flushed after it.
+    fn around(self, judge: Judge) -> Judge {
+        Box::new(move |model| {
+            self.enter(Phase::Verifying);
+            let verdict = judge(model);
+            self.enter(Phase::Flushing);
+            verdict
+        })
     }
 }
 

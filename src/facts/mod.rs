@@ -24,6 +24,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod types;
+pub mod valid;
 
 use std::sync::LazyLock;
 

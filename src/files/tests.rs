@@ -131,3 +131,21 @@ fn a_folder_that_another_process_keeps_locked_is_an_error() {
     drop(lock);
     assert!(other.lock_within(Duration::ZERO).unwrap().is_some());
 }
+
+#[cfg(unix)]
+#[test]
+fn only_the_superuser_and_the_owners_may_replace_a_file_of_a_sticky_folder() {
+    let (user, owner) = (1000, 1001);
+    for (who, folder, file, expected) in [
+        (user, owner, owner, false),
+        (user, owner, user, true),
+        (user, user, owner, true),
+        (user, user, user, true),
+        (user, 0, 0, false),
+        (0, owner, owner, true),
+        (0, 0, 0, true),
+    ] {
+        let found = super::system::may_replace(rustix::process::Uid::from_raw(who), [folder, file]);
+        assert_eq!(found, expected, "user {who}, folder of {folder}, file of {file}");
+    }
+}

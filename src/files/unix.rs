@@ -59,8 +59,16 @@ pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
 
 /// Whether a new file can get the owner of an older one: only the superuser can change owners.
 pub(super) fn can_keep_owner(old: &Stat) -> bool {
-    let user = rustix::process::geteuid();
-    user.is_root() || user.as_raw() == old.owner
+    may_own(rustix::process::geteuid(), old.owner)
+}
+
+pub(super) fn may_own(user: Uid, owner: u32) -> bool {
+    user.is_root() || user.as_raw() == owner
+}
+
+/// Whether a user may replace and remove a file of a sticky folder: the superuser, and the owners of the two.
+pub(super) fn may_replace(user: Uid, owners: [u32; 2]) -> bool {
+    owners.iter().any(|&owner| may_own(user, owner))
 }
 
 #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
@@ -237,9 +245,9 @@ impl Folder {
     /// Whether the user may replace and remove a file of this folder, as far as the sticky bit decides.
     #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
     pub(super) fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
-        let (folder, user) = (fstat(&self.0)?, rustix::process::geteuid());
+        let folder = fstat(&self.0)?;
         let is_sticky = Mode::from_raw_mode(folder.st_mode as _).contains(Mode::SVTX);
-        Ok(!is_sticky || user.is_root() || [folder.st_uid, file.owner].contains(&user.as_raw()))
+        Ok(!is_sticky || may_replace(rustix::process::geteuid(), [folder.st_uid, file.owner]))
     }
 }
 

@@ -50,9 +50,13 @@ impl Decisions<'_> {
     }
 
     /// Computes the results of a node other than a cast from its known inputs, and folds the node if the extent includes it. Nodes that are
-    /// not exact by nature are skipped.
+    /// not bit-exact are skipped.
     pub(super) fn visit_other(&mut self, node: NodeId, extent: Extent) {
         let Some((operator, schema)) = compute::operator(self.model, node) else { return };
+        // Without an output there is nothing to fold; whether the node is removed is decided by `dead-nodes`.
+        if self.model.outputs(node).next().is_none() {
+            return;
+        }
         let links = self.model.inputs(node).chain(self.model.outputs(node));
         if links.map(|(_, value)| value).any(|value| self.is_ambiguous(value)) {
             return;
@@ -62,6 +66,7 @@ impl Decisions<'_> {
             Ok(results) => {
                 self.computed.values.extend(results);
                 self.computed.nodes.insert(node);
+                self.count_outputs(node);
                 if extent == Extent::All
                     && let Err(Skip::Because(reason)) = self.fold_other(node)
                 {
@@ -135,7 +140,7 @@ impl Decisions<'_> {
         let inputs: Vec<Option<Content>> = inputs.into_iter().map(|known| known.map(|known| known.content)).collect();
         let before: u64 = inputs.iter().flatten().map(Content::bytes).sum();
         let limit = self.options.max_growth.unwrap_or(LARGEST_RESULT);
-        let results = operator.compute(&Call { model, node, schema, inputs, first, limit })?;
+        let results = operator.compute(&Call { model, node, schema, inputs, first, limit, contested: self.options.contested })?;
         let bytes: u64 = results.iter().map(Content::bytes).sum();
         if !self.allowance.take(constant, bytes) || !self.allowance.take_extra(bytes.saturating_sub(before)) {
             let why = format!("too many results are computed from '{}'", model.name(constant));
@@ -163,7 +168,8 @@ impl Decisions<'_> {
             let place = (chain, self.shared_in(constant, node));
             folds.push(Fold { node, from: None, content, output: Some(output), constant, place });
         }
-        let change = self.change(self.model.inputs(node).map(|(_, value)| value), &folds);
+        let model = self.model;
+        let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
             return Err(Reason::GrowthLimit { growth, limit: WORTH_A_NODE }.into());

@@ -1,4 +1,4 @@
-//! The decision for each cast, and for each node that is exact by nature.
+//! The decision for each cast, and for each bit-exact node.
 
 use std::cell::OnceCell;
 
@@ -33,7 +33,7 @@ pub struct Options {
 pub enum Extent {
     /// Casts of constants, and of what is computed from constants.
     Casts,
-    /// Every node that is exact by nature, too, unless that makes the model larger.
+    /// Every bit-exact node, too, unless that makes the model larger.
     All,
 }
 

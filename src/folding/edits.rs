@@ -21,11 +21,11 @@ impl Decisions<'_> {
     #[must_use]
     pub fn removed(&self) -> Unneeded {
         let unneeded = self.unneeded();
-        let is_unneeded = |(_, value): (u32, ValueId)| unneeded.binary_search(&value).is_ok();
         let mut nodes: Vec<NodeId> = unneeded.iter().filter_map(|&value| self.computing_node(value)).collect();
-        nodes.retain(|&node| self.model.outputs(node).all(is_unneeded));
         nodes.sort_unstable();
         nodes.dedup();
+        // An output that nothing ever used has not lost a use.
+        nodes.retain(|&node| self.model.outputs(node).all(|(_, value)| !self.is_needed(value)));
         let is_constant = |value: &ValueId| !self.by_output.contains_key(value) && self.model.constant(*value).is_ok();
         let constants = unneeded.iter().copied().filter(is_constant).collect();
         Unneeded { constants, nodes }

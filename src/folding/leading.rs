@@ -4,7 +4,7 @@ use crate::compute::{self, Needs};
 use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::hash::HashSet;
 
-/// The nodes that are exact by nature from which the inputs of casts are computed.
+/// The bit-exact nodes from which the inputs of casts are computed.
 pub(super) fn leading_to_casts(model: &Model) -> HashSet<NodeId> {
     let mut leading = HashSet::default();
     let producer = |value: ValueId| model.producer(value).filter(|&node| !model.is_cast(node));

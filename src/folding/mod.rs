@@ -1,8 +1,8 @@
 //! Decides which casts of constants fold, and to which values. The pass `fold-casts` applies the decision and the rule RC401
-//! reports it. The pass `fold-constants` applies it with the other nodes that are exact by nature.
+//! reports it. The pass `fold-constants` applies it with the other bit-exact nodes.
 //!
 //! A cast folds if: 1. the input is an initializer or `Constant` that cannot be overridden by a caller, the result of a
-//! folded cast, or what nodes that are exact by nature ([`crate::compute`]) compute from these, and no name is shadowed; 2. the resulting type is known and supported by the opset's cast; 3. ONNX defines
+//! folded cast, or what bit-exact nodes ([`crate::compute`]) compute from these, and no name is shadowed; 2. the resulting type is known and supported by the opset's cast; 3. ONNX defines
 //! every resulting value, or the options select a value for undefined and contested results; 4. the folded tensors exceed the
 //! tensors they replace by at most `max_growth` bytes.
 //! Scope: main graph, subgraphs, training graphs, functions.
@@ -25,3 +25,6 @@ mod storage;
 
 pub use decisions::{Extent, Fold, Options, decide, kernel, known_opset};
 pub use reason::Reason;
+
+#[cfg(test)]
+mod tests;

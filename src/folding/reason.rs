@@ -85,7 +85,7 @@ pub enum Reason {
     /// The values cannot be cast.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// The node is exact by nature, and its inputs are known, but its result is not computed.
+    /// The node is bit-exact, and its inputs are known, but its result is not computed.
     #[error(transparent)]
     NotComputed(NotComputed),
     /// The input is the result of such a node.
@@ -137,6 +137,7 @@ impl Reason {
             Reason::Failed(Failure::Literal(_)) => "invalid-literal",
             Reason::Failed(Failure::TooLarge(_)) => "too-large",
             Reason::NotComputed(NotComputed::Undefined(_)) => "undefined-result",
+            Reason::NotComputed(NotComputed::Contested(_)) => "contested-result",
             Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => "left-to-runtimes",
             Reason::NotComputed(NotComputed::TooLarge { .. }) => "result-too-large",
             Reason::InputNotComputed { .. } => "input-not-computed",

@@ -7,7 +7,7 @@
 //! another scope is also stored there.
 
 use super::decisions::{Decisions, Fold};
-use super::storage::{Change, Place, entry};
+use super::storage::{Change, Place};
 use crate::graph::{Edit, Names, NodeId, ScopeId, ValueId};
 use crate::hash::HashMap;
 use crate::tensor::Tensor;
@@ -28,21 +28,27 @@ const LONGEST_SHARED_NAME: usize = 200;
 
 impl Decisions<'_> {
     /// Removes a node's uses of its inputs, and adds its results.
-    pub(super) fn change(&self, inputs: impl Iterator<Item = ValueId>, folds: &[Fold]) -> Change {
-        let mut after = Change { uses_left: Vec::new(), copies: Vec::new(), growth: self.storage.growth, stores: false };
+    pub(super) fn change(&mut self, inputs: impl Iterator<Item = ValueId>, folds: &[Fold]) -> Change {
+        let mut after = Change { growth: self.storage.growth, ..Change::default() };
         let mut released: Vec<ValueId> = inputs.collect();
         while let Some(input) = released.pop() {
-            let uses = entry(&mut after.uses_left, input, || self.uses_left(input));
+            // The uses are counted once, also if the change is not made: a constant may have as many uses as there are casts.
+            let all = self.storage.uses_left.entry(input).or_insert_with(|| self.model.uses(input).count());
+            let uses = after.uses_left.entry(input).or_insert(*all);
             *uses -= 1;
             if *uses > 0 || !self.model.is_removable(input) {
                 continue;
             }
             match (self.by_output.get(&input), self.computing_node(input)) {
                 (Some(&unneeded), _) => self.count(&mut after, &self.folds[unneeded], input, -1),
-                (None, Some(node)) if self.is_unneeded(node, &after) => {
-                    released.extend(self.model.inputs(node).map(|(_, value)| value))
+                (None, Some(node)) => {
+                    let all = self.storage.outputs_left.get(&node).copied().unwrap_or(0);
+                    let outputs = after.outputs_left.entry(node).or_insert(all);
+                    *outputs = outputs.saturating_sub(1);
+                    if *outputs == 0 {
+                        released.extend(self.model.inputs(node).map(|(_, value)| value));
+                    }
                 }
-                (None, Some(_)) => {}
                 (None, None) => after.growth -= self.constant_bytes(input),
             }
         }
@@ -56,17 +62,15 @@ impl Decisions<'_> {
         after
     }
 
-    /// Whether nothing uses the outputs of a node after a change.
-    fn is_unneeded(&self, node: NodeId, after: &Change) -> bool {
-        let uses_left = |value: ValueId| {
-            let changed = after.uses_left.iter().find(|&&(other, _)| other == value);
-            changed.map_or_else(|| self.uses_left(value), |&(_, uses)| uses)
-        };
-        self.model.outputs(node).all(|(_, value)| uses_left(value) == 0 && self.model.is_removable(value))
+    /// Counts the outputs of a computed node that is not a cast, before any of them loses a use.
+    pub(super) fn count_outputs(&mut self, node: NodeId) {
+        let needed = self.model.outputs(node).filter(|&(_, value)| self.is_needed(value)).count();
+        self.storage.outputs_left.insert(node, needed);
     }
 
     pub(super) fn commit(&mut self, change: Change) {
         self.storage.uses_left.extend(change.uses_left);
+        self.storage.outputs_left.extend(change.outputs_left);
         self.storage.copies.extend(change.copies);
         self.storage.growth = change.growth;
     }
@@ -80,7 +84,7 @@ impl Decisions<'_> {
             return;
         }
         let before = || self.storage.copies.get(&fold.place).copied().unwrap_or_default();
-        let copies = entry(&mut after.copies, fold.place, before);
+        let copies = after.copies.entry(fold.place).or_insert_with(before);
         let stored = copies.stored();
         match role {
             Role::Free => copies.free += by,
@@ -113,6 +117,7 @@ impl Decisions<'_> {
 
     /// Values that were used by folded or removed nodes and are no longer used.
     pub(super) fn unneeded(&self) -> Vec<ValueId> {
+        #[expect(clippy::disallowed_methods, reason = "they are sorted")]
         let mut unneeded: Vec<ValueId> = self.storage.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
         unneeded.sort_unstable();
         unneeded
@@ -131,6 +136,7 @@ impl Decisions<'_> {
     pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
         let mut free: Vec<(&Fold, ValueId)> = Vec::new();
         let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::default();
+        #[expect(clippy::disallowed_methods, reason = "the free ones are sorted, and of the fixed ones the first counts")]
         for (&value, fold) in self.by_output.iter().map(|(value, &fold)| (value, &self.folds[fold])) {
             match self.role(fold, value) {
                 Role::Free if self.is_needed(value) => free.push((fold, value)),
@@ -141,7 +147,7 @@ impl Decisions<'_> {
                 _ => {}
             }
         }
-        free.sort_unstable_by_key(|(fold, _)| (fold.place, fold.node));
+        free.sort_unstable_by_key(|&(fold, value)| (fold.place, fold.node, value));
         let mut names = Names::new(self.model);
         let mut replaced = Vec::new();
         for equal in free.chunk_by(|(one, _), (other, _)| one.place == other.place) {

@@ -1,6 +1,6 @@
 //! The tensors that folding stores and frees, as far as folds are decided.
 
-use crate::graph::{ScopeId, ValueId};
+use crate::graph::{NodeId, ScopeId, ValueId};
 use crate::hash::HashMap;
 
 /// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
@@ -27,28 +27,23 @@ impl Copies {
 /// The storage after the folds so far.
 #[derive(Debug, Default)]
 pub(super) struct Storage {
-    /// Remaining uses of values that have lost a use.
+    /// Remaining uses of values that have lost a use, or may lose one.
     pub(super) uses_left: HashMap<ValueId, usize>,
+    /// By computed node that is not a cast: how many of its outputs are still needed.
+    pub(super) outputs_left: HashMap<NodeId, usize>,
     pub(super) copies: HashMap<Place, Copies>,
     /// The bytes of all results minus those of the removed constants.
     pub(super) growth: i64,
 }
 
 /// The storage after one more fold: the entries that differ.
+#[derive(Debug, Default)]
 pub(super) struct Change {
-    pub(super) uses_left: Vec<(ValueId, usize)>,
-    pub(super) copies: Vec<(Place, Copies)>,
+    pub(super) uses_left: HashMap<ValueId, usize>,
+    pub(super) outputs_left: HashMap<NodeId, usize>,
+    pub(super) copies: HashMap<Place, Copies>,
     /// The number of bytes by which the folded tensors exceed the tensors they replace.
     pub growth: i64,
     /// Whether the result is stored itself instead of an equal one.
     pub stores: bool,
-}
-
-/// The value of a key in a short list; if there is none, `first` is added.
-pub(super) fn entry<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, first: impl FnOnce() -> V) -> &mut V {
-    let index = list.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-        list.push((key, first()));
-        list.len() - 1
-    });
-    &mut list[index].1
 }

@@ -46,7 +46,7 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         text += node.output.iter().map(String::len).sum::<usize>();
     }
     let index = Index::with_capacity(main.node.len(), values, edges, text);
-    let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new() };
+    let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new(), wide: Vec::new() };
     builder.note_imports(ScopeId::MAIN, &model.opset_import).map_err(|what| Invalid::at("opset_import", what))?;
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
@@ -70,6 +70,9 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         imports.map_err(|what| Invalid::at(ModelPlace::of_scope(scope::scope_path(model, &builder.index.kinds, scope)), what))?;
     }
     builder.leave_missing()?;
+    for (id, node) in std::mem::take(&mut builder.wide) {
+        builder.index.note_wide(id, node.input.len(), node.output.len());
+    }
     builder.pin_annotated();
     builder.pin_shadowed();
     calls::note_callers(model, &mut builder.index);
@@ -84,7 +87,12 @@ struct Builder<'m> {
     /// Uses of names that are not defined yet.
     unresolved: Vec<Use<'m>>,
     bad_tensors: Vec<Invalid>,
+    /// Nodes with more than [`NARROW`] inputs or outputs.
+    wide: Vec<(NodeId, &'m NodeProto)>,
 }
+
+/// The number of inputs or outputs up to which one is found in the graph as fast as in a table.
+const NARROW: usize = 16;
 
 /// A use of a name.
 #[derive(Clone, Copy)]
@@ -135,6 +143,9 @@ impl<'m> Builder<'m> {
     fn node(&mut self, id: NodeId, node: &'m NodeProto) -> Result<(), Invalid> {
         let vertex = self.index.graph.add_node(Vertex::Node(id));
         self.index.nodes[id.scope.0 as usize].push(vertex);
+        if node.input.len().max(node.output.len()) > NARROW {
+            self.wide.push((id, node));
+        }
         for (input, name) in (0..).zip(&node.input) {
             if !name.is_empty() {
                 self.resolve(Use { scope: id.scope, name, by: User::Node(id, input) });

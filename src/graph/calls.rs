@@ -137,15 +137,18 @@ pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
     }
 }
 
-/// The functions that are called, each behind those that call it. Functions that call each other are in any order.
+/// The functions that are called, each behind those that call it. The order of functions that call each other follows from that of the
+/// document, and so does what is known of their attributes.
 fn callers_first(index: &Index) -> Vec<ScopeId> {
+    let scopes = (0..).map(ScopeId).take(index.kinds.len());
+    let called: Vec<(ScopeId, &Vec<NodeId>)> =
+        scopes.filter_map(|function| Some((function, index.callers.get(&function)?))).collect();
     let mut calls = DiGraph::new();
-    let vertices: HashMap<ScopeId, NodeIndex> =
-        index.callers.keys().map(|&function| (function, calls.add_node(function))).collect();
-    for (function, callers) in &index.callers {
+    let vertices: HashMap<ScopeId, NodeIndex> = called.iter().map(|&(function, _)| (function, calls.add_node(function))).collect();
+    for (function, callers) in called {
         for caller in callers {
             if let Some(&caller) = vertices.get(&scope::root(&index.kinds, caller.scope)) {
-                calls.add_edge(vertices[function], caller, ());
+                calls.add_edge(vertices[&function], caller, ());
             }
         }
     }

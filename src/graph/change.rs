@@ -216,6 +216,7 @@ impl Changes {
                 }
             }
         }
+        #[expect(clippy::iter_over_hash_type, reason = "each entry changes another node")]
         for (position, names) in renamed {
             let configurations = nodes[position as usize].device_configurations.iter_mut();
             for spec in configurations.flat_map(|configuration| &mut configuration.sharding_spec) {

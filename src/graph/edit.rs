@@ -1,5 +1,7 @@
 //! The only mutation API of a model.
 
+use std::collections::BTreeSet;
+
 use super::Model;
 use super::change::{Changes, add_function, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
@@ -10,7 +12,7 @@ use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::dtype::DType;
 use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
-use crate::hash::{HashMap, HashSet};
+use crate::hash::HashMap;
 use crate::wire::schema::{FunctionProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
@@ -132,7 +134,7 @@ impl Model {
         }
         let keeps_index = self.keeps_index(&edits);
         let missing = if keeps_index {
-            HashSet::default()
+            BTreeSet::new()
         } else {
             self.check_removals(&edits)?;
             self.missing()
@@ -271,7 +273,7 @@ impl Model {
         Refused(Invalid::at(place, reason))
     }
 
-    fn missing(&self) -> HashSet<(String, String)> {
+    fn missing(&self) -> BTreeSet<(String, String)> {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
         missing.map(|value| (self.scope_path(self.scope_of(value)), self.name(value).to_owned())).collect()
     }

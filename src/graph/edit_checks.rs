@@ -79,11 +79,13 @@ impl Model {
 
     /// A replacement tensor must keep the properties that the graph depends on.
     pub(super) fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
-        let replaced = edits.iter().filter_map(|edit| match edit {
-            Edit::ReplaceTensor { place, with } => Some((*place, with)),
-            _ => None,
-        });
-        let mut replaced: HashMap<TensorPlace, &TensorProto> = replaced.collect();
+        let replacements = || {
+            edits.iter().filter_map(|edit| match edit {
+                Edit::ReplaceTensor { place, with } => Some((*place, with)),
+                _ => None,
+            })
+        };
+        let mut replaced: HashMap<TensorPlace, &TensorProto> = replacements().collect();
         if replaced.is_empty() {
             return Ok(());
         }
@@ -94,8 +96,9 @@ impl Model {
                 return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
             }
         }
-        match replaced.keys().next() {
-            Some(place) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
+        // The first one that is not there, in the order of the edits.
+        match replacements().find(|(place, _)| replaced.contains_key(place)) {
+            Some((place, _)) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
             None => Ok(()),
         }
     }

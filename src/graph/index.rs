@@ -5,7 +5,9 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 
 use super::scope::{NodeId, ScopeId, ScopeKind, enclosing};
 use crate::hash::HashMap;
@@ -39,6 +41,8 @@ pub(super) struct Index {
     /// The scopes that return a value as an output.
     pub output_of: HashMap<ValueId, Vec<ScopeId>>,
     pub graph: DiGraph<Vertex, Link>,
+    /// The values of nodes with many inputs or outputs, by index: in the graph, each would be found after all others.
+    pub wide: HashMap<NodeId, WideNode>,
     /// Every node after the producers of its inputs.
     pub order: Vec<NodeId>,
     /// By domain, name and overload: the scopes of the model-local functions.
@@ -66,6 +70,13 @@ pub(super) enum Argument {
 pub(super) enum Vertex {
     Node(NodeId),
     Value(ValueId),
+}
+
+/// The values of a node with many inputs or outputs; `None` for one that is omitted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WideNode {
+    pub inputs: Vec<Option<ValueId>>,
+    pub outputs: Vec<Option<ValueId>>,
 }
 
 /// The record of a value. There is one per value of the model, so its size matters.
@@ -228,6 +239,21 @@ impl Index {
         self.names[scope.0 as usize].iter().copied()
     }
 
+    /// Lists the values of a node by index, once all its uses are bound.
+    pub fn note_wide(&mut self, node: NodeId, inputs: usize, outputs: usize) {
+        let mut wide = WideNode { inputs: vec![None; inputs], outputs: vec![None; outputs] };
+        for direction in [Direction::Incoming, Direction::Outgoing] {
+            for edge in self.graph.edges_directed(self.vertex(node), direction) {
+                match *edge.weight() {
+                    Link::Input(index) => wide.inputs[index as usize] = self.value_at(edge.source()),
+                    Link::Output(index) => wide.outputs[index as usize] = self.value_at(edge.target()),
+                    Link::Capture => {}
+                }
+            }
+        }
+        self.wide.insert(node, wide);
+    }
+
     /// Whether both are the index of the same structure.
     pub fn is_like(&self, other: &Index) -> bool {
         let edges = |index: &Index| {
@@ -237,7 +263,7 @@ impl Index {
             && self.nodes == other.nodes
             && (&self.values, &self.text) == (&other.values, &other.text)
             && (&self.output_of, &self.order, &self.opsets) == (&other.output_of, &other.order, &other.opsets)
-            && (&self.functions, &self.callers) == (&other.functions, &other.callers)
+            && (&self.functions, &self.callers, &self.wide) == (&other.functions, &other.callers, &other.wide)
             && edges(self) == edges(other)
     }
 

@@ -44,6 +44,8 @@ pub use metadata::MetadataKeys;
 pub use model::{DataRanges, Model};
 pub use names::Names;
 pub use new_nodes::NewNodes;
+#[cfg(test)]
+pub(crate) use query::visited;
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
 pub use tensors::{AttributePart, SparsePart, TensorPlace};

@@ -95,7 +95,10 @@ impl Model {
     /// The value of a node's input at this index; `None` if the input is omitted.
     #[must_use]
     pub fn input(&self, node: NodeId, index: u32) -> Option<ValueId> {
-        self.links(node, Direction::Incoming).find(|&(_, link)| link == Link::Input(index)).map(|(value, _)| value)
+        match self.index.wide.get(&node) {
+            Some(wide) => wide.inputs.get(index as usize).copied().flatten(),
+            None => self.links(node, Direction::Incoming).find(|&(_, link)| link == Link::Input(index)).map(|(value, _)| value),
+        }
     }
 
     /// The values that a node consumes, with the index of the input. A value that is used twice occurs twice. The order is
@@ -110,7 +113,10 @@ impl Model {
     /// The value of a node's output at this index; `None` if the output is omitted.
     #[must_use]
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
-        self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value)
+        match self.index.wide.get(&node) {
+            Some(wide) => wide.outputs.get(index as usize).copied().flatten(),
+            None => self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value),
+        }
     }
 
     /// The values that a node produces, with the index of the output. The order is unspecified.
@@ -124,6 +130,7 @@ impl Model {
     fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (ValueId, Link)> + '_ {
         let vertex = self.index.vertex(node);
         self.index.graph.edges_directed(vertex, direction).filter_map(move |edge| {
+            visited::count();
             let other = if direction == Direction::Incoming { edge.source() } else { edge.target() };
             self.index.value_at(other).map(|value| (value, *edge.weight()))
         })
@@ -133,6 +140,7 @@ impl Model {
     /// unspecified.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (NodeId, u32)> + '_ {
         self.index.graph.edges_directed(self.index.value(value).vertex, Direction::Outgoing).filter_map(|edge| {
+            visited::count();
             match (edge.weight(), &self.index.graph[edge.target()]) {
                 (Link::Input(index), Vertex::Node(node)) => Some((*node, *index)),
                 _ => None,
@@ -259,11 +267,85 @@ impl Model {
     }
 }
 
+/// Counts the edges that queries visit, so that tests can tell linear work from quadratic work.
+#[cfg(test)]
+pub(crate) mod visited {
+    use std::cell::Cell;
+
+    thread_local!(static EDGES: Cell<u64> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        EDGES.set(EDGES.get() + 1);
+    }
+
+    /// The edges that this thread visits during some work.
+    pub(crate) fn during(work: impl FnOnce()) -> u64 {
+        let before = EDGES.get();
+        work();
+        EDGES.get() - before
+    }
+}
+
+#[cfg(not(test))]
+mod visited {
+    pub(super) fn count() {}
+}
+
 /// The element type of a dense tensor type.
 #[must_use]
 pub fn tensor_type(proto: &TypeProto) -> Option<DType> {
     match &proto.value {
         Some(type_proto::Value::TensorType(tensor)) => DType::from_number(tensor.elem_type()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text;
+
+    fn model(text: &str) -> Model {
+        Model::new(text::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn inputs_and_outputs_are_found_by_index_in_constant_time() {
+        let visits = |many: usize| {
+            let names = |letter: char| (0..many).map(|index| format!("{letter}{index}")).collect::<Vec<_>>().join(", ");
+            let (inputs, outputs) = (names('a'), names('b'));
+            let model = model(&format!("<ir_version: 10> g ({inputs}) => ({outputs}) {{ {outputs} = Op ({inputs}, \"\", a0) }}"));
+            let node = model.nodes(ScopeId::MAIN).next().unwrap();
+            visited::during(|| {
+                for index in 0..many as u32 {
+                    assert_eq!(model.input(node, index).map(|value| model.name(value)), Some(format!("a{index}").as_str()));
+                    assert_eq!(model.output(node, index).map(|value| model.name(value)), Some(format!("b{index}").as_str()));
+                }
+                let many = many as u32;
+                assert_eq!([many, many + 2, u32::MAX].map(|index| model.input(node, index)), [None; 3]);
+                assert_eq!(model.input(node, many + 1), model.input(node, 0));
+                assert_eq!(model.output(node, many), None);
+            })
+        };
+        assert!(visits(8) > 0, "edges are counted");
+        assert_eq!([visits(500), visits(1000)], [0, 0]);
+    }
+
+    #[test]
+    fn a_wide_node_in_a_subgraph_uses_outer_and_later_values() {
+        let inputs = |name: &str| {
+            (0..20).map(|index| if index == 7 { name.to_owned() } else { "x".to_owned() }).collect::<Vec<_>>().join(", ")
+        };
+        let model = model(&format!(
+            "<ir_version: 10> g (x, c) => (y) {{
+                y = If (c) <then_branch = t () => (p) {{ p = Op ({}) q = Neg (x) }}, else_branch = e () => (r) {{ r = Op ({}) }}>
+                z = Neg (x)
+            }}",
+            inputs("q"),
+            inputs("missing"),
+        ));
+        let names = model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| model.node(node).op_type() == "Op");
+        let found: Vec<_> = names.map(|node| [6, 7].map(|index| model.input(node, index).map(|value| model.name(value)))).collect();
+        assert_eq!(found, [[Some("x"), Some("q")], [Some("x"), Some("missing")]]);
     }
 }

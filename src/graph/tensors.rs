@@ -1,5 +1,7 @@
 //! The tensors of a model and their places.
 
+use std::ops::Range;
+
 use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
 use crate::tensor::{Reference, Tensor, is_external};
@@ -89,6 +91,13 @@ impl Model {
             of_location.extend(Tensor::read(tensor).map(|tensor| offset..offset.saturating_add(tensor.raw_bytes())));
         }
         ranges
+    }
+
+    /// The bytes of the data files of the model, each up to the last value that the model stores in it.
+    #[must_use]
+    pub fn data_bytes(&self) -> u64 {
+        let used = |ranges: Vec<Range<u64>>| ranges.into_iter().map(|range| range.end).max().unwrap_or(0);
+        self.data_ranges().into_values().map(used).fold(0, u64::saturating_add)
     }
 
     /// The path of a tensor in errors and reports: `graph/weight`, `graph/const_1.value`.

@@ -1,12 +1,15 @@
 //! `recast.toml`: the configuration of the lint.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::Deserialize;
+use toml::Spanned;
 
-use super::{Layer, Selector, Severity};
+use super::{Layer, Selector, Severity, UnknownRule};
+use crate::choice::nearest;
 use crate::error::{Classified, ErrorKind};
 use crate::facts::{Runtime, UnknownRuntime};
 
@@ -64,14 +67,14 @@ struct File {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Table {
-    select: Option<Vec<Selector>>,
-    extend_select: Vec<Selector>,
-    ignore: Vec<Selector>,
+    select: Option<Vec<Spanned<String>>>,
+    extend_select: Vec<Spanned<String>>,
+    ignore: Vec<Spanned<String>>,
     severity: Map<Severity>,
-    per_file_ignores: Map<Vec<Selector>>,
-    exclude: Vec<String>,
+    per_file_ignores: Map<Vec<Spanned<String>>>,
+    exclude: Vec<Spanned<String>>,
     fail_on: Option<Severity>,
-    target: Targets,
+    target: Option<Spanned<Targets>>,
 }
 
 /// A runtime, or a list of runtimes.
@@ -80,12 +83,6 @@ struct Table {
 enum Targets {
     One(String),
     Several(Vec<String>),
-}
-
-impl Default for Targets {
-    fn default() -> Targets {
-        Targets::Several(Vec::new())
-    }
 }
 
 impl Targets {
@@ -98,7 +95,7 @@ impl Targets {
     }
 }
 
-type Map<T> = std::collections::BTreeMap<String, T>;
+type Map<T> = std::collections::BTreeMap<Spanned<String>, T>;
 
 impl Config {
     /// Reads a file.
@@ -109,25 +106,35 @@ impl Config {
         let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
         let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
         let File { lint } = toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
+        let bad_at = |span: Range<usize>, what: String| bad(format!("{}: {what}", place(&text, span.start)));
         let folder = path.parent().unwrap_or(Path::new(""));
-        let pattern = |text: &str| FilePattern::new(folder, text).map_err(|what| bad(what.to_string()));
-        let severity =
-            |(name, severity): (String, Severity)| Ok((name.parse().map_err(|error| bad(format!("{error}")))?, severity));
+        let pattern = |text: &Spanned<String>| {
+            FilePattern::new(folder, text.get_ref()).map_err(|error| bad_at(text.span(), error.to_string()))
+        };
+        let selector = |name: &Spanned<String>| -> Result<Selector, BadConfig> {
+            name.get_ref().parse().map_err(|error: UnknownRule| bad_at(name.span(), error.to_string()))
+        };
+        let selectors = |names: Vec<Spanned<String>>| names.iter().map(selector).collect::<Result<Vec<Selector>, BadConfig>>();
+        let severity = |(name, severity): (Spanned<String>, Severity)| Ok((selector(&name)?, severity));
+        let targets = |target: Spanned<Targets>| {
+            let span = target.span();
+            target.into_inner().read().map_err(|what| bad_at(span, format!("target: {what}")))
+        };
         let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target } = lint;
         Ok(Config {
             path: path.to_owned(),
             layer: Layer {
-                select,
-                extend_select,
-                ignore,
+                select: select.map(selectors).transpose()?,
+                extend_select: selectors(extend_select)?,
+                ignore: selectors(ignore)?,
                 severity: severities.into_iter().map(severity).collect::<Result<_, BadConfig>>()?,
-                targets: target.read().map_err(|what| bad(format!("target: {what}")))?,
+                targets: target.map(targets).transpose()?.unwrap_or_default(),
             },
             per_file_ignores: per_file_ignores
                 .into_iter()
-                .map(|(text, selectors)| Ok((pattern(&text)?, selectors)))
+                .map(|(text, names)| Ok((pattern(&text)?, selectors(names)?)))
                 .collect::<Result<_, BadConfig>>()?,
-            exclude: exclude.iter().map(|text| pattern(text)).collect::<Result<_, BadConfig>>()?,
+            exclude: exclude.iter().map(pattern).collect::<Result<_, BadConfig>>()?,
             fail_on,
         })
     }
@@ -140,15 +147,29 @@ impl Config {
     }
 }
 
-/// A TOML error with its line and column.
+/// A TOML error with its line and column, and the name that is like the unknown one.
 fn in_one_line(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().replace('\n', "; ");
-    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
-        return message;
-    };
+    let mut message = error.message().replace('\n', "; ");
+    // "unknown field `selct`, expected one of `select`, `ignore`": serde has the names in this text only.
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if let [unknown, known @ ..] = names.as_slice()
+        && message.starts_with("unknown ")
+        && let Some(meant) = nearest(unknown, known.iter().copied())
+    {
+        message = format!("unknown name `{unknown}`; did you mean `{meant}`?");
+    }
+    match error.span() {
+        Some(span) => format!("{}: {message}", place(text, span.start)),
+        None => message,
+    }
+}
+
+/// The line and column of a byte of a text.
+fn place(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-    format!("line {line}, column {column}: {message}")
+    format!("line {line}, column {column}")
 }
 
 impl FilePattern {

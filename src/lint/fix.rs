@@ -148,6 +148,7 @@ impl Claims {
                 }
             }
         }
+        #[expect(clippy::disallowed_methods, reason = "from tables into a table")]
         let owners = claims.changed.union(&claims.rewired).flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
         claims.owners.extend(owners);
         claims

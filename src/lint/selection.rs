@@ -2,9 +2,8 @@
 
 use std::str::FromStr;
 
-use serde::Deserialize;
-
 use super::{RULES, Rule, Selected, Severity};
+use crate::choice::nearest;
 use crate::facts::Runtime;
 
 /// The enabled rules with their severities, and the runtimes that have to load the models.
@@ -15,8 +14,7 @@ pub struct Selection {
 }
 
 /// A rule, or all rules whose codes have a prefix: `RC101`, `RC1`, `ALL`, or a rule's name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selector {
     /// The prefix of the codes.
     prefix: String,
@@ -24,8 +22,17 @@ pub struct Selector {
 
 /// No rule has this code, prefix or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown rule or prefix '{0}'; examples: RC101, RC2, ALL; `recast explain` lists all rules")]
+#[error("unknown rule or prefix '{0}'; {remedy}`recast explain` lists all rules", remedy = remedy(.0))]
 pub struct UnknownRule(pub String);
+
+/// The rule that was probably meant, or examples.
+fn remedy(unknown: &str) -> String {
+    let names = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+    match nearest(unknown, names.chain(["ALL"])) {
+        Some(name) => format!("did you mean {name}? "),
+        None => "examples: RC101, RC2, ALL; ".to_owned(),
+    }
+}
 
 /// The settings of one source: a configuration file, or the command line, which is applied after it.
 #[derive(Clone, Debug, Default)]
@@ -141,13 +148,5 @@ impl FromStr for Selector {
             true if !prefix.is_empty() => Ok(Selector { prefix }),
             _ => Err(UnknownRule(text.to_owned())),
         }
-    }
-}
-
-impl TryFrom<String> for Selector {
-    type Error = UnknownRule;
-
-    fn try_from(text: String) -> Result<Selector, UnknownRule> {
-        text.parse()
     }
 }

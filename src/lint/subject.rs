@@ -8,7 +8,7 @@ use super::Finding;
 use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
 use crate::dtype::DType;
 use crate::facts::Runtime;
-use crate::facts::infer::Contradiction;
+use crate::facts::infer::{Contradiction, Inferred};
 use crate::graph::{Attribute, Model, NodeId, ValueId, read_saturate, read_type};
 use crate::tensor::Allowance;
 use crate::wire::schema::StringStringEntryProto;
@@ -65,6 +65,11 @@ impl<'m> Subject<'m> {
     #[must_use]
     pub fn dtype(&self, value: ValueId) -> Option<DType> {
         self.casts.dtype(value)
+    }
+
+    /// What is inferred about the values of the model.
+    pub(super) fn inferred(&self) -> &Inferred {
+        self.casts.inferred()
     }
 
     /// The values that are declared with another type or shape than the one that they have.

@@ -1,6 +1,6 @@
 //! Nodes that are removed because another value can be used in place of their only result.
 
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::pass::Plan;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 use crate::hash::HashMap;
@@ -22,17 +22,18 @@ impl<'m> Bypasses<'m> {
         self.replaced.get(&value).copied().unwrap_or(value)
     }
 
-    /// The values that are replaced, each with the value that is used in its place.
+    /// The values that are replaced, each with the value that is used in its place, in any order.
+    #[expect(clippy::disallowed_methods, reason = "callers fill tables")]
     pub fn replaced(&self) -> impl Iterator<Item = (ValueId, ValueId)> {
         self.replaced.iter().map(|(&value, &other)| (value, other))
     }
 
     /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, or the other
-    /// value is not visible everywhere.
-    pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId) -> bool {
+    /// value is not visible everywhere. `reason` is made of the name of the other value.
+    pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId, reason: fn(String) -> Removal) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
-            self.remove(node);
+            self.remove(node, Removal::Unused);
             return true;
         };
         if !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
@@ -40,12 +41,12 @@ impl<'m> Bypasses<'m> {
         }
         self.replaced.insert(output, other);
         self.plan.edits.push(Edit::Rewire { from: output, to: other });
-        self.remove(node);
+        self.remove(node, reason(self.model.name(other).to_owned()));
         true
     }
 
-    pub fn remove(&mut self, node: NodeId) {
+    pub fn remove(&mut self, node: NodeId, reason: Removal) {
         self.plan.edits.push(Edit::remove_node(node));
-        self.plan.events.push(Event::RemovedNode { node: self.model.node_path(node) });
+        self.plan.events.push(Event::RemovedNode { node: self.model.node_path(node), reason });
     }
 }

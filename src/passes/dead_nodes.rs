@@ -8,7 +8,7 @@
 //! 2. Operators that are not known may have effects: their nodes are kept.
 //! 3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
 
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::facts;
 use crate::graph::{Edit, Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
@@ -26,7 +26,7 @@ pub(super) const DEAD_NODES: Pass = Pass {
             let is_owned = matches!(model.scope_kind(node.scope), ScopeKind::Subgraph { owner, .. } if !used.contains(&owner));
             if !used.contains(&node) && !is_owned {
                 plan.edits.push(Edit::remove_node(node));
-                plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+                plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
             }
         }
         Ok(plan)

@@ -7,7 +7,7 @@
 //!    that its input has.
 //! 2. Its input is computed in the same graph, and is not an output itself.
 
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
 use crate::cast::copies;
@@ -63,7 +63,8 @@ fn plan(model: &Model) -> Plan {
         ]);
         let (operator, change) = (model.node(producer).op_type().to_owned(), format!("computes '{}' directly", model.name(output)));
         plan.events.push(Event::ChangedNode { node: model.node_path(producer), operator, change });
-        plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+        let reason = Removal::NamedByProducer(model.node_path(producer));
+        plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
     }
     plan
 }

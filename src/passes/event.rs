@@ -44,6 +44,8 @@ pub enum Event {
     RemovedNode {
         /// Its path.
         node: String,
+        /// The reason.
+        reason: Removal,
     },
     /// A constant was removed because it is no longer used.
     RemovedConstant(Removed),
@@ -109,6 +111,35 @@ pub enum Reason {
     },
 }
 
+/// Why a pass removed a node or a constant. Its [`Display`](fmt::Display) is a clause without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Removal {
+    /// Nothing uses it.
+    Unused,
+    /// Only nodes that were replaced by constants used it.
+    UsedByFoldedNodes,
+    /// It returns its input, the value with this name.
+    ReturnsInput(String),
+    /// The cast changes nothing: the value with this name is used in its place.
+    ChangesNothing(String),
+    /// The value with this name is equal, and is used in its place.
+    Merged(String),
+    /// The cast only undid the rounding of another one: the value with this name, before both, is used in its place.
+    RoundTrip(String),
+    /// The cast was moved before or behind the node with this path.
+    Moved(String),
+    /// The node with this path gives its result the name of the output.
+    NamedByProducer(String),
+    /// A reason from a pass of another crate.
+    Other {
+        /// A stable name, in kebab case.
+        code: &'static str,
+        /// The reason in words.
+        text: String,
+    },
+}
+
 /// A constant that was removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Removed {
@@ -116,6 +147,8 @@ pub struct Removed {
     pub scope: String,
     /// Its name.
     pub name: String,
+    /// The reason.
+    pub reason: Removal,
 }
 
 impl Reason {
@@ -134,6 +167,40 @@ impl fmt::Display for Reason {
         match self {
             Reason::Folding(reason) => reason.fmt(f),
             Reason::Other { text, .. } => text.fmt(f),
+        }
+    }
+}
+
+impl Removal {
+    /// A stable name, in kebab case.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Removal::Unused => "unused",
+            Removal::UsedByFoldedNodes => "used-by-folded-nodes",
+            Removal::ReturnsInput(_) => "returns-input",
+            Removal::ChangesNothing(_) => "changes-nothing",
+            Removal::Merged(_) => "merged",
+            Removal::RoundTrip(_) => "round-trip",
+            Removal::Moved(_) => "moved",
+            Removal::NamedByProducer(_) => "named-by-producer",
+            Removal::Other { code, .. } => code,
+        }
+    }
+}
+
+impl fmt::Display for Removal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Removal::Unused => f.write_str("nothing uses it"),
+            Removal::UsedByFoldedNodes => f.write_str("only folded nodes used it"),
+            Removal::ReturnsInput(input) => write!(f, "it returns its input '{input}'"),
+            Removal::ChangesNothing(same) => write!(f, "the cast changes nothing: '{same}' is used in its place"),
+            Removal::Merged(same) => write!(f, "merged into '{same}'"),
+            Removal::RoundTrip(exact) => write!(f, "it casts back what was rounded: '{exact}' is used in its place"),
+            Removal::Moved(node) => write!(f, "the cast was moved past {node}"),
+            Removal::NamedByProducer(node) => write!(f, "{node} computes the output directly"),
+            Removal::Other { text, .. } => text.fmt(f),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the passes `fold-casts` and `fold-constants` share: the edits and events of the decisions of [`crate::folding`].
 
-use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removed};
+use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removal, Removed};
 use super::pass::Plan;
 use crate::error::Invalid;
 use crate::folding::{self, Extent, Options};
@@ -33,9 +33,11 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
     });
     let gone = decisions.removed();
     let kept = decisions.kept().iter().filter(|(node, _)| gone.nodes.binary_search(node).is_err()).collect();
-    let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode { node: model.node_path(node) });
+    let reason = Removal::UsedByFoldedNodes;
+    let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode { node: model.node_path(node), reason: reason.clone() });
     let removed = gone.constants.iter().map(|&value| {
-        Event::RemovedConstant(Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned() })
+        let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
+        Event::RemovedConstant(Removed { scope, name, reason: reason.clone() })
     });
     let mut events: Vec<Event> = folded.collect();
     parallel::extend_each(&mut events, kept, |(node, why): &(NodeId, folding::Reason)| {
@@ -47,9 +49,16 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
 
 /// A folded value is constant if its name still exists, and a removed constant is not defined.
 pub(super) fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
-    let scopes: HashMap<String, ScopeId> = model.scopes().map(|scope| (model.scope_path(scope), scope)).collect();
+    // Events name scopes by paths. Two scopes have the same path if their nodes have the same name, and the path of a node without a name has
+    // its position, which changes when nodes before it are removed: such paths identify no scope.
+    let mut scopes: HashMap<String, Option<ScopeId>> = HashMap::default();
+    let is_named = |scope: &ScopeId| !model.scope_path(*scope).contains("/#");
+    for scope in model.scopes().filter(is_named) {
+        scopes.entry(model.scope_path(scope)).and_modify(|known| *known = None).or_insert(Some(scope));
+    }
     let defined = |scope: &str, name: &str| {
-        let scope = *scopes.get(scope)?;
+        // An output without a name defines nothing; an input of the graph may have an empty name.
+        let scope = scopes.get(scope).copied().flatten().filter(|_| !name.is_empty())?;
         model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
     };
     for event in events {

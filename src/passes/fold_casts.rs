@@ -1,6 +1,6 @@
 //! Replaces a `Cast` or `CastLike` of a constant by its result.
 //!
-//! The cases are those of [`crate::folding`]. Nodes that are exact by nature and lead from constants to casts that fold are removed with
+//! The cases are those of [`crate::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
 //! these, unless something else uses their results.
 
 use super::fold;

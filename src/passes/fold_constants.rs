@@ -1,4 +1,4 @@
-//! Replaces every node that is exact by nature and whose inputs are constants by its result: nodes that move elements, arithmetic of
+//! Replaces every bit-exact node whose inputs are constants by its result: nodes that move elements, arithmetic of
 //! integers, comparisons and logic, shapes that are known, and casts.
 //!
 //! before: `s = Shape(w)  t = Concat<axis = 0>(s, one)  y = Reshape(x, t)`     w: `FLOAT[2, 3]`

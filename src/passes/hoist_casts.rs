@@ -6,7 +6,7 @@
 //! 1. Every part is cast, and nothing else uses it; Split supports the resulting type.
 //! 2. A part or a cast that is an output of a graph is kept, and so is everything around it.
 
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::casts::{Casts, ResolvedCast, admits};
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
@@ -40,7 +40,8 @@ fn plan(model: &Model) -> Plan {
             removed.insert(output);
             plan.edits.extend(Edit::declare(model, part, cast.to));
             plan.edits.extend([Edit::Rewire { from: output, to: part }, Edit::remove_node(cast.node)]);
-            plan.events.push(Event::RemovedNode { node: model.node_path(cast.node) });
+            let reason = Removal::Moved(model.node_path(node));
+            plan.events.push(Event::RemovedNode { node: model.node_path(cast.node), reason });
         }
     }
     plan

@@ -13,6 +13,7 @@
 use std::cell::OnceCell;
 
 use super::bypass::Bypasses;
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::facts::infer::{Inferred, infer, tensor_ints};
 use crate::graph::{Attribute, Model, NodeId, ValueId};
@@ -31,7 +32,7 @@ fn plan(model: &Model) -> Plan {
     for &node in model.topological_order() {
         let returns_input = returns_input(model, node, |shape| bypasses.current(shape), || inferred.get_or_init(|| infer(model)));
         if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
-            bypasses.bypass(node, model.output(node, 0), input);
+            bypasses.bypass(node, model.output(node, 0), input, Removal::ReturnsInput);
         }
     }
     bypasses.plan

@@ -7,6 +7,7 @@
 //! 2. Casts to float8 and narrower types, which quantize, are kept.
 
 use super::bypass::Bypasses;
+use super::event::Removal;
 use super::pass::Pass;
 use crate::casts::{Casts, Chain};
 use crate::dtype::{Class, DType};
@@ -21,7 +22,7 @@ pub(super) const LOSSY_CASTS: Pass = Pass {
         let is_round_trip = |chain: &Chain| is_round_trip(chain.from, chain.first.to, chain.second.to);
         for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
             if !first.is_generic() && !second.is_generic() {
-                bypasses.bypass(second.node, second.output, first.input);
+                bypasses.bypass(second.node, second.output, first.input, Removal::RoundTrip);
             }
         }
         Ok(bypasses.plan)

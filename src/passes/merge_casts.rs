@@ -7,6 +7,7 @@
 //! 2. A cast whose result is an output of a graph is kept.
 
 use super::bypass::Bypasses;
+use super::event::Removal;
 use super::pass::Pass;
 use crate::casts::Casts;
 use crate::hash::HashMap;
@@ -24,7 +25,7 @@ pub(super) const MERGE_CASTS: Pass = Pass {
             let effect = (scope, bypasses.current(input), to, saturate, round_mode);
             match first.get(&effect) {
                 Some(&same) => {
-                    bypasses.bypass(cast.node, cast.output, same);
+                    bypasses.bypass(cast.node, cast.output, same, Removal::Merged);
                 }
                 None => {
                     if let Some(output) = cast.output {

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use bytes::Bytes;
 
-use super::event::{Event, Removed};
+use super::event::{Event, Removal, Removed};
 use super::pass::{Pass, Plan};
 use crate::dtype::DType;
 use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
@@ -29,6 +29,7 @@ fn plan(model: &Model) -> Plan {
         let Ok(tensor) = Tensor::read(&constant.tensor) else { continue };
         by_shape.entry((model.scope_of(value), tensor.dtype(), tensor.dims().to_vec())).or_default().push(value);
     }
+    #[expect(clippy::disallowed_methods, reason = "they are sorted")]
     let mut groups: Vec<Vec<ValueId>> = by_shape.into_values().filter(|group| group.len() > 1).collect();
     groups.sort_unstable();
     let mut plan = Plan::default();
@@ -54,7 +55,8 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
             Some(first) => {
                 let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
-                plan.events.push(Event::RemovedConstant(Removed { scope, name }));
+                let reason = Removal::Merged(model.name(first).to_owned());
+                plan.events.push(Event::RemovedConstant(Removed { scope, name, reason }));
                 plan.edits.extend([Edit::Rewire { from: value, to: first }, Edit::RemoveInitializer(value)]);
             }
             None => same.push((value, content)),

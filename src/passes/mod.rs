@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use onnx_recast::graph::Edit;
-//! use onnx_recast::passes::{self, Event, Pass, Plan};
+//! use onnx_recast::passes::{self, Event, Pass, Plan, Removal};
 //! use onnx_recast::{FoldOptions, Model};
 //!
 //! /// Removes nodes whose outputs have no use and are not outputs of a graph.
@@ -19,7 +19,7 @@
 //!         for &node in model.topological_order() {
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
-//!                 plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+//!                 plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
 //!                 plan.edits.push(Edit::remove_node(node));
 //!             }
 //!         }
@@ -36,7 +36,8 @@
 //! let passes = [&[REMOVE_DEAD_NODES], passes::DEFAULT].concat();
 //! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
-//! assert_eq!(report.entries[0].event, Event::RemovedNode { node: "graph/dead".to_owned() });
+//! let dead = Event::RemovedNode { node: "graph/dead".to_owned(), reason: Removal::Unused };
+//! assert_eq!(report.entries[0].event, dead);
 //! # Ok(())
 //! # }
 //! ```
@@ -61,7 +62,7 @@ mod select;
 mod sink_casts;
 
 pub use crate::folding::Options;
-pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removed, Report};
+pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, Removed, Report};
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};

@@ -15,7 +15,7 @@
 //! 3. A cast whose result is no longer used is removed.
 
 use super::bypass::Bypasses;
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::cast::{collapses, copies};
 use crate::casts::{Casts, ResolvedCast};
@@ -40,7 +40,8 @@ fn plan(model: &Model) -> Plan {
     let mut removed: HashSet<NodeId> = HashSet::default();
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
         let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else { continue };
-        if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source) {
+        if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source, Removal::ChangesNothing)
+        {
             removed.insert(cast.node);
             continue;
         }
@@ -76,6 +77,7 @@ fn remove_unused(
     bypasses: &mut Bypasses,
 ) {
     let mut new_users: HashMap<ValueId, Vec<NodeId>> = HashMap::default();
+    #[expect(clippy::iter_over_hash_type, reason = "the lists are only searched")]
     for (&user, &(source, _)) in sources {
         new_users.entry(source).or_default().push(user);
     }
@@ -93,7 +95,7 @@ fn remove_unused(
         let is_used = values.into_iter().any(|value| model.uses(value).any(keeps))
             || new_users.get(&output).into_iter().flatten().any(|user| !removed.contains(user));
         if !is_used && removed.insert(cast.node) {
-            bypasses.remove(cast.node);
+            bypasses.remove(cast.node, Removal::Unused);
         }
     }
 }

@@ -42,14 +42,19 @@ impl Classified for PassError {
     fn place(&self) -> Option<Place> {
         match self {
             PassError::Invalid(invalid) => invalid.place(),
-            PassError::Refused { .. } | PassError::Contract { .. } => None,
+            PassError::Refused { reason, .. } => reason.place(),
+            PassError::Contract { .. } => None,
         }
     }
 
     fn message(&self) -> String {
         match self {
             PassError::Invalid(invalid) => invalid.message(),
-            PassError::Refused { .. } | PassError::Contract { .. } => self.to_string(),
+            // The place is reported beside the message.
+            PassError::Refused { pass, reason } => {
+                format!("the pass '{pass}' failed: {}; this is a bug, please report it", reason.message())
+            }
+            PassError::Contract { .. } => self.to_string(),
         }
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! 3. A result that is an output of a graph keeps its type, and moves support the type that they get.
 
-use super::event::Event;
+use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::cast::collapses;
 use crate::casts::{Casts, ResolvedCast, admits, moves};
@@ -60,10 +60,14 @@ fn plan(model: &Model) -> Plan {
         }
         let (operator, change) = (model.node(node).op_type().to_owned(), format!("moves elements of {from}, before the cast"));
         plan.events.push(Event::ChangedNode { node: model.node_path(node), operator, change });
-        let gone: HashSet<NodeId> = unused.iter().map(|cast| cast.node).collect();
-        for node in gone {
-            plan.edits.push(Edit::remove_node(node));
-            plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+        // A node may use a cast twice.
+        let mut gone: Vec<NodeId> = unused.iter().map(|cast| cast.node).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        for cast in gone {
+            plan.edits.push(Edit::remove_node(cast));
+            let reason = Removal::Moved(model.node_path(node));
+            plan.events.push(Event::RemovedNode { node: model.node_path(cast), reason });
         }
     }
     plan

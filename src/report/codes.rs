@@ -22,10 +22,14 @@ pub const NOT_FOLDED: &str = "a reason why a cast is not folded";
 /// The kind of the codes of `convert`.
 pub const NOT_CONVERTED: &str = "a reason why a node cannot be converted";
 
+/// The kind of the codes of what passes removed.
+pub const REMOVED: &str = "a reason why a pass removed a node or constant";
+
 /// The headings of the tables of codes, and the kinds of the codes.
-const TABLES: [(&str, &str); 3] = [
+const TABLES: [(&str, &str); 4] = [
     ("## Error codes", "an error"),
     ("### Reasons for casts that are not folded", NOT_FOLDED),
+    ("### Reasons for nodes and constants that are removed", REMOVED),
     ("### Reasons for nodes that cannot be converted", NOT_CONVERTED),
 ];
 

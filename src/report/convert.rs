@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::counts::write_counts;
 use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
-use crate::convert::{Blocker, Change, Exactness, Expanded};
+use crate::convert::{Blocker, Change, Code, Exactness, Expanded};
 use crate::external::{DataFile, UnusedFile};
 use crate::hash::HashMap;
+use crate::inspect::Counts;
 use crate::shown::Shown;
 use crate::verify::Verified;
 
@@ -46,6 +48,11 @@ pub struct ConvertedModel {
     pub blockers: Vec<Blocker>,
     /// The opset closest to the requested one to which the model can be converted, if there are blockers.
     pub nearest_opset: Option<i64>,
+    /// What the model had before.
+    pub before: Counts,
+    /// What the converted model has; none if there are blockers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Counts>,
     /// The data file of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
@@ -120,6 +127,9 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
     write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
     write_verified(&mut text, model.verified);
+    if let Some(after) = &model.after {
+        write_counts(&mut text, &model.before, after);
+    }
     text
 }
 
@@ -140,13 +150,15 @@ fn sums(nodes: &[&str]) -> String {
 }
 
 fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str, verbose: bool) {
-    let nodes = plural(model.blockers.len(), "unsupported node");
+    let is_invalid = model.blockers.iter().all(|blocker| blocker.code == Code::NodeInvalid);
+    let nodes = plural(model.blockers.len(), if is_invalid { "invalid node" } else { "unsupported node" });
     text.push_line(format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
     for group in groups(&model.blockers, verbose) {
         match group.as_slice() {
-            [Blocker { node, op, opset_step: (from, to), reason, .. }, _, ..] => {
+            [Blocker { node, op, opset_step: (from, to), code, reason }, _, ..] => {
                 let nodes = plural(group.len(), "node");
-                text.push_line(format_args!("    {op} ({nodes}, the first is {node}), opset {from} to {to}: {reason}"));
+                let step = if *code == Code::NodeInvalid { String::new() } else { format!(", opset {from} to {to}") };
+                text.push_line(format_args!("    {op} ({nodes}, the first is {node}){step}: {reason}"));
             }
             one => one.iter().for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
         }
@@ -159,6 +171,8 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str,
             let is_down = model.to.get("ai.onnx") < model.from.get("ai.onnx");
             text.push_line(format_args!("  the {} opset that works is {nearest}", if is_down { "lowest" } else { "highest" }));
         }
+        // Another opset does not make a node valid.
+        None if is_invalid => {}
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
 }

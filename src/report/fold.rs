@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::counts::write_counts;
+use super::fold_report::{Change, ComputedNode, FoldReport, Removed, SkippedNode};
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
 use crate::external::{DataFile, UnusedFile};
-use crate::hash::{HashMap, SharedTexts};
-use crate::passes::{Event, Reason, Report};
+use crate::hash::HashMap;
+use crate::inspect::Counts;
 use crate::shown::Shown;
 use crate::verify::Verified;
 
@@ -34,6 +36,10 @@ pub struct FoldedModel {
     pub bytes_in: u64,
     /// The length of the model file after.
     pub bytes_out: u64,
+    /// What the model had before.
+    pub before: Counts,
+    /// What the output has.
+    pub after: Counts,
     /// The data file of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_file: Option<DataFile>,
@@ -55,9 +61,15 @@ pub struct FoldedModel {
 }
 
 impl FoldedModel {
-    /// What became of a model that is not written, with the lengths of its file before and after.
+    /// What became of a model that is not written, with the lengths of its file before and after, and the counts before and after.
     #[must_use]
-    pub fn dry_run(path: String, prepared: Prepared, report: FoldReport, (bytes_in, bytes_out): (u64, u64)) -> FoldedModel {
+    pub fn dry_run(
+        path: String,
+        prepared: Prepared,
+        report: FoldReport,
+        (bytes_in, bytes_out): (u64, u64),
+        [before, after]: [Counts; 2],
+    ) -> FoldedModel {
         FoldedModel {
             path,
             dry_run: true,
@@ -66,6 +78,8 @@ impl FoldedModel {
             report,
             bytes_in,
             bytes_out,
+            before,
+            after,
             data_file: None,
             notes: Vec::new(),
             copied_files: Vec::new(),
@@ -76,149 +90,10 @@ impl FoldedModel {
     }
 }
 
-/// The events of all passes, by kind.
-#[derive(Debug, Default, Serialize)]
-pub struct FoldReport {
-    folded: Vec<FoldedNode>,
-    skipped: Vec<SkippedNode>,
-    removed_initializers: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    removed_nodes: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    computed: Vec<ComputedNode>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Change>,
-}
-
-/// An output of another node, which was replaced by a constant.
-#[derive(Debug, Serialize)]
-struct ComputedNode {
-    node: String,
-    op: String,
-    output: String,
-    #[serde(rename = "type")]
-    to: &'static str,
-    elements: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Change {
-    node: String,
-    op: String,
-    what: String,
-}
-
-#[derive(Debug, Serialize)]
-struct FoldedNode {
-    node: String,
-    input: String,
-    from: &'static str,
-    to: &'static str,
-    elements: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct SkippedNode {
-    node: String,
-    code: &'static str,
-    /// Shared by casts that are kept for the same reason.
-    reason: Arc<str>,
-}
-
-impl From<Report> for FoldReport {
-    fn from(report: Report) -> FoldReport {
-        let mut lists = FoldReport::default();
-        let skipped = report.entries.iter().filter(|entry| matches!(entry.event, Event::Kept(_))).count();
-        lists.skipped.reserve_exact(skipped);
-        let mut reasons = SharedReasons::default();
-        for entry in report.entries {
-            match entry.event {
-                Event::Folded(folded) => lists.folded.push(FoldedNode {
-                    node: folded.node,
-                    input: folded.input,
-                    from: folded.from.name(),
-                    to: folded.to.name(),
-                    elements: folded.elements,
-                }),
-                Event::Kept(kept) => {
-                    let code = kept.reason.code();
-                    let reason = reasons.text(kept.reason);
-                    lists.skipped.push(SkippedNode { node: kept.node, code, reason });
-                }
-                Event::RemovedConstant(removed) => lists.removed_initializers.push(removed.path()),
-                Event::RemovedNode { node } => lists.removed_nodes.push(node),
-                Event::ChangedNode { node, operator, change } => lists.changes.push(Change { node, op: operator, what: change }),
-                Event::Computed(computed) => lists.computed.push(ComputedNode {
-                    node: computed.node,
-                    op: computed.operator,
-                    output: computed.output,
-                    to: computed.to.name(),
-                    elements: computed.elements,
-                }),
-            }
-        }
-        lists
-    }
-}
-
-impl FoldReport {
-    /// The paths of the nodes that were kept, of those that were folded or changed, and of other removed nodes.
-    pub(super) fn nodes(&self) -> [Vec<&str>; 3] {
-        let kept = self.skipped.iter().map(|skipped| &*skipped.node).collect();
-        let folded = self.folded.iter().map(|folded| &*folded.node);
-        let others = self.computed.iter().map(|computed| &*computed.node).chain(self.changes.iter().map(|change| &*change.node));
-        [kept, folded.chain(others).collect(), self.removed_nodes.iter().map(String::as_str).collect()]
-    }
-
-    /// The paths of the constants that were removed: of initializers, or of `Constant` nodes.
-    pub(super) fn removed_constants(&self) -> &[String] {
-        &self.removed_initializers
-    }
-
-    /// The codes of the reasons for casts that were kept.
-    pub(super) fn kept_codes(&self) -> impl Iterator<Item = &'static str> {
-        self.skipped.iter().map(|skipped| skipped.code)
-    }
-}
-
-/// The texts of reasons. Many nodes are kept for the same one, often one after the other.
-#[derive(Default)]
-struct SharedReasons {
-    texts: SharedTexts,
-    last: Option<(Reason, Arc<str>)>,
-}
-
-impl SharedReasons {
-    fn text(&mut self, reason: Reason) -> Arc<str> {
-        if let Some((last, text)) = &self.last
-            && *last == reason
-        {
-            return Arc::clone(text);
-        }
-        let text = self.texts.shared(match remedy(reason.code()) {
-            Some(remedy) => format!("{reason}; {remedy}"),
-            None => reason.to_string(),
-        });
-        self.last = Some((reason, Arc::clone(&text)));
-        text
-    }
-}
-
-/// The option of `recast fold` that remedies a reason.
-fn remedy(code: &str) -> Option<&'static str> {
-    match code {
-        "undefined-value" => Some("use --undefined fold to fold it anyway"),
-        "contested-value" => Some("use --contested text|runtime to fold it anyway"),
-        "overridable" => Some("use --freeze-initializers to treat it as a constant"),
-        "result-too-large" | "growth-limit" => Some("use --max-growth to raise the limit"),
-        _ => None,
-    }
-}
-
 /// The text report: totals, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
-    let FoldedModel { path, output, dry_run, prepared, report, bytes_in, bytes_out, data_file, notes, .. } = model;
+    let FoldedModel { path, output, dry_run, prepared, report, data_file, notes, .. } = model;
     let mut text = Shown::default();
     let output = output.as_deref().unwrap_or(unwritten(*dry_run));
     text.push_line(format_args!("{path} -> {output}"));
@@ -238,30 +113,22 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     }
     write_others(&mut text, report, verbose);
     write_skipped(&mut text, report, verbose);
-    if !report.removed_initializers.is_empty() {
-        let removed = plural(report.removed_initializers.len(), "unused constant");
-        text.push_line(format_args!("  removed {removed}"));
-        if verbose {
-            for path in &report.removed_initializers {
-                text.push_line(format_args!("    {path}"));
-            }
+    for (kind, removed) in [("constant", &report.removed_initializers), ("node", &report.removed_nodes)] {
+        if removed.is_empty() {
+            continue;
         }
-    }
-    if !report.removed_nodes.is_empty() {
-        text.push_line(format_args!("  removed {}", plural(report.removed_nodes.len(), "node")));
-        if verbose {
-            for path in &report.removed_nodes {
-                text.push_line(format_args!("    {path}"));
-            }
+        text.push_line(format_args!("  removed {}", plural(removed.len(), kind)));
+        for Removed { path, pass, reason, .. } in report.removals.iter().filter(|removed| verbose && removed.kind == kind) {
+            text.push_line(format_args!("    {path}: {reason} ({pass})"));
         }
     }
     for note in notes {
         text.push_line(format_args!("  {note}"));
     }
-    text.push_line(format_args!("  {} -> {}", bytes(*bytes_in), bytes(*bytes_out)));
     write_data_file(&mut text, data_file.as_ref(), &model.copied_files);
     write_old_files(&mut text, *dry_run, &model.removed_files, &model.unused_files);
     write_verified(&mut text, model.verified);
+    write_counts(&mut text, &model.before, &model.after);
     text
 }
 
@@ -328,8 +195,8 @@ fn write_others(text: &mut Shown, report: &FoldReport, verbose: bool) {
     }
     if !report.changes.is_empty() {
         text.push_line(format_args!("  changed {}", plural(report.changes.len(), "node")));
-        for Change { node, op, what } in report.changes.iter().filter(|_| verbose) {
-            text.push_line(format_args!("    {node}: {op} {what}"));
+        for Change { pass, node, op, what } in report.changes.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {node}: {op} {what} ({pass})"));
         }
     }
 }
@@ -338,7 +205,8 @@ fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
     if report.skipped.is_empty() {
         return;
     }
-    let is_other = |skipped: &SkippedNode| matches!(skipped.code, "undefined-result" | "left-to-runtimes" | "result-too-large");
+    let of_others = ["undefined-result", "contested-result", "left-to-runtimes", "result-too-large"];
+    let is_other = |skipped: &SkippedNode| of_others.contains(&skipped.code);
     let noun = if report.computed.is_empty() && !report.skipped.iter().any(is_other) { "cast" } else { "node" };
     text.push_line(format_args!("  kept {}", plural(report.skipped.len(), noun)));
     if verbose {

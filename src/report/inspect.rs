@@ -1,11 +1,12 @@
 //! The report of `recast inspect`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::words::{bytes, plural};
-use crate::inspect::{CastFacts, ContradictionFacts, Inspection, RuntimeVersions, ValueFacts};
+use crate::inspect::{CastFacts, ContradictionFacts, Inspection, InterfaceFacts, RuntimeVersions, ValueFacts};
 use crate::shown::Shown;
 
 /// One model of a run.
@@ -21,14 +22,18 @@ pub struct InspectedModel {
     pub types: Option<Vec<ValueFacts>>,
 }
 
-/// The text report.
+/// The inputs, and the outputs, that are listed without `verbose`.
+const MOST_VALUES: usize = 20;
+
+/// The text report; with `verbose`, every input, output and cast.
 #[must_use]
-pub fn inspect_text(model: &InspectedModel) -> Shown {
+pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
     let InspectedModel { path, inspection, types } = model;
-    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, targets } =
+    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, targets, .. } =
         inspection;
     let mut text = Shown::default();
     text.push_line(format_args!("{path}"));
+    write_interface(&mut text, inspection, verbose);
     let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
     let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
     let producer = if producer.is_empty() { String::new() } else { format!("; produced by {producer}") };
@@ -59,9 +64,7 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
     if !casts.is_empty() {
         text.push_line(format_args!("  {}", plural(casts.len(), "cast")));
     }
-    for cast in casts {
-        text.push_line(format_args!("    {}", cast_line(cast)));
-    }
+    write_casts(&mut text, casts, verbose);
     for ValueFacts { scope, value, value_type, shape, dim_names, contradiction } in types.iter().flatten() {
         let known = type_text(value_type.as_deref(), shape.as_deref(), dim_names.as_deref());
         match contradiction {
@@ -73,6 +76,46 @@ pub fn inspect_text(model: &InspectedModel) -> Shown {
         }
     }
     text
+}
+
+/// The inputs and outputs. Inputs with a default are counted only: before IR version 4, every initializer is one.
+fn write_interface(text: &mut Shown, inspection: &Inspection, verbose: bool) {
+    for (kind, values) in [("input", &inspection.inputs), ("output", &inspection.outputs)] {
+        let (optional, needed): (Vec<&InterfaceFacts>, Vec<_>) = values.iter().partition(|value| value.has_default);
+        let listed = if verbose { needed.len() } else { MOST_VALUES };
+        for InterfaceFacts { name, value_type, shape, dim_names, .. } in needed.iter().take(listed) {
+            let known = type_text(value_type.as_deref(), shape.as_deref(), dim_names.as_deref());
+            text.push_line(format_args!("  {kind} {name}: {known}"));
+        }
+        if needed.len() > listed {
+            text.push_line(format_args!("  {}; --verbose lists them", plural(needed.len() - listed, &format!("more {kind}"))));
+        }
+        if !optional.is_empty() {
+            text.push_line(format_args!("  {} with an initializer as the default", plural(optional.len(), kind)));
+        }
+    }
+}
+
+/// The number of casts by their types, the most frequent first; with `verbose`, each of them.
+fn write_casts(text: &mut Shown, casts: &[CastFacts], verbose: bool) {
+    let mut pairs: BTreeMap<_, [usize; 2]> = BTreeMap::new();
+    for cast in casts {
+        let [all, constant] = pairs.entry((cast.from, cast.to)).or_default();
+        (*all, *constant) = (*all + 1, *constant + usize::from(cast.constant));
+    }
+    let mut pairs: Vec<_> = pairs.into_iter().collect();
+    pairs.sort_by_key(|(_, [all, _])| std::cmp::Reverse(*all));
+    for ((from, to), [all, constant]) in pairs {
+        let of_constants = match constant {
+            0 => String::new(),
+            1 => ", 1 of a constant".to_owned(),
+            _ => format!(", {constant} of constants"),
+        };
+        text.push_line(format_args!("    {} -> {}: {all}{of_constants}", from.unwrap_or("?"), to.unwrap_or("?")));
+        for cast in casts.iter().filter(|cast| verbose && (cast.from, cast.to) == (from, to)) {
+            text.push_line(format_args!("      {}", cast_line(cast)));
+        }
+    }
 }
 
 /// A type and a shape as ONNX text writes them: `tensor(float)[batch,3]`.
@@ -87,7 +130,7 @@ pub(super) fn type_text(value_type: Option<&str>, shape: Option<&[Option<i64>]>,
 }
 
 fn cast_line(cast: &CastFacts) -> String {
-    let mut words = format!("{}: {} to {}", cast.node, cast.from.unwrap_or("?"), cast.to.unwrap_or("?"));
+    let mut words = cast.node.clone();
     if let Some(saturate) = cast.saturate {
         write!(words, ", saturate={}", u8::from(saturate)).ok();
     }

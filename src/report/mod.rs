@@ -2,8 +2,10 @@
 
 pub(crate) mod codes;
 mod convert;
+mod counts;
 mod diff;
 mod fold;
+mod fold_report;
 mod inspect;
 mod items;
 mod lint;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write as _};
 
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
 use super::escape::{self, Part};
 
@@ -49,7 +49,7 @@ impl<'d> Document<'d> {
     #[must_use]
     pub fn page(before: String, value: impl Serialize + 'd, after: String) -> Document<'d> {
         let write = move |out: &mut dyn io::Write| {
-            buffered(out, |out| write_escaped(&value, Escaping { formatter: CompactFormatter, marks: in_page }, out))?;
+            buffered(out, |out| write_escaped(&value, Escaping::new(CompactFormatter, in_page, LONGEST_IN_PAGE), out))?;
             out.write_all(after.as_bytes())
         };
         Document { text: before, rest: Some(Box::new(write)) }
@@ -128,7 +128,7 @@ fn buffered(out: &mut dyn io::Write, write: impl FnOnce(&mut Buffered) -> io::Re
 }
 
 fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut Buffered) -> io::Result<()> {
-    write_escaped(value, Escaping { formatter, marks: |fragment| escape::hash_commands(fragment).collect() }, out)
+    write_escaped(value, Escaping::new(formatter, |fragment| escape::hash_commands(fragment).collect(), usize::MAX), out)
 }
 
 fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, out: &mut Buffered) -> io::Result<()> {
@@ -159,10 +159,55 @@ struct Escaping<F> {
     formatter: F,
     /// The places of characters that are escaped besides those that are not printed as they are.
     marks: fn(&str) -> Vec<usize>,
+    /// The bytes of a string that are written.
+    longest: usize,
+    /// The bytes of the current string so far.
+    length: usize,
+    /// A hash of those that are not written.
+    hash: u64,
+}
+
+/// The bytes of a string in a page. A name may have megabytes, and be in the page many times.
+const LONGEST_IN_PAGE: usize = 20_000;
+
+impl<F> Escaping<F> {
+    fn new(formatter: F, marks: fn(&str) -> Vec<usize>, longest: usize) -> Escaping<F> {
+        Escaping { formatter, marks, longest, length: 0, hash: 0 }
+    }
+
+    /// Counts a part of a string, and returns what is written of it.
+    fn within<'f>(&mut self, fragment: &'f str) -> &'f str {
+        let room = self.longest.saturating_sub(self.length).min(fragment.len());
+        let (written, rest) = fragment.split_at(fragment.floor_char_boundary(room));
+        // FNV-1a: strings that begin equally stay different, and equal ones equal.
+        self.hash = rest.bytes().fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        self.length += fragment.len();
+        written
+    }
 }
 
 impl<F: Formatter> Formatter for Escaping<F> {
+    fn begin_string<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        (self.length, self.hash) = (0, 0xcbf2_9ce4_8422_2325);
+        writer.write_all(b"\"")
+    }
+
+    fn end_string<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.length > self.longest {
+            write!(writer, "… ({} bytes, hash {:016x})", self.length, self.hash)?;
+        }
+        writer.write_all(b"\"")
+    }
+
+    fn write_char_escape<W: ?Sized + io::Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
+        match self.within("x") {
+            "" => Ok(()),
+            _ => self.formatter.write_char_escape(writer, escape),
+        }
+    }
+
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let fragment = self.within(fragment);
         let marked = (self.marks)(fragment);
         if marked.is_empty() && escape::is_plain(fragment) {
             return writer.write_all(fragment.as_bytes());
@@ -251,6 +296,18 @@ mod tests {
         ];
         assert_eq!(json, expected.concat());
         assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
+    }
+
+    #[test]
+    fn long_strings_of_a_page_are_shortened_and_stay_different() {
+        let long = |end: &str| "\u{202e}\"é".repeat(LONGEST_IN_PAGE) + end;
+        let value = json!({ long("a"): long("b"), "same": long("a") });
+        let page = Document::page(String::new(), &value, String::new()).to_string();
+        let read: Value = serde_json::from_str(&page).unwrap();
+        let (key, other) = read.as_object().unwrap().iter().find(|(key, _)| *key != "same").unwrap();
+        assert!(page.len() < 20 * LONGEST_IN_PAGE && key.ends_with(')'), "{} bytes", page.len());
+        assert_eq!((read["same"].as_str(), other == &read["same"]), (Some(&**key), false));
+        assert_eq!(serde_json::from_str::<Value>(&Document::json(&value).to_string()).unwrap(), value);
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl ElementMap {
     /// Every element of a tensor of this shape, in its order.
     #[must_use]
     pub fn of(dims: &[usize]) -> ElementMap {
-        let mut step = 1;
+        // The axes of an empty tensor can be longer than memory, and their steps are never taken.
+        let mut step = isize::from(!dims.contains(&0));
         let mut axes = Vec::with_capacity(dims.len());
         for &length in dims.iter().rev() {
             axes.push(Axis::Steps { length, step });
@@ -56,7 +57,10 @@ impl ElementMap {
     /// The number of elements of the result.
     #[must_use]
     pub fn elements(&self) -> usize {
-        self.axes.iter().map(Axis::length).product()
+        match self.axes.iter().any(|axis| axis.length() == 0) {
+            true => 0,
+            false => self.axes.iter().map(Axis::length).product(),
+        }
     }
 
     /// With the axes in another order: axis `i` of the result is axis `order[i]`.

@@ -1,6 +1,7 @@
 //! Comparison of tensors, one element at a time by the exact path of the casts.
 
 use super::content::{Content, Data};
+use super::monotone;
 use super::recipe::Spread;
 use crate::cast::{Cast, convert_element};
 use crate::packed;
@@ -17,6 +18,10 @@ pub fn first_difference(expected: &Content, found: &Content) -> Option<usize> {
         return (0..expected.len().max(found.len())).find(|&index| expected.get(index) != found.get(index));
     }
     let elements = expected.elements().max(found.elements());
+    if let Some(fast) = monotone::Comparison::of(expected, found) {
+        let differs = |part: usize| Earliest(fast.first_difference(part));
+        return parallel::map_and_join(fast.parts(), differs, |before, after| Earliest(before.0.or(after.0))).0;
+    }
     let differs = |part: usize| {
         let first = part * PART;
         let range = first..elements.min(first + PART);
@@ -53,6 +58,46 @@ fn elements_of(content: &Content, first: usize, count: usize) -> Vec<u128> {
             let mut elements = Vec::with_capacity(count);
             map.visit(first, count, |index| elements.push(convert(read(index))));
             elements
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::cast::Rules;
+    use crate::dtype::{Class, DType};
+
+    /// Floats of all magnitudes and signs, infinities and NaN, in an order that widens intervals from both ends.
+    fn floats() -> Vec<u32> {
+        let step = 0x9E37_79B9_u32;
+        let special = [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 0xFFC0_0001, 0x7F80_0001, 1, 0x8000_0001];
+        (0..60_000_u32).map(|index| index.wrapping_mul(step)).chain(special).collect()
+    }
+
+    #[test]
+    fn the_intervals_decide_as_the_conversion_of_each_element() {
+        let sources = floats();
+        let bytes: Bytes = sources.iter().flat_map(|source| source.to_le_bytes()).collect::<Vec<u8>>().into();
+        let dims = [sources.len() as i64];
+        for to in DType::ALL.iter().copied().filter(|to| to.class() == Class::Float && matches!(to.bits(), 8 | 16)) {
+            for saturate in [true, false] {
+                let Ok(cast) = Cast::new(DType::Float, to, Rules { saturate, opset: 25, ..Rules::default() }) else { continue };
+                let width = to.bits() / 8;
+                let code = |source: &u32| convert_element(&cast, (*source).into()).0;
+                let codes: Vec<u8> = sources.iter().flat_map(|source| code(source).to_le_bytes()[..width].to_vec()).collect();
+                let expected = Content::new(DType::Float, &dims, Data::Numbers(bytes.clone(), Vec::new())).cast(cast).unwrap().0;
+                let found = |codes: &[u8]| Content::new(to, &dims, Data::Numbers(codes.to_vec().into(), Vec::new()));
+                assert_eq!(first_difference(&expected, &found(&codes)), None, "{to} {saturate}");
+                assert_eq!(monotone::Comparison::of(&expected, &found(&codes)).is_some(), to != DType::Float8E8M0);
+                for index in (0..sources.len()).step_by(997).chain([sources.len() - 1]) {
+                    let mut codes = codes.clone();
+                    codes[index * width] ^= 1;
+                    assert_eq!(first_difference(&expected, &found(&codes)), Some(index), "{to} {saturate} {index}");
+                }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod element_map;
 mod elements;
 mod exact;
 mod external;
+mod monotone;
 mod recipe;
 mod strings;
 mod typed;

@@ -45,8 +45,12 @@ pub(super) fn read(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), Ba
     match (name, fields.next(), fields.next()) {
         (_, None, _) => Ok((Bytes::new(), 0)),
         // The packed encoding of these two fields is the layout of raw_data.
-        ("float_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 4)),
-        ("double_data", Some(Field { value: Value::Len(packed), .. }), None) => Ok((packed.clone(), packed.len() as u64 / 8)),
+        ("float_data", Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(4) => {
+            Ok((packed.clone(), packed.len() as u64 / 4))
+        }
+        ("double_data", Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(8) => {
+            Ok((packed.clone(), packed.len() as u64 / 8))
+        }
         _ => read_numbers(proto, dtype),
     }
 }
@@ -59,7 +63,8 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
         match (&field.value, name) {
             (Value::Fixed32(bits), "float_data") => raw.bytes.extend(bits.to_le_bytes()),
             (Value::Fixed64(bits), "double_data") => raw.bytes.extend(bits.to_le_bytes()),
-            (Value::Len(packed), "float_data" | "double_data") => raw.bytes.extend_from_slice(packed),
+            (Value::Len(packed), "float_data") if packed.len().is_multiple_of(4) => raw.bytes.extend_from_slice(packed),
+            (Value::Len(packed), "double_data") if packed.len().is_multiple_of(8) => raw.bytes.extend_from_slice(packed),
             (Value::Varint(number), "int32_data" | "int64_data" | "uint64_data") => raw.push(*number)?,
             (Value::Len(packed), "int32_data" | "int64_data" | "uint64_data") => {
                 let mut packed = packed.clone();

@@ -18,9 +18,8 @@ use crate::wire::{Kept, Known};
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input" | "output") => true,
-        // Before IR 4, initializers are listed as inputs; other inputs are compared elsewhere.
-        ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed | Reordered)),
-        ("GraphProto", "sparse_initializer") => kind == Some(Removed),
+        // Before IR 4, initializers are listed as inputs. New ones, and inputs that are missing, are judged elsewhere.
+        ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed)),
         _ => false,
     }
 }
@@ -45,11 +44,35 @@ pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsE
 
 /// The differences of a node and its counterpart, except expected ones.
 pub(super) fn compare_nodes(pairs: &Pairs, path: &str, nodes: [&NodeProto; 2], is_expected: IsExpected) -> Vec<Fault> {
-    compare(path, &NODE_PROTO, [pairs.original, pairs.written], nodes, is_expected)
+    let named = with_names_of(nodes[0], nodes[1]);
+    compare(path, &NODE_PROTO, [pairs.original, pairs.written], [nodes[0], named.as_ref().unwrap_or(nodes[1])], is_expected)
+}
+
+/// A node whose device configurations name its inputs and outputs as those of its counterpart do, if the names of these changed.
+fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option<NodeProto> {
+    let is_renamed = written.input != original.input || written.output != original.output;
+    if written.device_configurations.is_empty() || !is_renamed {
+        return None;
+    }
+    let operands = |node: &NodeProto| node.input.iter().chain(&node.output).cloned().collect::<Vec<String>>();
+    let (expected, found) = (operands(original), operands(written));
+    let mut named = written.clone();
+    for (devices, before) in named.device_configurations.iter_mut().zip(&original.device_configurations) {
+        for (spec, before) in devices.sharding_spec.iter_mut().zip(&before.sharding_spec) {
+            let is_same = |(expected, found): (&String, &String)| expected == before.tensor_name() && found == spec.tensor_name();
+            if expected.iter().zip(&found).any(is_same) {
+                spec.tensor_name = before.tensor_name.clone();
+            } else if expected.iter().any(|name| name == before.tensor_name()) {
+                // The operand has another name now, and the configuration does not have it.
+                spec.tensor_name = Some(format!("{} (not an operand)", spec.tensor_name()));
+            }
+        }
+    }
+    Some(named)
 }
 
 /// The differences of two messages at the same path of two models.
-fn compare<M: Known + Clone>(
+pub(super) fn compare<M: Known + Clone>(
     path: &str,
     message: &'static Message,
     models: [&Model; 2],

@@ -154,7 +154,7 @@ impl<'m> Contents<'m> {
                 (Vec::new(), Some(self.shape(side, value).ok_or("the shape of its input is not known")?))
             }
         };
-        let call = Call { model, node, schema, inputs: contents, first, limit: u64::MAX };
+        let call = Call { model, node, schema, inputs: contents, first, limit: u64::MAX, contested: self.options.contested };
         let results = compute(operator, &call).map_err(|why| why.to_string())?;
         results.into_iter().nth(output as usize).ok_or_else(|| "its node has no such output".to_owned())
     }

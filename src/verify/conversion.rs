@@ -3,6 +3,7 @@
 use super::bystanders::{compare_models, compare_nodes, of_conversion};
 use super::fault::Fault;
 use super::pairs::Pairs;
+use super::storage;
 use super::verified::Verified;
 use crate::convert::engine::Conversion;
 use crate::convert::{self, NotConverted, Options};
@@ -35,8 +36,13 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options) -> (V
         }
     }
     faults.extend(types(&pairs));
-    if let Err(invalid) = convert::expect_valid(written) {
-        faults.push(Fault::at("graph", invalid.to_string()));
+    faults.extend(storage::ambiguous(again, written));
+    match convert::expect_valid(written) {
+        Ok(()) => {}
+        Err(NotConverted::Blocked { blockers, .. }) => {
+            faults.extend(blockers.into_iter().map(|blocker| Fault::at(blocker.node, blocker.reason)));
+        }
+        Err(invalid) => faults.push(Fault::at("graph", invalid.to_string())),
     }
     (verified, faults)
 }

@@ -1,35 +1,37 @@
-//! The declared types of values inside a graph.
+//! The declared types of values inside a graph or a function.
 
 use super::fault::Fault;
 use super::pairs::defined;
 use super::terms::{Side, Terms};
 use crate::graph::{Body, ScopeId, tensor_type};
-use crate::hash::HashMap;
 use crate::wire::raw::type_proto;
 use crate::wire::schema::ValueInfoProto;
 
-/// Declarations that were added, or that changed otherwise than to the type that a moved cast gives a value. Others may be missing, with
-/// their values.
+/// Compares the declarations of a scope, in order. Those of values that are no longer there are gone, and a cast that moved may have
+/// changed the type of a value.
 pub(super) fn compare(terms: &Terms, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
     let (written, original) = (terms.pairs.written, terms.pairs.original);
-    let known = original.body(counterpart).value_info();
-    let known: HashMap<&str, &ValueInfoProto> = known.iter().map(|info| (info.name(), info)).collect();
     let body: Body = written.body(scope);
-    let is_fault = |info: &&ValueInfoProto| match known.get(info.name()) {
-        None => true,
-        Some(expected) if expected == info => false,
-        Some(expected) => {
-            let dtype = info.r#type.as_ref().and_then(tensor_type);
-            let term = defined(written, scope, info.name()).and_then(|value| terms.of(Side::Written, value));
-            let has_type = dtype.is_some() && term.is_some_and(|term| terms.dtype(term) == dtype);
-            !has_type || without_type(expected) != without_type(info)
+    let is_kept = |name: &str| defined(written, scope, name).is_some() || defined(original, counterpart, name).is_none();
+    let mut expected = original.body(counterpart).value_info().iter().filter(|info| is_kept(info.name())).peekable();
+    let fault = |name: &str, what: &str| Fault::at(format!("{}/{name}", written.scope_path(scope)), what);
+    let mut faults = Vec::new();
+    for info in body.value_info() {
+        match expected.next_if(|expected| expected.name() == info.name()) {
+            Some(expected) if expected == info => {}
+            Some(expected) => {
+                let dtype = info.r#type.as_ref().and_then(tensor_type);
+                let term = defined(written, scope, info.name()).and_then(|value| terms.of(Side::Written, value));
+                let has_type = dtype.is_some() && term.is_some_and(|term| terms.dtype(term) == dtype);
+                if !has_type || without_type(expected) != without_type(info) {
+                    faults.push(fault(info.name(), "the declared type is not that of the original"));
+                }
+            }
+            None => faults.push(fault(info.name(), "the declared type was added, or is at another place in the list")),
         }
-    };
-    let fault = |info: &ValueInfoProto| {
-        let path = format!("{}/{}", written.scope_path(scope), info.name());
-        Fault::at(path, "the declared type was added or is not that of the original")
-    };
-    body.value_info().iter().filter(is_fault).map(fault).collect()
+    }
+    faults.extend(expected.map(|info| fault(info.name(), "the declared type was removed, or is at another place in the list")));
+    faults
 }
 
 /// A declaration without the element type.

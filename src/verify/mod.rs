@@ -4,15 +4,20 @@
 //! (an `Identity` is its input, a chain of casts is one cast if its types are exact, casts and moves of elements commute),
 //! and all other nodes must be those of the original, with equal inputs. A constant that the original does not have is computed again
 //! from it, one element at a time, without the kernels that write files. After a conversion, the original is converted again, and the
-//! types of both models are inferred and compared. In both cases everything else is compared field by field.
+//! types of both models are inferred and compared. In both cases everything else is compared field by field: `tests/suite/verify/` plants
+//! faults in every field of every message.
 
 mod bystanders;
+mod constants;
 mod contents;
 mod conversion;
 mod declared;
 mod fault;
+mod made;
+mod order;
 mod pairs;
 mod rewrite;
+mod storage;
 mod terms;
 mod verification;
 mod verified;

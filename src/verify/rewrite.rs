@@ -1,10 +1,14 @@
 //! Verification of what passes made of a model.
 
 use super::bystanders::{compare_models, compare_nodes, of_passes};
+use super::constants;
 use super::contents::Contents;
 use super::declared;
 use super::fault::Fault;
+use super::made::Made;
+use super::order;
 use super::pairs::{Pairs, defined};
+use super::storage;
 use super::terms::{Effect, Side, Term, TermId, Terms};
 use super::verified::Verified;
 use crate::dtype::DType;
@@ -16,8 +20,12 @@ use crate::tensor::first_difference;
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
     let terms = Terms::new(Pairs::by_operators(original, written), is_lossy);
-    let mut equality = Equality { contents: Contents::new(&terms, *options), terms: &terms, compared: HashMap::default() };
+    let made = Made::new(&terms.pairs);
+    let mut equality =
+        Equality { contents: Contents::new(&terms, *options), terms: &terms, made: &made, compared: HashMap::default() };
     let mut faults = compare_models(original, written, of_passes);
+    faults.extend(storage::ambiguous(original, written));
+    faults.extend(equality.named());
     let mut verified = Verified::default();
     for (scope, counterpart) in terms.pairs.scopes() {
         let Some(counterpart) = counterpart else {
@@ -28,11 +36,15 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
             verified.nodes += 1;
             faults.extend(equality.node(node));
         }
+        faults.extend(order::compare(&terms.pairs, scope, counterpart));
         faults.extend(declared::compare(&terms, scope, counterpart));
+        faults.extend(constants::missing(&terms.pairs, scope, counterpart));
+        faults.extend(constants::added(&made, &terms.pairs, scope, counterpart));
         faults.extend(inputs(&terms.pairs, scope, counterpart));
         faults.extend(missing_effects(&terms.pairs, scope, counterpart));
         faults.extend(equality.outputs(scope, counterpart));
     }
+    #[expect(clippy::disallowed_methods, reason = "sums")]
     for elements in equality.compared.values().flatten() {
         verified.constants += 1;
         verified.elements += elements;
@@ -104,6 +116,7 @@ fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Optio
 struct Equality<'m> {
     terms: &'m Terms<'m>,
     contents: Contents<'m>,
+    made: &'m Made<'m>,
     /// Terms whose values were compared: the number of elements, or what differs.
     compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
 }
@@ -120,18 +133,24 @@ impl Equality<'_> {
             !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
         };
         let is_known = written.outputs(node).next().is_some() && written.outputs(node).all(is_known);
-        let Some(counterpart) = pairs.node(node) else {
-            return if is_known { Vec::new() } else { vec![Fault::at(path, "the original has no such node")] };
+        let counterpart = pairs.node(node);
+        let is_same = |counterpart: &NodeId| original.node(*counterpart).op_type == written.node(node).op_type;
+        let Some(counterpart) = counterpart.filter(|counterpart| !is_known || is_same(counterpart)) else {
+            return if is_known { self.made.node(node) } else { vec![Fault::at(path, "the original has no such node")] };
         };
         let protos = [original.node(counterpart), written.node(node)];
-        if is_known && protos[0].op_type != protos[1].op_type {
-            return Vec::new();
-        }
         let mut faults = compare_nodes(pairs, &path, protos, of_passes);
-        if is_known {
+        if protos[0].input.len() != protos[1].input.len() {
+            faults.push(Fault::at(&path, format!("has {} inputs; must have {}", protos[1].input.len(), protos[0].input.len())));
+        }
+        // Values of the same name are compared, too; a cast that moved has a result of another name.
+        if is_known && !protos[1].output.iter().any(|name| protos[0].output.contains(name)) {
             return faults;
         }
         faults.extend(self.renamed_results(&path, counterpart, node));
+        if is_known {
+            return faults;
+        }
         for index in 0..protos[0].input.len().max(protos[1].input.len()) as u32 {
             let values = (original.input(counterpart, index), written.input(node, index));
             if let Err(what) = self.values(values) {
@@ -139,6 +158,42 @@ impl Equality<'_> {
             }
         }
         faults
+    }
+
+    /// Values that differ from those of the same name, also where nothing uses them, and new ones that nothing uses. Where casts moved, a
+    /// value may have the type before or after a cast.
+    fn named(&mut self) -> Vec<Fault> {
+        let terms = self.terms;
+        let pairs = &terms.pairs;
+        let mut faults = Vec::new();
+        for value in pairs.written.values() {
+            let is_made = matches!(pairs.written.origin(value), Origin::Node { .. } | Origin::Initializer { .. });
+            if !is_made || pairs.written.name(value).is_empty() {
+                continue;
+            }
+            let found = match (pairs.value(value), terms.of(Side::Written, value)) {
+                (None, _) if !constants::is_used(pairs.written, value) => Err("was added, but nothing uses it".to_owned()),
+                (Some(same), Some(right)) => match terms.of(Side::Original, same) {
+                    Some(left) => self.equal_but_for_casts(left, right),
+                    None => Ok(()),
+                },
+                _ => Ok(()),
+            };
+            if let Err(what) = found {
+                let scope = pairs.written.scope_path(pairs.written.scope_of(value));
+                faults.push(Fault::at(format!("{scope}/{}", pairs.written.name(value)), what));
+            }
+        }
+        faults
+    }
+
+    fn equal_but_for_casts(&mut self, original: TermId, written: TermId) -> Result<(), String> {
+        if original == written {
+            return Ok(());
+        }
+        let (left, right) = (self.terms.uncast(original), self.terms.uncast(written));
+        let is_cast = (left, right) != (original, written);
+        self.equal(original, written).or_else(|what| if is_cast && self.equal(left, right).is_ok() { Ok(()) } else { Err(what) })
     }
 
     /// Results of a node that have another name than in the original, where that is not the name of an equal value.

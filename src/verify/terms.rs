@@ -11,7 +11,7 @@ use super::pairs::Pairs;
 use crate::cast::{RoundMode, collapses, copies};
 use crate::casts::{Casts, ResolvedCast, moves};
 use crate::dtype::DType;
-use crate::graph::{Attribute, Model, NodeId, Origin, ValueId};
+use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::hash::HashMap;
 use crate::passes::{is_round_trip, returns_input};
 use prost::Message as _;
@@ -178,12 +178,14 @@ impl<'m> Terms<'m> {
             Side::Original if is_constant => Term::Constant(side, output),
             Side::Original => Term::Original(output),
             Side::Written => {
-                // The nodes themselves are compared, too.
-                let counterpart = self.pairs.node(node).and_then(|node| self.pairs.original.output(node, index));
-                let term = counterpart.and_then(|value| self.of(Side::Original, value)).map(|id| &self.terms[id]);
+                // The nodes themselves are compared, too: those of another operator only if they are not known by what they compute.
+                let counterpart = self.pairs.node(node);
+                let is_same = counterpart.is_some_and(|other| self.pairs.original.node(other).op_type == model.node(node).op_type);
+                let term = counterpart.and_then(|node| self.pairs.original.output(node, index));
+                let term = term.and_then(|value| self.of(Side::Original, value)).map(|id| &self.terms[id]);
                 match term {
                     Some(Term::Original(value)) if !is_constant => Term::Original(*value),
-                    Some(Term::Constant(side, value)) if is_constant => Term::Constant(*side, *value),
+                    Some(Term::Constant(side, value)) if is_constant && is_same => Term::Constant(*side, *value),
                     _ if is_constant => Term::Constant(side, output),
                     _ => Term::New(output),
                 }
@@ -196,9 +198,7 @@ impl<'m> Terms<'m> {
         let model = self.model(side);
         let (operator, data) = moves(model, node)?;
         let proto = model.node(node);
-        if proto.attribute.iter().any(|attribute| !matches!(model.attribute(node, attribute.name()), Attribute::Is(_))) {
-            return None;
-        }
+        // An attribute may refer to one of the function, which has the same value for both models in each call.
         let mut attributes: Vec<Vec<u8>> = proto.attribute.iter().map(|attribute| attribute.encode_to_vec()).collect();
         attributes.sort_unstable();
         let mut inputs = vec![None; proto.input.len()];
@@ -233,37 +233,42 @@ impl<'m> Terms<'m> {
 
     /// The term of a cast.
     fn cast(&mut self, of: TermId, effect: Effect) -> TermId {
-        let (base, effects) = self.reduced(of, [effect]);
-        effects.into_iter().fold(base, |of, effect| {
+        let (of, left) = self.reduced(of, [effect]);
+        left.into_iter().fold(of, |of, effect| {
             let id = self.id(Term::Cast { of, effect });
             self.types[id] = Some(effect.to);
             id
         })
     }
 
-    /// A term without the casts around it, and what remains of them and of other casts that follow, by laws 2 and 4, the first one first.
+    /// A term, and the casts of it that remain of later casts, the first one first, by laws 2 and 4. The term itself is in this form, so
+    /// that each later cast meets the last one only. Casts that are terms already are part of the term, so that equal results are equal.
     pub fn reduced(&self, mut base: TermId, later: impl IntoIterator<Item = Effect>) -> (TermId, Vec<Effect>) {
-        let mut casts = Vec::new();
-        while let Some((of, effect)) = self.as_cast(base) {
-            casts.push(effect);
-            base = of;
-        }
-        let mut left: Vec<Effect> = Vec::with_capacity(casts.len() + 1);
-        for effect in casts.into_iter().rev().chain(later) {
+        let mut left: Vec<Effect> = Vec::new();
+        for effect in later {
             loop {
-                let before = |casts: &[Effect]| casts.last().map_or(self.types[base], |cast| Some(cast.to));
-                if before(&left).is_some_and(|from| copies(from, effect.to, effect.saturate)) {
+                let before = left.last().map_or(self.types[base], |cast| Some(cast.to));
+                if before.is_some_and(|from| copies(from, effect.to, effect.saturate)) {
                     break;
                 }
-                let Some((first, rest)) = left.split_last() else {
-                    left.push(effect);
-                    break;
+                let (first, from) = match left.as_slice() {
+                    [.., before, last] => (Some(*last), Some(before.to)),
+                    [last] => (Some(*last), self.types[base]),
+                    [] => match self.as_cast(base) {
+                        Some((of, last)) => (Some(last), self.types[of]),
+                        None => (None, None),
+                    },
                 };
-                let collapse =
-                    |from| collapses(from, first.to, effect.to) || self.is_lossy && is_round_trip(from, first.to, effect.to);
-                match before(rest) {
-                    Some(from) if collapse(from) => {
-                        left.pop();
+                let is_one_cast = |first: Effect, from: DType| {
+                    collapses(from, first.to, effect.to) || self.is_lossy && is_round_trip(from, first.to, effect.to)
+                };
+                match (first, from) {
+                    (Some(first), Some(from)) if is_one_cast(first, from) => {
+                        if left.pop().is_none()
+                            && let Some((of, _)) = self.as_cast(base)
+                        {
+                            base = of;
+                        }
                         if from == effect.to {
                             break;
                         }
@@ -275,7 +280,21 @@ impl<'m> Terms<'m> {
                 }
             }
         }
+        let known = left.iter().take_while(|&&effect| match self.ids.get(&Term::Cast { of: base, effect }) {
+            Some(&id) => {
+                base = id;
+                true
+            }
+            None => false,
+        });
+        let known = known.count();
+        left.drain(..known);
         (base, left)
+    }
+
+    /// A term without the casts around it.
+    pub fn uncast(&self, id: TermId) -> TermId {
+        std::iter::successors(Some(id), |&id| self.as_cast(id).map(|(of, _)| of)).last().unwrap_or(id)
     }
 
     fn set(&mut self, side: Side, value: ValueId, term: Term, dtype: Option<DType>) {

@@ -9,7 +9,7 @@ use prost::Message;
 use super::kept::{Kept, Known};
 use super::piece::{Piece, Run, draw};
 use super::progress::{Progress, Tally};
-use crate::control::{Cancelled, Counter};
+use crate::control::{Cancelled, Counter, Phase};
 
 /// A file as a list of pieces: encoded messages, and between them long runs of bytes that are in the map of another file or will be
 /// computed. The size of a model's layout depends on its graph, not on its weights.
@@ -51,6 +51,14 @@ impl Layout {
     /// Counts written bytes in a counter that can also cancel the operation.
     pub(crate) fn count_in(&mut self, counter: &Arc<Counter>) {
         self.counter = Some(Arc::clone(counter));
+    }
+
+    /// Notes what is done with the file from now on.
+    pub(super) fn enter(&self, phase: Phase) {
+        self.written.enter(phase);
+        if let Some(counter) = &self.counter {
+            counter.enter(phase);
+        }
     }
 
     /// Counts written bytes.

@@ -12,6 +12,7 @@ use super::paths::at;
 use super::replaceable::Place;
 use super::system::write_anywhere;
 use super::temporary::Temporary;
+use crate::control::Phase;
 use crate::files::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 
 /// Why a file of another user is not replaced.
@@ -78,6 +79,7 @@ impl Written {
             let is_default = place.old.is_none() && like.is_none() && mode.is_none();
             // Other users must not read it before it has its permissions.
             let file = Temporary::new(&place.folder, if is_default { DEFAULT_MODE } else { PRIVATE_MODE })?;
+            layout.enter(Phase::Writing);
             let written = match file.file().system() {
                 Some(file) => write_anywhere(&layout, file),
                 None => write_in_order(&layout, &mut file.file()),
@@ -97,6 +99,7 @@ impl Written {
             if let Some(mode) = mode {
                 file.file().set_mode(mode)?;
             }
+            layout.enter(Phase::Flushing);
             file.file().sync()?;
             Ok(Written { file, place, is_new })
         };

@@ -89,6 +89,7 @@ pub(super) fn is_held() -> bool {
 }
 
 /// Prints a document and a message in parts, and exits with code 2.
+#[expect(clippy::disallowed_methods, reason = "the text was made safe to print by the caller")]
 pub(super) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     // The process ends in any case, so errors are ignored.
     io::stdout().write_all(document).ok();

@@ -39,7 +39,15 @@ pub fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// An error with the path of the file.
+/// An error with the path of the file. Its source keeps the number of the operating system, which says that a disk is full.
 pub fn at(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    io::Error::new(error.kind(), At { path: path.to_owned(), error })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+struct At {
+    path: PathBuf,
+    #[source]
+    error: io::Error,
 }

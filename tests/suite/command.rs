@@ -50,8 +50,14 @@ fn fold_writes_the_model_and_reports_in_text() {
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     let expected = format!(
         "{input} -> {}\n  folded 2 casts: 2 FLOAT to FLOAT16\n  kept 1 cast\n    graph/third: its input is not constant\n  \
-         removed 2 unused constants\n  {} B -> {} B\n",
+         removed 2 constants\n{:26}before  after\n  nodes{:24}5      3\n  casts{:24}3      1\n    FLOAT -> FLOAT16{:11}3      1\n  \
+         initializers{:17}2      2\n  bytes, with data files   {} B  {} B\n",
         out.display(),
+        "",
+        "",
+        "",
+        "",
+        "",
         fs::metadata(&input).unwrap().len(),
         fs::metadata(&out).unwrap().len(),
     );
@@ -67,14 +73,24 @@ fn fold_reports_in_json_with_every_key_that_scripts_rely_on() {
     let output = recast(&["fold", &input, "--dry-run", "--format", "json"]);
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let bytes_in = fs::metadata(&input).unwrap().len();
+    let removed = |path: &str| {
+        let (code, reason) = ("used-by-folded-nodes", "only folded nodes used it");
+        serde_json::json!({"path": path, "kind": "constant", "pass": "fold-casts", "code": code, "reason": reason})
+    };
+    let counts = |nodes: usize, casts: usize, bytes: Value| {
+        let casts = [serde_json::json!({"from": "FLOAT", "to": "FLOAT16", "count": casts})];
+        serde_json::json!({"nodes": nodes, "casts": casts, "initializers": 2, "bytes": bytes})
+    };
     let expected = serde_json::json!({"version": 1, "models": [{
         "path": input, "output": null,
         "folded": [
-            {"node": "graph/first", "input": "w", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
-            {"node": "graph/#1:Cast", "input": "v", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
+            {"pass": "fold-casts", "node": "graph/first", "input": "w", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
+            {"pass": "fold-casts", "node": "graph/#1:Cast", "input": "v", "from": "FLOAT", "to": "FLOAT16", "elements": 1},
         ],
         "skipped": [{"node": "graph/third", "code": "not-constant", "reason": "its input is not constant"}],
         "removed_initializers": ["graph/w", "graph/v"],
+        "removals": [removed("graph/w"), removed("graph/v")],
+        "before": counts(5, 3, bytes_in.into()), "after": counts(3, 1, found["models"][0]["bytes_out"].clone()),
         "bytes_in": bytes_in, "bytes_out": found["models"][0]["bytes_out"],
     }], "errors": []});
     assert_eq!(found, expected);
@@ -133,9 +149,11 @@ fn many_models_go_into_a_folder() {
 fn wrong_usage_says_what_to_do_and_exits_with_2() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let folder = folder.path().to_str().unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["lint", &input, "--diff", "--format", "full"], "cannot be used with"),
         (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
+        (&["fold", &input, "out.onnx"], "no output given; did you mean -o out.onnx? Otherwise use --out-dir DIR or --in-place"),
+        (&["convert", &input, "out.onnx", "--opset", "13"], "no output given; did you mean -o out.onnx? Otherwise use"),
         (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
         (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
         (&["fold", "-", "--in-place"], "a model from standard input has no file name; use -o FILE"),
@@ -189,8 +207,10 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let (_folder, input) = folder_with("m.onnx", text);
     let json: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
     let cast = |node: &str, scope: &str, from: &str, to: &str, saturate: Value, constant: bool| serde_json::json!({"node": node, "scope": scope, "from": from, "to": to, "saturate": saturate, "round_mode": null, "constant": constant});
+    let value = |name: &str, of: &str| serde_json::json!({"name": name, "type": format!("tensor({of})"), "shape": [], "has_default": false});
     let expected = serde_json::json!({
-        "version": 1, "path": input, "ir_version": 10, "opsets": {"ai.onnx": 21, "my": 3}, "producer": "maker 2", "nodes": 6,
+        "version": 1, "path": input, "inputs": [value("c", "bool"), value("x", "float")], "outputs": [value("y", "float16")],
+        "ir_version": 10, "opsets": {"ai.onnx": 21, "my": 3}, "producer": "maker 2", "nodes": 6,
         "ops": {"Cast": 3, "If": 1, "Neg": 1, "my:Fn": 1},
         "casts": [
             cast("graph/pick.then_branch/low", "graph/pick.then_branch", "FLOAT", "FLOAT8E4M3FN", Value::Bool(false), true),
@@ -208,12 +228,16 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     assert_eq!(several["models"].as_array().unwrap().len(), 2);
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
-        "{input}\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
-         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  opset and IR version are supported by onnxruntime 1.18 to 1.31\n  3 casts\n    graph/pick.then_branch/low: FLOAT to FLOAT8E4M3FN, \
-         saturate=0, of a constant\n    graph/pick.then_branch/#1:Cast: FLOAT8E4M3FN to FLOAT16, of a constant\n    \
-         graph/pick.else_branch/#0:Cast: FLOAT to FLOAT16\n"
+        "{input}\n  input c: tensor(bool)[]\n  input x: tensor(float)[]\n  output y: tensor(float16)[]\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  opset and IR version are supported by onnxruntime 1.18 to 1.31\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
+         FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n"
     );
     assert_eq!(text, expected);
+    let listed = stdout(&recast(&["inspect", &input, "--verbose"]));
+    let casts = "    FLOAT -> FLOAT16: 1\n      graph/pick.else_branch/#0:Cast\n    FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n      \
+         graph/pick.then_branch/low, saturate=0, of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n      \
+         graph/pick.then_branch/#1:Cast, of a constant\n";
+    assert!(listed.ends_with(casts), "{listed}");
     let dot = stdout(&recast(&["inspect", &input, "--format", "dot"]));
     for part in
         ["digraph model {", "subgraph \"cluster graph/pick.then_branch\"", "\"value graph/w\" -> \"node graph/pick.then_branch#0\""]

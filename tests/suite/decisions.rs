@@ -9,7 +9,7 @@ use onnx_recast::internals::facts::infer::infer;
 use onnx_recast::internals::facts::{self, Default as SchemaDefault};
 use onnx_recast::internals::folding;
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
-use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan};
+use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan, Removal};
 use onnx_recast::internals::wire::raw;
 use onnx_recast::internals::wire::schema::{ModelProto, TensorProto};
 
@@ -407,13 +407,13 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
         requires: |_| Ok(()),
         plan: |model, _| {
             let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();
-            let events = vec![Event::RemovedNode { node: "graph/first".to_owned() }];
+            let events = vec![Event::RemovedNode { node: "graph/first".to_owned(), reason: Removal::Unused }];
             Ok(Plan { edits: vec![Edit::replace_node(node, model.node(node).clone())], events })
         },
         ensures: |model, events| {
             let paths: Vec<String> =
                 model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).map(|node| model.node_path(node)).collect();
-            let stays = events.iter().find(|event| matches!(event, Event::RemovedNode { node } if paths.contains(node)));
+            let stays = events.iter().find(|event| matches!(event, Event::RemovedNode { node, .. } if paths.contains(node)));
             stays.map_or(Ok(()), |event| Err(format!("{event:?} is still there")))
         },
     };

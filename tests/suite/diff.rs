@@ -48,7 +48,7 @@ fn lines(left: &str, right: &str) -> Vec<String> {
 
 #[test]
 fn every_difference_has_its_place_and_kind() {
-    let cases: [(&str, &str, &[&str]); 17] = [
+    let cases: [(&str, &str, &[&str]); 18] = [
         ("ir_version: 10", "ir_version: 11", &["ir_version Changed: 10 -> 11"]),
         (r#""p""#, r#""q""#, &[r#"producer_name Changed: "p" -> "q""#]),
         (r#"main (float"#, r#"other (float"#, &[r#"graph.name Changed: "main" -> "other""#]),
@@ -80,6 +80,12 @@ fn every_difference_has_its_place_and_kind() {
             &[
                 "graph/scale Removed: [scale] s = Cast <to: int = 10> (w) -> nothing", //
             ],
+        ),
+        // A node keeps its name and operator, and gives the name of its output to a node after it.
+        (
+            "  [scale] s = Cast <to = 10> (w)\n",
+            "  [scale] s_before = Cast <to = 10> (w)\n  [round] s = Floor (s_before)\n",
+            &[r#"graph/scale.output Changed: ["s"] -> ["s_before"]"#, "graph/round Added: nothing -> [round] s = Floor (s_before)"],
         ),
         (
             "  [cast] h = Cast <to = 10> (x)\n  [scale] s = Cast <to = 10> (w)",

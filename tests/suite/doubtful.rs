@@ -1,8 +1,7 @@
 //! Files that cannot be read completely, or not be changed: what may be in use is neither removed nor called unused.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::os::unix::process::CommandExt;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,11 +11,9 @@ use tempfile::TempDir;
 
 use crate::support::{expect_no_failures, model};
 use crate::traced::Traced;
+use crate::users::{Stranger, Unprivileged, open_to_all, set_mode};
 
 const PRUNE: [&str; 6] = ["fold", "a.onnx", "--in-place", "--external-data", "inline", "--prune-data"];
-
-/// Only root can run the command as another user: this one.
-const USER: u32 = 12345;
 
 /// A model that casts its tensor in `w.data`, and that file.
 fn put(folder: &Path, name: &str) {
@@ -47,14 +44,6 @@ fn recast(folder: &Path, arguments: &[&str]) -> Command {
 fn said(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-}
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }
 
 #[test]
@@ -105,24 +94,18 @@ fn a_link_with_the_name_of_a_model_that_leads_nowhere_may_refer_to_any_file() {
 
 #[test]
 fn a_parent_folder_that_may_not_be_listed_may_contain_a_model_and_one_further_up_does_not() {
-    if !is_root() {
-        return;
-    }
+    let user = Unprivileged::new();
     let mut failures = Vec::new();
     for (depth, is_kept) in [(1, true), (2, false)] {
-        let place = tempfile::tempdir().unwrap();
+        let place = user.folder();
         let folder = place.path().join(["", "s", "s/t"][depth]);
         put(&folder, "a.onnx");
-        for name in ["s/t", "s"] {
-            let folder = place.path().join(name);
-            if folder.exists() {
-                set_mode(&folder, 0o777);
-            }
-        }
-        set_mode(place.path(), 0o711);
-        let mut command = recast(&folder, &PRUNE);
-        command.uid(USER);
+        // Folders and files of the user; the user can enter the folder, but not list it.
+        set_mode(place.path(), 0o300);
+        let mut command = user.recast();
+        command.args(PRUNE).current_dir(&folder);
         let (code, said) = said(command);
+        set_mode(place.path(), 0o700);
         if (code, folder.join("w.data").exists(), said.contains("may refer to it")) != (Some(0), is_kept, is_kept) {
             failures.push(format!("{depth} folders up: {said}"));
         }
@@ -141,43 +124,46 @@ fn an_index_of_any_size_names_a_data_file() {
 
 #[test]
 fn a_data_file_that_may_not_be_read_is_in_use() {
-    if !is_root() {
-        return;
-    }
-    let folder = folder();
-    set_mode(folder.path(), 0o777);
+    let user = Unprivileged::new();
+    let folder = user.folder();
+    put(folder.path(), "a.onnx");
     set_mode(&folder.path().join("w.data"), 0);
-    let mut command = recast(folder.path(), &["convert", "a.onnx", "--opset", "22", "--in-place"]);
-    command.uid(USER);
+    let mut command = user.recast();
+    command.args(["convert", "a.onnx", "--opset", "22", "--in-place"]).current_dir(folder.path());
     let (code, said) = said(command);
     assert!(code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"), "{said}");
 }
 
 #[test]
 fn a_file_of_another_user_in_a_sticky_folder_is_refused_before_it_gets_another_name() {
-    if !is_root() {
-        return;
-    }
-    let (owner, mut failures) = (USER + 1, Vec::new());
-    // The owners of the folder, the model and its data.
-    for (owners, is_refused) in [
-        ([owner, owner, owner], true),
-        ([owner, USER, owner], true),
-        ([owner, owner, USER], true),
-        ([owner, USER, USER], false),
-        ([USER, owner, owner], false),
-    ] {
-        let folder = folder();
+    let stranger = Stranger::new();
+    // The owners of the folder, the model and its data. Without a second user, `may_replace` is tested with all of them.
+    let cases = match stranger.user() {
+        Some(user) => {
+            let owner = user + 1;
+            vec![
+                ([owner, owner, owner], true),
+                ([owner, user, owner], true),
+                ([owner, owner, user], true),
+                ([owner, user, user], false),
+                ([user, owner, owner], false),
+            ]
+        }
+        None => vec![([rustix::process::geteuid().as_raw(); 3], true)],
+    };
+    let mut failures = Vec::new();
+    for (owners, is_refused) in cases {
+        let folder = stranger.folder();
+        put(folder.path(), "a.onnx");
         put(&folder.path().join("in"), "in.onnx");
+        open_to_all(folder.path());
+        set_mode(folder.path(), 0o1777);
         let at = |name: &str| folder.path().join(name);
         for (path, owner) in [folder.path().to_owned(), at("a.onnx"), at("w.data")].iter().zip(owners) {
-            set_mode(path, if path.is_dir() { 0o1777 } else { 0o666 });
             chown(path, Some(owner), None).unwrap();
         }
         let arguments = ["fold", "in/in.onnx", "-o", "a.onnx", "--external-data", "w.data", "--external-threshold", "0"];
-        let mut command = recast(folder.path(), &arguments);
-        command.uid(USER);
-        let (code, said) = said(command);
+        let (code, said) = stranger.run(folder.path(), &arguments);
         let names = fs::read_dir(folder.path()).unwrap().count();
         let links = fs::metadata(at("w.data")).unwrap().nlink();
         let is_told = said.contains("belongs to another user, and only its owner can replace it") == is_refused;

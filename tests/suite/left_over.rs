@@ -1,19 +1,24 @@
 //! What a run says of files that it cannot leave as they were, or that an earlier run left.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
+#[cfg(target_os = "linux")]
+use std::process::Output;
 
 use prost::Message;
 use serde_json::{Value, json};
 
 use crate::support::{expect_no_failures, model};
+#[cfg(target_os = "linux")]
+use crate::users::{Stranger, open_to_all};
 
 const MODEL: &str =
     r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[1] y) <float[1] x = {1}> { y = Cast <to = 10> (x) }"#;
 /// A model that has a cast to fix: `saturate` is redundant.
+#[cfg(target_os = "linux")]
 const LINTED: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[1] x) => (float8e4m3fn[1] y) { y = Cast <to = 17> (x) }"#;
 
 fn folder(text: &str) -> tempfile::TempDir {
@@ -28,34 +33,41 @@ fn recast(folder: &Path) -> Command {
     command
 }
 
+#[cfg(target_os = "linux")]
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_file_of_another_user_is_replaced_with_a_note() {
-    // Only root can run the command as another user.
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let (owner, user) = (12345, 12346);
     let cases: [(&str, &[&str]); 3] = [
         (MODEL, &["fold", "m.onnx", "--in-place"]),
         (MODEL, &["convert", "m.onnx", "--opset", "22", "--in-place"]),
         (LINTED, &["lint", "m.onnx", "--fix", "--select", "ALL"]),
     ];
+    let stranger = Stranger::new();
     let mut failures = Vec::new();
     for (source, arguments) in cases {
         for is_own in [false, true] {
-            let folder = folder(source);
+            let folder = stranger.folder();
             let path = folder.path().join("m.onnx");
-            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-            chown(&path, Some(if is_own { user } else { owner }), None).unwrap();
-            let output = recast(folder.path()).args(arguments).uid(user).output().unwrap();
-            let note = "m.onnx: belongs to user 12345; the new file belongs to the user who runs recast";
-            let found = (fs::metadata(&path).unwrap().uid(), text(&output).contains(note));
-            if found != (user, !is_own) {
-                failures.push(format!("{arguments:?}, own file: {is_own}: {found:?}, {}", text(&output)));
+            fs::write(&path, model(source).encode_to_vec()).unwrap();
+            open_to_all(folder.path());
+            // The users to whom the file belongs before and after. Without a second user, that of the tests is another one to the command.
+            let me = rustix::process::geteuid().as_raw();
+            let (before, after) = stranger.user().map_or((me, me), |user| (if is_own { user } else { user + 1 }, user));
+            chown(&path, Some(before), None).unwrap();
+            let (code, said) = if is_own && stranger.user().is_none() {
+                let output = recast(folder.path()).args(arguments).output().unwrap();
+                (output.status.code(), text(&output))
+            } else {
+                stranger.run(folder.path(), arguments)
+            };
+            let note = format!("m.onnx: belongs to user {before}; the new file belongs to the user who runs recast");
+            let found = (code, fs::metadata(&path).unwrap().uid(), said.contains(&note));
+            if found != (Some(0), after, !is_own) {
+                failures.push(format!("{arguments:?}, own file: {is_own}: {found:?}, {said}"));
             }
         }
     }

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use onnx_recast::graph::Edit;
 use onnx_recast::lint::{Baseline, Safety};
 use onnx_recast::passes::{self, Pass, Plan};
+use onnx_recast::verify::Verification;
 use onnx_recast::{
     Array, Cancel, CannotCast, CastOptions, Contested, ConvertOptions, DType, ErrorKind, FoldOptions, LintOptions, Model,
-    OpenOptions, Packing, Placement, Progress, RoundMode, SaveOptions, Unit, diff,
+    OpenOptions, Packing, Phase, Placement, Progress, RoundMode, SaveOptions, Unit, diff,
 };
 use prost::Message;
 
@@ -206,8 +207,26 @@ fn progress_reaches_the_total() {
     let mut model = model(CAST_OF_WEIGHT).with_progress(move |progress| noted.lock().unwrap().push(progress));
     model.fold(&FoldOptions::default()).unwrap();
     model.convert(&ConvertOptions::to(21)).unwrap();
-    let nodes = |done, total| Progress { unit: Unit::Nodes, done, total };
+    let nodes = |done, total| Progress { phase: Phase::Planning, unit: Unit::Nodes, done, total };
     assert_eq!(*seen.lock().unwrap(), [nodes(3, 3), nodes(2, 2)]);
+}
+
+#[test]
+fn a_save_has_phases_and_ends_with_all_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let mut model = model(CAST_OF_WEIGHT);
+    let verification = Verification::of_passes(&model, passes::DEFAULT, &FoldOptions::default());
+    model.fold(&FoldOptions::default()).unwrap();
+    let model = model.with_progress(move |progress| noted.lock().unwrap().push(progress));
+    model.save_verified(folder.path().join("out.onnx"), &SaveOptions::default(), &verification).unwrap();
+    let seen = seen.lock().unwrap();
+    let mut phases: Vec<Phase> = seen.iter().map(|seen| seen.phase).collect();
+    phases.dedup();
+    assert_eq!(phases, [Phase::Writing, Phase::Flushing, Phase::Verifying, Phase::Flushing]);
+    let last = seen.last().unwrap();
+    assert_eq!((last.done, last.total), (model.bytes(), model.bytes()));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bad_input;
 mod cast_file;
 mod changing_inputs;
 mod command;
+mod contested;
 mod convert;
 #[cfg(unix)]
 mod crash;
@@ -16,9 +17,11 @@ mod diff;
 mod doubtful;
 mod explain;
 mod external_data;
+mod extremes;
 #[cfg(target_os = "linux")]
 mod faults;
 mod fold;
+mod folded_parts;
 mod fuzz;
 #[cfg(unix)]
 mod hostile_files;
@@ -33,17 +36,24 @@ mod limits;
 mod left_over;
 mod library;
 mod lint;
+#[cfg(target_os = "linux")]
+mod many_models;
 mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
 #[cfg(unix)]
 mod page;
+mod order;
+mod panics;
 mod passes;
 mod places;
 #[cfg(target_os = "linux")]
 mod progress;
 mod properties;
+mod reasons;
+#[cfg(unix)]
+mod reference;
 #[cfg(unix)]
 mod replaced;
 #[cfg(unix)]
@@ -54,6 +64,8 @@ mod support;
 mod symbols;
 #[cfg(target_os = "linux")]
 mod traced;
+#[cfg(target_os = "linux")]
+mod users;
 mod valid;
 mod verify;
 mod wire_tree;

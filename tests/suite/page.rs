@@ -115,6 +115,61 @@ fn every_place_of_a_small_model_is_drawn() {
 }
 
 #[test]
+fn a_page_has_the_verification_the_refusal_and_the_names_of_dimensions() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float[batch, 2] x) => (float16[batch, 2] y) <float[2] w = {2, 3}>
+        { a = Cast <to = 10> (w) [second] b = Cast <to = 10> (x) y = Add (a, b) }"#;
+    let folder = folder_with(&[("a.onnx", text), ("b.onnx", FLOAT8)]);
+    assert_eq!(run(folder.path(), "fold DIR/a.onnx -o DIR/c.onnx --verify --report DIR/page.html").0, Some(0));
+    let page = read(&folder.path().join("page.html"));
+    assert_eq!(page["fold"][0]["verified"], serde_json::json!({ "nodes": 2, "constants": 1, "elements": 2 }));
+    let expected = serde_json::json!({
+        "name": "x", "type": "tensor(float)", "shape": [null, 2], "dim_names": ["batch", null], "has_default": false
+    });
+    assert_eq!(page["models"][0]["before"]["inputs"], serde_json::json!([expected]));
+    let types: BTreeSet<&str> = page["models"][0]["drawings"]["list"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|drawing| drawing["edges"].as_array().unwrap())
+        .map(|edge| edge["type"].as_str().unwrap())
+        .collect();
+    assert!(types.is_superset(&BTreeSet::from(["FLOAT[batch,2]", "FLOAT16[batch,2]"])), "{types:?}");
+    assert_eq!(run(folder.path(), "convert DIR/b.onnx --opset 13 --dry-run --report DIR/page.html").0, Some(1));
+    let page = read(&folder.path().join("page.html"));
+    let refused = &page["convert"][0];
+    assert_eq!(
+        (&refused["from"]["ai.onnx"], &refused["to"]["ai.onnx"], &refused["nearest_opset"]),
+        (&19.into(), &13.into(), &Value::Null)
+    );
+}
+
+#[test]
+fn a_page_shortens_names_of_megabytes() {
+    const LONG: usize = 3_000_000;
+    let mut proto = model(TWO_CASTS);
+    let graph = proto.graph.as_mut().unwrap();
+    let name = "n".repeat(LONG);
+    graph.node[0].name = Some(name.clone());
+    graph.node[0].input[0].clone_from(&name);
+    graph.initializer[0].name = Some(name);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.onnx"), proto.encode_to_vec()).unwrap();
+    let (code, said) = run(folder.path(), "report DIR/m.onnx -o DIR/page.html");
+    assert_eq!(code, Some(0), "{said}");
+    let length = fs::metadata(folder.path().join("page.html")).unwrap().len();
+    assert!(length < LONG as u64 / 5, "{length} bytes");
+    let page = read(&folder.path().join("page.html"));
+    let place = page["fold"][0]["removals"][0]["path"].as_str().unwrap();
+    assert!(
+        place.starts_with("graph/nnnn") && place.ends_with(')') && place.contains(" bytes, hash "),
+        "{}",
+        &place[place.len() - 60..]
+    );
+    assert!(page["models"][0]["drawings"]["values"].get(place).is_some(), "the drawing is found by the same name");
+    assert_eq!(page["fold"][0]["removed_initializers"][0], place);
+}
+
+#[test]
 fn two_models_are_compared_on_a_page() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS)]);
     assert_eq!(run(folder.path(), "fold DIR/a.onnx -o DIR/b.onnx").0, Some(0));

@@ -581,3 +581,31 @@ fn every_pass_has_a_name_of_its_own_and_a_documentation() {
     }
     expect_no_failures(failures);
 }
+
+/// Several nodes may have one name, and then their subgraphs have one path; a value may have an empty name.
+#[test]
+fn folds_of_equal_paths_are_told_apart() {
+    let branch = |output: &str, constant: &str, other: &str| {
+        format!(
+            "[n] {output} = If (c) <then_branch = a () => (float16[1] h) {{ {constant} }}, else_branch = b () => (float16[1] h) {{ {other} }}>"
+        )
+    };
+    let folds = "w = Constant <value = float[1] {1}> () h = Cast <to = 10> (w)";
+    let stays = "h = Cast <to = 10> (x)";
+    let source = format!(
+        r#"<ir_version: 8, opset_import: ["": 18]> g (bool c, float[1] x) => (float16[1] y, float16[1] z) {{ {} {} }}"#,
+        branch("y", folds, stays),
+        branch("z", stays, folds)
+    );
+    let (_, report) = passes::run(Model::new(model(&source)).unwrap(), passes::DEFAULT, &Options::default()).unwrap();
+    assert_eq!(report.folded().len(), 2);
+
+    let source = r#"<ir_version: 8, opset_import: ["": 18]> g (float[1] x) => (float[1] y)
+        { w = Constant <value = float[1] {1}> () h = Cast <to = 10> (w) y = Relu (x) }"#;
+    let mut proto = crate::support::model(source);
+    let graph = proto.graph.as_mut().unwrap();
+    graph.input[0].name = Some(String::new());
+    graph.node[1].output[0] = String::new();
+    graph.node[2].input[0] = "w".to_owned();
+    passes::run(Model::new(proto).unwrap(), passes::DEFAULT, &Options::default()).unwrap();
+}

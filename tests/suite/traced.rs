@@ -9,8 +9,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+/// System calls and their numbers.
+pub type Calls = &'static [(&'static str, libc::c_long)];
+
 /// The system calls that open, change, name or ask about files. Those that do not exist on an architecture are left out there.
-const CALLS: &[(&str, libc::c_long)] = &[
+const CALLS: Calls = &[
     ("openat", libc::SYS_openat),
     ("openat2", libc::SYS_openat2),
     ("linkat", libc::SYS_linkat),
@@ -118,9 +121,10 @@ impl Call {
     }
 }
 
-/// A command that stops at each of [`CALLS`].
+/// A command that stops at each of some system calls: [`CALLS`], unless others are given.
 pub struct Traced {
     child: Child,
+    calls: Calls,
     listener: OwnedFd,
 }
 
@@ -132,15 +136,21 @@ pub struct Ended {
 
 impl Traced {
     pub fn spawn(mut command: Command) -> Traced {
+        command.stdout(Stdio::null());
+        Traced::at(CALLS, command)
+    }
+
+    /// A command that stops at these calls, and whose output goes where the command says.
+    pub fn at(calls: Calls, mut command: Command) -> Traced {
         let (ours, theirs) = sockets();
-        let filter = filter();
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let filter = filter(calls);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let socket = theirs.as_raw_fd();
         // SAFETY: Between fork and exec only system calls are made, and nothing is allocated: the filter exists already.
         unsafe { command.pre_exec(move || send(socket, install(&filter)?)) };
         let child = command.spawn().expect("this system lets a process filter its system calls (seccomp)");
         drop(theirs);
-        Traced { child, listener: receive(ours.as_raw_fd()) }
+        Traced { child, calls, listener: receive(ours.as_raw_fd()) }
     }
 
     /// The next call; none once the process has ended.
@@ -163,23 +173,28 @@ impl Traced {
                 continue; // The thread died meanwhile, or a signal came.
             }
             let number = libc::c_long::from(notif.data.nr);
-            let name = CALLS.iter().find(|(_, call)| *call == number).map_or("?", |(name, _)| name);
+            let name = self.calls.iter().find(|(_, call)| *call == number).map_or("?", |(name, _)| name);
             return Some(Call { id: notif.id, name, arguments: notif.data.args });
         }
     }
 
     /// Lets a call happen.
     pub fn allow(&self, call: Call) {
-        self.answer(call, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+        self.answer(call, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
     }
 
     /// Lets a call fail, without that it happens.
     pub fn fail(&self, call: Call, errno: i32) {
-        self.answer(call, -errno, 0);
+        self.answer(call, 0, -errno, 0);
     }
 
-    fn answer(&self, call: Call, error: i32, flags: u32) {
-        let mut answer = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags };
+    /// Gives a call a result, without that it happens.
+    pub fn give(&self, call: Call, result: u32) {
+        self.answer(call, result.into(), 0, 0);
+    }
+
+    fn answer(&self, call: Call, val: i64, error: i32, flags: u32) {
+        let mut answer = libc::seccomp_notif_resp { id: call.id, val, error, flags };
         // SAFETY: The listener is one, and the structure the one that this request reads. A thread that died is no error.
         unsafe { libc::ioctl(self.listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer) };
     }
@@ -205,12 +220,12 @@ impl Traced {
     }
 }
 
-fn filter() -> Vec<libc::sock_filter> {
+fn filter(calls: Calls) -> Vec<libc::sock_filter> {
     let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut filter = vec![step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0)];
-    for (index, (_, call)) in CALLS.iter().enumerate() {
+    for (index, (_, call)) in calls.iter().enumerate() {
         // Over the calls after this one and the answer that allows, to the one that asks.
-        let distance = (CALLS.len() - index) as u8;
+        let distance = (calls.len() - index) as u8;
         filter.push(step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, distance, 0, *call as u32));
     }
     filter.push(step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW));

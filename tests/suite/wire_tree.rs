@@ -1,14 +1,14 @@
 //! Protobuf messages as trees of fields, read with the descriptors of `proto/onnx.proto`: written differently from the crate's own
 //! decoding, so that the tests can judge it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use prost::encoding::{decode_varint, encode_varint};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
 
 /// The descriptors of all messages, by full name: `.onnx.TypeProto.Tensor`.
-pub struct Schema(HashMap<String, DescriptorProto>);
+pub struct Schema(BTreeMap<String, DescriptorProto>);
 
 /// A message: its fields in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub enum Node {
 impl Schema {
     pub fn load() -> Schema {
         let files = protox::compile(["proto/onnx.proto"], ["proto"]).expect("the schema compiles");
-        let mut messages = HashMap::new();
+        let mut messages = BTreeMap::new();
         for message in &files.file[0].message_type {
             register(&mut messages, ".onnx", message);
         }
@@ -38,6 +38,67 @@ impl Schema {
     /// The names of all messages.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// The name of a field, and the message that it holds, if it holds one.
+    pub fn named(&self, message: &str, number: u32) -> Option<(&str, Option<&str>)> {
+        let field = self.field(message, number)?;
+        Some((field.name(), (field.r#type() == Type::Message).then(|| field.type_name())))
+    }
+
+    /// The fields of a message, each with a value that is not its default.
+    pub fn fields(&self, message: &str) -> impl Iterator<Item = (u32, &str, Node)> {
+        self.0[message].field.iter().map(|field| {
+            let value = match field.r#type() {
+                Type::Message => Node::Message(Tree(Vec::new())),
+                Type::String | Type::Bytes => Node::Bytes(b"added".to_vec()),
+                Type::Float => Node::Fixed32(1f32.to_le_bytes()),
+                Type::Double => Node::Fixed64(1f64.to_le_bytes()),
+                _ => Node::Varint(1),
+            };
+            (field.number() as u32, field.name(), value)
+        })
+    }
+
+    /// A message in the one form of all encodings that decode to the same: fields in the order of their numbers, of a field that is not
+    /// repeated the last value, or all parts of a message, numbers not packed.
+    pub fn canonical(&self, message: &str, tree: &Tree) -> Tree {
+        let mut fields: Vec<(u32, Node)> = Vec::new();
+        for (number, value) in &tree.0 {
+            let Some(field) = self.field(message, *number) else {
+                fields.push((*number, value.clone()));
+                continue;
+            };
+            if field.label() == Label::Repeated {
+                let numbers = match value {
+                    Node::Bytes(packed) if !matches!(field.r#type(), Type::String | Type::Bytes) => {
+                        unpacked(field.r#type(), packed)
+                    }
+                    _ => None,
+                };
+                let items = numbers.unwrap_or_else(|| vec![value.clone()]);
+                fields.extend(items.into_iter().map(|item| (*number, item)));
+                continue;
+            }
+            let is_same = |other: u32| {
+                other == *number
+                    || field.oneof_index.is_some()
+                        && self.field(message, other).is_some_and(|other| other.oneof_index == field.oneof_index)
+            };
+            let earlier = fields.iter().position(|(other, _)| is_same(*other)).map(|index| fields.remove(index));
+            match (earlier, value) {
+                (Some((other, Node::Message(Tree(start)))), Node::Message(Tree(rest))) if other == *number => {
+                    fields.push((*number, Node::Message(Tree([start, rest.clone()].concat()))));
+                }
+                _ => fields.push((*number, value.clone())),
+            }
+        }
+        fields.sort_by_key(|&(number, _)| number);
+        let inside = |(number, value): (u32, Node)| match (value, self.named(message, number)) {
+            (Node::Message(tree), Some((_, Some(inner)))) => (number, Node::Message(self.canonical(inner, &tree))),
+            (value, _) => (number, value),
+        };
+        Tree(fields.into_iter().map(inside).collect())
     }
 
     fn field(&self, message: &str, number: u32) -> Option<&FieldDescriptorProto> {
@@ -125,15 +186,28 @@ impl Schema {
     }
 }
 
+/// The numbers of a packed field; none of one that ends within a number.
+fn unpacked(kind: Type, mut packed: &[u8]) -> Option<Vec<Node>> {
+    let mut items = Vec::new();
+    while !packed.is_empty() {
+        items.push(match kind {
+            Type::Float => Node::Fixed32(packed.split_off(..4)?.try_into().ok()?),
+            Type::Double => Node::Fixed64(packed.split_off(..8)?.try_into().ok()?),
+            _ => Node::Varint(decode_varint(&mut packed).ok()?),
+        });
+    }
+    Some(items)
+}
+
 /// What [`Schema::full`] made so far.
 #[derive(Default)]
 pub struct Made {
     /// By message: how many.
-    pub messages: HashMap<String, usize>,
+    pub messages: BTreeMap<String, usize>,
     texts: u64,
 }
 
-fn register(messages: &mut HashMap<String, DescriptorProto>, parent: &str, message: &DescriptorProto) {
+fn register(messages: &mut BTreeMap<String, DescriptorProto>, parent: &str, message: &DescriptorProto) {
     let name = format!("{parent}.{}", message.name());
     for nested in &message.nested_type {
         register(messages, &name, nested);

@@ -5,7 +5,7 @@
 use onnx_recast::convert::{Code, NodeAdapter, OperatorAdapter, Reason};
 use onnx_recast::graph::{Edit, Model};
 use onnx_recast::lint::{Finding, Rule, Selected, Severity, Subject};
-use onnx_recast::passes::{Event, Pass, Plan};
+use onnx_recast::passes::{Event, Pass, Plan, Removal};
 
 /// Removes `Identity` nodes; their consumers use the input instead.
 pub const REMOVE_IDENTITIES: Pass = Pass {
@@ -19,14 +19,15 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
             if model.output_of(output).is_empty() && model.pin(output).is_none() {
                 plan.edits.push(Edit::Rewire { from: output, to: input });
                 plan.edits.push(Edit::remove_node(node));
-                plan.events.push(Event::RemovedNode { node: model.node_path(node) });
+                let reason = Removal::ReturnsInput(model.name(input).to_owned());
+                plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
             }
         }
         Ok(plan)
     },
     ensures: |model, events| {
         let removed = |path: &String| !model.topological_order().iter().any(|&node| model.node_path(node) == *path);
-        let paths = events.iter().filter_map(|event| if let Event::RemovedNode { node } = event { Some(node) } else { None });
+        let paths = events.iter().filter_map(|event| if let Event::RemovedNode { node, .. } = event { Some(node) } else { None });
         match paths.into_iter().find(|path| !removed(path)) {
             Some(path) => Err(format!("{path} was removed but is still there")),
             None => Ok(()),

@@ -13,11 +13,13 @@ from onnx_recast.fleet.job import Job, Step, convert, fold, inspect, lint
 from onnx_recast.fleet.processing import Limits, process
 from onnx_recast.fleet.rows import OUTCOMES, Row, Task
 from onnx_recast.fleet.runner import RowsLost, Totals, run
+from onnx_recast.fleet.storage import DiskFull
 from onnx_recast.fleet.summaries import Summary, summary
 
 __all__ = [
     "OUTCOMES",
     "Bounds",
+    "DiskFull",
     "Job",
     "Limits",
     "Row",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from onnx_recast import _recast, fleet
-from onnx_recast.fleet.text import shown
+from obstore.exceptions import BaseError
+
+from onnx_recast import RecastError, _recast, fleet
+from onnx_recast.fleet.rows import FAILED
+from onnx_recast.fleet.text import plain, shown
 
 _EXAMPLES = """\
 examples:
@@ -35,8 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(given)
     except KeyboardInterrupt:
         return 130
-    except (OSError, ValueError, RuntimeError, ModuleNotFoundError) as error:
-        print(f"fleet: {shown(error)}", file=sys.stderr)
+    except fleet.DiskFull as error:
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"{where}the disk is full ({error.code}): {error.strerror}; run the same command again to resume"
+        print(f"fleet: {shown(text)}", file=sys.stderr)
+        return 2
+    except (BaseError, OSError, RecastError, RuntimeError, TypeError, ValueError, ImportError, sqlite3.Error) as error:
+        print(f"fleet: {shown(plain(error))}", file=sys.stderr)
         return 2
 
 
@@ -66,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--keep-failed", action="store_true", help="store a model that cannot be converted without changes")
     add("--overwrite", action="store_true", help="replace outputs that were not made from the same model")
     add("--no-weights", action="store_true", help="lint without reading weights")
-    add("--opset", type=int, metavar="N", help="convert to this opset; default: the newest")
+    add("--opset", type=_opset, metavar="N", help="convert to this opset; latest is the newest")
     add("--target", metavar="RUNTIME", help="convert to what a runtime loads, such as onnxruntime@1.17")
     add("--select", type=_list, default=[], metavar="CODES", help="rules of lint")
     add("--ignore", type=_list, default=[], metavar="CODES", help="rules that lint ignores")
@@ -96,39 +105,69 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check_options(parser, options)
     is_table = options.source.endswith((".txt", ".parquet"))
     job = fleet.Job(
         [_step(name, options) for name in options.steps.split(",")],
-        options.root or (options.source.rpartition("/")[0] if is_table else options.source),
+        options.root or (options.source.rpartition("/")[0] or "." if is_table else options.source),
         options.to,
         keep_failed=options.keep_failed,
         overwrite=options.overwrite,
         weights=not options.no_weights,
     )
     progress = None if options.quiet else _Progress()
-    totals = fleet.run(
-        job,
-        options.manifest,
-        source=options.source,
-        engine=options.engine,
-        workers=options.workers,
-        memory=options.memory,
-        timeout=options.timeout,
-        scratch=options.scratch,
-        scratch_bytes=options.scratch_bytes,
-        progress=progress,
-    )
-    if progress is not None:
-        progress.end()
+    try:
+        totals = fleet.run(
+            job,
+            options.manifest,
+            source=options.source,
+            engine=options.engine,
+            workers=options.workers,
+            memory=options.memory,
+            timeout=options.timeout,
+            scratch=options.scratch,
+            scratch_bytes=options.scratch_bytes,
+            progress=progress,
+        )
+    finally:
+        if progress is not None:
+            progress.end()
+    _name_failed(totals, options.manifest)
     print(_line(totals))
     return totals.exit_code
+
+
+def _name_failed(totals: fleet.Totals, manifest: str) -> None:
+    for row in totals.failed:
+        message = (row.message or "").removeprefix(row.uri).removeprefix(":").strip()
+        print(f"fleet: {shown(f'{row.uri}: {row.outcome} ({row.code}): {message}')}", file=sys.stderr)
+    more = sum(totals.outcomes[name] for name in FAILED) - len(totals.failed)
+    if more:
+        print(f"fleet: and {more} more, which have rows in {shown(manifest)}", file=sys.stderr)
+
+
+def _check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error if an option is missing, or has no effect."""
+    steps = options.steps.split(",")
+    named = {option for step, option, _ in options.option if step == "convert"}
+    if "convert" in steps and options.opset is None and options.target is None and not named & {"opset", "target"}:
+        parser.error("convert needs --opset N or --target RUNTIME")
+    used = {"convert": ("opset", "target", "keep_failed"), "lint": ("select", "ignore", "no_weights")}
+    for step, names in used.items():
+        for name in names:
+            if step not in steps and getattr(options, name):
+                parser.error(f"--{name.replace('_', '-')} is for {step}, which is not a step")
+    for step, option, _ in options.option:
+        if step not in steps:
+            parser.error(f"--option {shown(step)}.{shown(option)}: {shown(step)} is not a step")
 
 
 def _step(name: str, options: argparse.Namespace) -> fleet.Step:
     others = {option: value for step, option, value in options.option if step == name}
     if name == "convert":
-        named = {"target_version": options.opset, "target": options.target}
+        named = {"opset": options.opset, "target": options.target}
         return fleet.Step(name, {**{key: value for key, value in named.items() if value is not None}, **others})
     if name == "lint":
         return fleet.Step(name, {"select": options.select, "ignore": options.ignore, **others})
@@ -139,7 +178,8 @@ def _line(totals: fleet.Totals) -> str:
     counts = totals.to_dict()
     outcomes = ", ".join(f"{count} {name}" for name, count in counts["outcomes"].items())
     skipped = f" ({counts['skipped']} skipped)" if counts["skipped"] else ""
-    return f"{counts['models']} models{skipped}: {outcomes or 'none'}"
+    loops = f"; {totals.loops} links to a folder that contains them, not followed" if totals.loops else ""
+    return f"{counts['models']} models{skipped}: {outcomes or 'none'}{loops}"
 
 
 class _Progress:
@@ -180,6 +220,13 @@ def _summary(arguments: Sequence[str]) -> int:
 
 def _list(text: str) -> list[str]:
     return [part for part in text.split(",") if part]
+
+
+def _opset(text: str) -> int | str:
+    try:
+        return text if text == "latest" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an opset such as 21, or latest, not {shown(text)!r}") from None
 
 
 def _bytes(text: str) -> int:

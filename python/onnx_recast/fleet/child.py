@@ -10,7 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
@@ -50,6 +53,14 @@ class Child:
 
     def run(self, task: Task) -> Row:
         """Process a model. That the process ends, or takes too long, is a row too."""
+        try:
+            return self._run(task)
+        except BaseException:
+            # An answer that was not taken would be taken for that of the next model.
+            self.close()
+            raise
+
+    def _run(self, task: Task) -> Row:
         process = self._started()
         limits = replace(self._bounds.limits, scratch=self._folder)
         request = {"job": self._job, "task": asdict(task), "limits": asdict(limits)}
@@ -146,28 +157,66 @@ def _environment() -> dict[str, str]:
 
 _LATE = b"late"
 
-_children: dict[tuple[str, Bounds], Child] = {}
+
+class _Pool:
+    """The processes that wait for work of this process; each is used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._name: object = None
+        self._waiting: list[Child] = []
+
+    @contextmanager
+    def lent(self, job: Job, bounds: Bounds) -> Iterator[Child]:
+        """Return a process for a job that no other thread uses."""
+        # One worker of an engine does the same work again and again; processes for other work are not kept.
+        name = (job.digest + json.dumps(job.to_dict()), bounds)
+        with self._lock:
+            others = [] if name == self._name else self._waiting
+            if name != self._name:
+                self._name, self._waiting = name, []
+            child = self._waiting.pop() if self._waiting else Child(job, bounds)
+        for other in others:
+            other.close()
+        try:
+            yield child
+        finally:
+            with self._lock:
+                is_kept = name == self._name
+                if is_kept:
+                    self._waiting.append(child)
+            if not is_kept:
+                child.close()
+
+
+_pool = _Pool()
+
+
+def _forget() -> None:
+    """Begin anew in a process that was forked: those that wait are children of its parent, which may use them."""
+    global _pool
+    _inherited.append(_pool)  # Not freed: that would wait for processes of another one.
+    _pool = _Pool()
+
+
+_inherited: list[_Pool] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def isolated(job: Job, task: Task | str, bounds: Bounds | None = None) -> Row:
     """Process a model like :func:`onnx_recast.fleet.process`, in a process that this one keeps for the next model.
 
     It is what an engine calls that has workers of its own: Ray, Dask, Spark. A model that ends the process, or takes
-    too long, becomes a row.
+    too long, becomes a row. Each thread that calls it at the same time has a process of its own.
     """
-    return kept(job, bounds or Bounds()).run(Task(object_uri(task)) if isinstance(task, str) else task)
+    with lent(job, bounds or Bounds()) as child:
+        return child.run(Task(object_uri(task)) if isinstance(task, str) else task)
 
 
-def kept(job: Job, bounds: Bounds) -> Child:
-    """Return the process of this one for a job."""
-    name = (job.digest + json.dumps(job.to_dict()), bounds)
-    if name not in _children:
-        # One worker of an engine does the same work again and again; processes for other work are not kept.
-        for child in _children.values():
-            child.close()
-        _children.clear()
-        _children[name] = Child(job, bounds)
-    return _children[name]
+def lent(job: Job, bounds: Bounds) -> AbstractContextManager[Child]:
+    """Return a process for a job, which no other thread uses until the context ends."""
+    return _pool.lent(job, bounds)
 
 
 def needs(task: Task) -> tuple[int, int]:

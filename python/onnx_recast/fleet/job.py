@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import inspect as inspection
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_recast import _recast
-from onnx_recast._functions import converting, folding, linting
+from onnx_recast._options import converting, folding, linting
 from onnx_recast.fleet.text import shown
 
 if TYPE_CHECKING:
+    from onnx_recast._functions import Opset
+
     NativeStep: TypeAlias = tuple[str, _recast._Folding | _recast._Converting | _recast._Linting | None]
 
 
@@ -26,19 +29,35 @@ class Step:
     """The options, by the names that they have in the module."""
 
     def __post_init__(self) -> None:
-        self.native()
+        # The native module checks the names of passes, rules and runtimes; otherwise each model would have this error.
+        model: _recast._Input = {"source": _EMPTY, "base_dir": None}
+        report, _ = _recast.apply(model, None, [self.native()], None, None)
+        error = json.loads(report)["error"]
+        if error is not None and error["kind"] == "usage":
+            raise ValueError(error["text"])
 
     def native(self) -> NativeStep:
         """Return the step as the native module takes it; an invalid option is an error."""
-        if self.name == "fold":
-            return self.name, folding(**self.options)
-        if self.name == "convert":
-            return self.name, converting(**self.options)
-        if self.name == "lint":
-            return self.name, linting(**self.options)
-        if self.name == "inspect" and not self.options:
-            return self.name, None
-        raise ValueError(f"step: expected fold, convert, lint or inspect, not {shown(self.name)!r}")
+        if self.name not in _OPTIONS:
+            raise ValueError(f"step: expected fold, convert, lint or inspect, not {shown(self.name)!r}")
+        make = _OPTIONS[self.name]
+        known = [] if make is None else list(inspection.signature(make).parameters)
+        for option in self.options:
+            if option not in known:
+                has = f"; it has {', '.join(known)}" if known else ""
+                raise ValueError(f"{self.name} has no option {shown(option)!r}{has}")
+        return self.name, None if make is None else make(**self.options)
+
+
+_EMPTY = bytes([0x08, 10, 0x3A, 0x00, 0x42, 2, 0x10, 21])
+"""A model of IR version 10 and opset 21 without nodes."""
+
+_OPTIONS: dict[str, Callable[..., Any] | None] = {
+    "fold": folding,
+    "convert": converting,
+    "lint": linting,
+    "inspect": None,
+}
 
 
 def fold(**options: Any) -> Step:
@@ -46,9 +65,9 @@ def fold(**options: Any) -> Step:
     return Step("fold", options)
 
 
-def convert(target_version: int | None = None, **options: Any) -> Step:
+def convert(opset: Opset | None = None, **options: Any) -> Step:
     """Convert to another opset; the options are those of :func:`onnx_recast.convert_version` except files."""
-    return Step("convert", options if target_version is None else {"target_version": target_version, **options})
+    return Step("convert", options if opset is None else {"opset": opset, **options})
 
 
 def lint(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Step:
@@ -100,7 +119,7 @@ class Job:
         overwrite: bool = False,
         weights: bool = True,
     ) -> None:
-        from onnx_recast.fleet.storage import folder_uri
+        from onnx_recast.fleet.storage import folder_uri, is_beneath
 
         values = {
             "steps": (steps,) if isinstance(steps, Step) else tuple(steps),
@@ -119,8 +138,13 @@ class Job:
             raise ValueError(
                 "to: fold and convert need an output folder" if rewrites else "to: the job writes no models"
             )
-        if self.to == self.source:
-            raise ValueError("to: the folder of the outputs is that of the models")
+        if self.to is not None and is_beneath(self.source, self.to):
+            where = (
+                "is that of the models"
+                if is_beneath(self.to, self.source)
+                else f"contains that of the models, {source}"
+            )
+            raise ValueError(f"to: the folder of the outputs {where}")
 
     @property
     def reads_weights(self) -> bool:

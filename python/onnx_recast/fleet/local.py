@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 
@@ -12,7 +12,7 @@ from onnx_recast.fleet.job import Job
 from onnx_recast.fleet.rows import Row, Task
 
 
-def run(job: Job, tasks: Iterable[Task], workers: int, bounds: Bounds) -> Iterator[Row]:
+def run(job: Job, tasks: Iterable[Task], workers: int, bounds: Bounds) -> Generator[Row]:
     """Process models in as many processes, and return rows as they come. Tasks are taken as they are needed."""
     children: SimpleQueue[Child] = SimpleQueue()
     started = [Child(job, bounds) for _ in range(workers)]

@@ -77,7 +77,9 @@ def runs(manifest: str) -> dict[str, list[str]]:
     prefix = locate(folder)[1]
     found: dict[str, list[str]] = {}
     for one in listed(folder):
-        inside = one["path"].removeprefix(prefix).lstrip("/")
+        if one.obstacle is not None:
+            continue
+        inside = one.path.removeprefix(prefix).lstrip("/")
         name, _, rest = inside.partition("/")
         if name.startswith("run=") and rest:
             found.setdefault(name.removeprefix("run="), []).append(folder + inside)

@@ -53,10 +53,12 @@ def page(summary: Summary) -> str:
 <style>{_STYLE}</style>
 </head>
 <body>
+<main>
 <h1>Run {_safe(summary.run)}</h1>
 {_bar(summary)}
 <dl>{facts}</dl>
 {tables}
+</main>
 </body>
 </html>
 """
@@ -68,14 +70,17 @@ def _bar(summary: Summary) -> str:
         for name in OUTCOMES
         if (count := summary.outcomes[name])
     )
-    return f'<div class="bar">{parts}</div>'
+    counts = ", ".join(f"{name} {count}" for name in OUTCOMES if (count := summary.outcomes[name]))
+    return f'<div class="bar" role="img" aria-label="Outcomes: {_safe(counts)}">{parts}</div>'
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> str:
     head = "".join(f'<th scope="col" class="{_class(column)}">{_safe(column)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, columns, row))}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<h2>{_safe(title)}</h2>\n<div class="table">{table}</div>\n'
+    # The page has no script that could tell whether a table is too wide: each can be scrolled with the keyboard.
+    box = f'<div class="table" tabindex="0" role="region" aria-label="{_safe(title)}">{table}</div>'
+    return f"<h2>{_safe(title)}</h2>\n{box}\n"
 
 
 def _cell(column: str, value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import platform
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from obstore.exceptions import BaseError
+
 from onnx_recast import _recast
 from onnx_recast._errors import InvalidModelError, RecastError
 from onnx_recast.fleet import inputs, results, storage
@@ -23,6 +24,7 @@ from onnx_recast.fleet.inputs import Inputs, ScratchExceeded, make_folder_of
 from onnx_recast.fleet.outputs import Output
 from onnx_recast.fleet.rows import Row, Task
 from onnx_recast.fleet.storage import Traffic
+from onnx_recast.fleet.text import plain
 
 if TYPE_CHECKING:
     from onnx_recast.fleet.job import Job, NativeStep
@@ -77,7 +79,7 @@ def process(job: Job, task: Task | str, limits: Limits | None = None) -> Row:
         except storage.Changed as error:
             row.outcome, row.code, row.message = "failed", "changed", str(error)
         except OSError as error:
-            _record(row, error, str(error))
+            _record(row, error, plain(error))
             break
     row.seconds = round(time.perf_counter() - started, 6)
     row.read_bytes, row.written_bytes, row.requests = traffic.read_bytes, traffic.written_bytes, traffic.requests
@@ -109,6 +111,7 @@ def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, f
         return text.replace(str(path), task.uri).replace(str(written), target or task.uri)
 
     try:
+        storage.locate(task.uri)  # The error of a name is that of the model, not of its output.
         known = None if task.known is None else Row.from_json(task.known)
         model = Inputs(path, row, job.reads_weights, limits.scratch_bytes, traffic)
         output = None
@@ -125,7 +128,7 @@ def _attempt(job: Job, task: Task, limits: Limits, row: Row, traffic: Traffic, f
     except storage.Changed:
         raise
     except Exception as error:
-        _record(row, error, named(str(error)))
+        _record(row, error, named(plain(error)))
 
 
 def _apply(
@@ -198,14 +201,17 @@ def _record(row: Row, error: Exception, message: str) -> None:
         row.outcome, row.code, row.message = "out-of-memory", "out-of-memory", "the worker has reached its memory limit"
     elif isinstance(error, ScratchExceeded):
         row.outcome, row.code = "failed", "scratch-exceeded"
+    elif storage.is_disk_full(error):
+        row.outcome, row.code = "failed", storage.DiskFull.code
     elif isinstance(error, FileNotFoundError):
         row.outcome, row.code = "failed", "not-found"
-    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        row.outcome, row.code = "failed", "disk-full"
+    elif isinstance(error, storage.BadName):
+        row.outcome, row.code = "failed", "bad-name"
     elif isinstance(error, RecastError):
         row.outcome, row.code = "invalid" if isinstance(error, InvalidModelError) else "failed", error.kind
     else:
-        row.outcome, row.code = "failed", "storage" if isinstance(error, OSError) else type(error).__name__
+        is_storage = isinstance(error, OSError | BaseError)
+        row.outcome, row.code = "failed", "storage" if is_storage else type(error).__name__
 
 
 def _peak() -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from onnx_recast.fleet.child import Bounds, kept, needs
+from onnx_recast.fleet.child import Bounds, lent, needs
 from onnx_recast.fleet.job import Job
 from onnx_recast.fleet.rows import Row, Task
 
@@ -21,7 +21,7 @@ BLOCKS = 8
 """Calls for each worker, if there are so many tasks: the last ones end at about the same time."""
 
 
-def run(job: Job, tasks: Iterable[Task], workers: int | None, bounds: Bounds) -> Iterator[Row]:
+def run(job: Job, tasks: Iterable[Task], workers: int | None, bounds: Bounds) -> Generator[Row]:
     """Process models on the cluster that is connected, or on this machine if none is.
 
     Ray repeats the task of a worker that has died. What was finished in it is then found by its key.
@@ -94,6 +94,6 @@ class _Map:
         import pyarrow as pa
 
         job = Job.from_dict(json.loads(self._job))
-        child = kept(job, self._bounds)
         given = [Task(**json.loads(task)) for task in tasks.column("task").to_pylist()]
-        return pa.table({"row": [child.run(task).to_json() for task in given]})
+        with lent(job, self._bounds) as child:
+            return pa.table({"row": [child.run(task).to_json() for task in given]})

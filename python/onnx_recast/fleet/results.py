@@ -8,6 +8,7 @@ from typing import Any
 
 from onnx_recast.fleet.job import Job
 from onnx_recast.fleet.rows import Row
+from onnx_recast.fleet.storage import DiskFull, is_disk_full
 
 INVALID = {
     *("not-a-model", "malformed-protobuf", "invalid-model", "bad-tensor", "bad-external-data", "out-of-memory-limit"),
@@ -47,6 +48,8 @@ def take(row: Row, job: Job, report: Any, named: Callable[[str], str], unread: C
 
 def _take_error(row: Row, error: Any, named: Callable[[str], str]) -> None:
     row.code, row.message, row.nearest = error["kind"], named(error["text"]), error["nearest"]
+    if is_disk_full(OSError(error["errno"], "")):
+        row.code = DiskFull.code
     if error["kind"] == "not-convertible":
         row.outcome = "refused"
     else:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 OUTCOMES = ("ok", "findings", "refused", "invalid", "failed", "timeout", "out-of-memory", "killed")
 """In the order of the exit code: 0 for ``ok``, 1 for ``findings`` and ``refused``, 2 for the others."""
 
+FAILED = OUTCOMES[3:]
+"""Outcomes for which the exit code is 2."""
+
 RETRIED = ("timeout", "out-of-memory", "killed")
 """Outcomes that may be due to other models on the same machine: such a model is processed again, alone."""
 
@@ -35,6 +38,8 @@ class Task:
     """The output that an earlier run has made from the model."""
     is_new: bool = False
     """Whether there were no outputs when the run began."""
+    obstacle: tuple[str, str] | None = None
+    """Code and message, if the listing has found that the model cannot be read."""
 
 
 @dataclass(slots=True)

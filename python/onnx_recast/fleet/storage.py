@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import mmap
 import os
 import random
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,8 +30,11 @@ from obstore.exceptions import (
 )
 from obstore.store import LocalStore, from_url
 
+from onnx_recast.fleet.files import Entry, is_unicode, walk
+from onnx_recast.fleet.other_listing import listed_otherwise
+from onnx_recast.fleet.text import plain
+
 if TYPE_CHECKING:
-    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 _T = TypeVar("_T")
@@ -66,6 +72,20 @@ class Truncated(OSError):
     """An object is shorter than the storage states."""
 
 
+class BadName(ValueError):
+    """The client of storages refuses the name of an object."""
+
+
+class StorageError(OSError):
+    """A storage cannot be used."""
+
+
+class DiskFull(OSError):
+    """A disk of this machine is full. The same job can be run again, and does what is left."""
+
+    code = "disk-full"
+
+
 @dataclass(slots=True)
 class Traffic:
     """What was moved."""
@@ -85,9 +105,13 @@ class Stat:
     metadata: Mapping[str, str]
 
 
+_FILE = "file://"
+
+
 def folder_uri(uri: str | os.PathLike[str]) -> str:
     """Return a URI, or the path of a folder, as a URI that ends with a slash."""
-    return object_uri(uri).rstrip("/") + "/"
+    scheme, _, path = object_uri(uri).partition("://")
+    return f"{scheme}://{path.rstrip('/')}/"
 
 
 def object_uri(uri: str | os.PathLike[str]) -> str:
@@ -95,18 +119,37 @@ def object_uri(uri: str | os.PathLike[str]) -> str:
     text = os.fspath(uri)
     if not text:
         raise ValueError("the path is empty")
-    if "://" not in text:
-        return "file://" + os.path.abspath(text)  # noqa: PTH100
+    if "://" not in text or text.startswith(_FILE):
+        path = "/" + text.removeprefix(_FILE).lstrip("/") if text.startswith(_FILE) else text
+        return f"{_FILE}/{os.path.abspath(path).lstrip('/')}"  # noqa: PTH100
     return text
 
 
 def locate(uri: str, length: int = 0) -> tuple[ObjectStore, str]:
-    """Return the store of an object, for requests that transfer as many bytes, and its path there."""
+    """Return the store of an object, for requests that transfer as many bytes, and its path there.
+
+    Raises
+    ------
+    BadName
+        The client of storages refuses the name.
+    """
     scheme, _, rest = uri.partition("://")
-    if scheme == "file":
-        return _files(), rest.strip("/")
-    authority, _, path = rest.partition("/")
-    return _store(scheme, authority, -(-length // PART)), path.strip("/")
+    authority, _, path = ("", "", rest.removeprefix("/")) if scheme == "file" else rest.partition("/")
+    path = path.removesuffix("/")
+    if problem := name_problem(path) or name_problem(authority):
+        raise BadName(f"{uri}: {problem}")
+    return _files() if scheme == "file" else _store(scheme, authority, -(-length // PART)), path
+
+
+def name_problem(path: str) -> str | None:
+    """Return why the client of storages refuses a path, or takes it for another one; None if it does not."""
+    if any(part == "" for part in path.split("/")) and path:
+        return "the name has an empty part ('//')"
+    if any(part in (".", "..") for part in path.split("/")):
+        return "the name has a part '.' or '..'"
+    if any(char < " " or char == "\x7f" for char in path):
+        return "the name has a control character"
+    return None if is_unicode(path) else "the name is not UTF-8"
 
 
 @lru_cache(maxsize=1)
@@ -116,15 +159,31 @@ def _files() -> ObjectStore:
 
 @lru_cache(maxsize=64)
 def _store(scheme: str, authority: str, parts: int) -> ObjectStore:
-    # Options of the client that are passed would replace those of the environment, such as AWS_ALLOW_HTTP.
-    name = {"s3": "AWS", "gs": "GOOGLE"}.get(scheme[:2], "AZURE") + "_TIMEOUT"
-    given = os.environ.get(name)
-    os.environ[name] = given or f"{max(1, parts) * PART_TIMEOUT}s"
-    try:
-        return from_url(f"{scheme}://{authority}", retry_config=_RETRIES)
-    finally:
-        if given is None:
-            del os.environ[name]
+    prefix = {"s3": "AWS", "gs": "GOOGLE"}.get(scheme[:2], "AZURE")
+    # Options that are passed replace those of the environment, so these are passed too.
+    named = {name: os.environ.get(f"{prefix}_{name.upper()}") for name in _CLIENT_OPTIONS}
+    options: Any = {name: value for name, value in named.items() if value is not None}
+    options.setdefault("timeout", f"{max(1, parts) * PART_TIMEOUT}s")
+    return from_url(f"{scheme}://{authority}", retry_config=_RETRIES, client_options=options)
+
+
+_CLIENT_OPTIONS = (
+    *("allow_http", "allow_invalid_certificates", "connect_timeout", "default_content_type", "http1_only"),
+    *("http2_keep_alive_interval", "http2_keep_alive_timeout", "http2_keep_alive_while_idle", "http2_only"),
+    *("pool_idle_timeout", "pool_max_idle_per_host", "proxy_url", "proxy_ca_certificate", "proxy_excludes"),
+    *("randomize_addresses", "read_timeout", "timeout", "user_agent"),
+)
+"""Options of the client that the environment can set, such as ``AWS_ALLOW_HTTP``."""
+
+
+def is_beneath(folder: str, other: str) -> bool:
+    """Whether a folder is another one, or is beneath it; links to folders of this machine are resolved."""
+    return any(one.startswith(two) for one, two in zip(*(_spellings(uri) for uri in (folder, other)), strict=True))
+
+
+def _spellings(uri: str) -> tuple[str, str]:
+    resolved = _FILE + os.path.realpath(uri.removeprefix(_FILE)).rstrip("/") + "/" if is_local(uri) else uri
+    return uri, resolved
 
 
 def is_local(uri: str) -> bool:
@@ -175,26 +234,46 @@ def read_small(uri: str, most: int, traffic: Traffic) -> tuple[Stat, bytes | Non
 
 
 def is_empty(folder: str) -> bool:
-    """Whether a folder has no objects."""
-    return next(listed(folder), None) is None
+    """Whether a folder has no objects; not if it cannot be listed, because of the name of one."""
+    try:
+        return next(listed(folder), None) is None
+    except ValueError:
+        return False
 
 
-def listed(folder: str) -> Iterator[ObjectMeta]:
+def listed(folder: str) -> Iterator[Entry]:
     """Return the objects of a folder. A listing that ends in the middle continues after the last object."""
     store, prefix = locate(folder)
+    if is_local(folder):
+        yield from walk("/" + prefix)
+        return
     last, failures = None, 0
+    # Directory buckets of S3 have no order; of other storages, there is no other listing.
+    is_ordered = folder.startswith(("s3://", "s3a://")) and not folder.split("/")[2].endswith("--x-s3")
     while True:
         try:
             for page in obstore.list(store, prefix or None, offset=last, chunk_size=1000):
-                yield from page
+                if is_ordered and not _follow([one["path"] for one in page], last):
+                    yield from listed_otherwise(folder, None, "a name begins with '/'")
+                    return
+                yield from (Entry(one["path"], one["size"]) for one in page)
                 last, failures = page[-1]["path"] if page else last, 0
+            return
+        except InvalidPathError as error:
+            # A page of a listing is refused as a whole if it has one name that is.
+            yield from listed_otherwise(folder, last, plain(error))
             return
         except BaseError:
             failures += 1
-            # A local file system lists in no order.
-            if failures == ATTEMPTS or is_local(folder):
+            if failures == ATTEMPTS:
                 raise
             _pause(failures)
+
+
+def _follow(paths: list[str], last: str | None) -> bool:
+    """Whether a page of a listing is in order: not if a name begins with a slash, which obstore drops."""
+    keys = [path.encode() for path in ([] if last is None else [last]) + paths]
+    return all(before <= after for before, after in pairwise(keys))
 
 
 def read_range(uri: str, start: int, end: int, etag: str | None, traffic: Traffic) -> bytes:
@@ -336,9 +415,23 @@ def _retried(work: Callable[[], _T]) -> _T:
             return work()
         except (FileNotFoundError, PermissionError, *_ANSWERS):
             raise
-        except (BaseError, OSError):
+        except (BaseError, OSError) as error:
+            if is_disk_full(error):
+                raise
             _pause(attempt)
     return work()
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an error, of Python, obstore or SQLite, states that a disk of this machine has no space left."""
+    if isinstance(error, sqlite3.OperationalError):
+        return "disk is full" in str(error)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    return isinstance(error, BaseError | OSError) and any(f"(os error {number})" in plain(error) for number in _FULL)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def _pause(attempt: int) -> None:

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnx_recast.fleet.rows import OUTCOMES, Row
+from onnx_recast.fleet.rows import FAILED, OUTCOMES, Row
 from onnx_recast.fleet.text import shown
 
 _LISTED = 20
 """Models, blockers and findings of each list."""
-_JUDGED = ("ok", "findings", "refused")
-"""Outcomes of models to which the steps were applied."""
 
 
 @dataclass(slots=True)
@@ -78,13 +76,13 @@ class Summary:
         size = (row.size or 0) + sum(one["size"] or 0 for one in row.data)
         _keep(self.slowest, (row.seconds, row.uri))
         _keep(self.largest, (size, row.uri))
-        if row.outcome not in _JUDGED:
+        if row.outcome in FAILED:
             self.failed = sorted([*self.failed, (row.uri, row.outcome, row.message or "")])[:_LISTED]
 
     def tables(self) -> list[tuple[str, Sequence[str], list[tuple[object, ...]]]]:
         """Return titles, columns and rows, as they are shown. A title says how many rows were left out."""
         blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)]
-        failed = sum(self.outcomes[name] for name in OUTCOMES if name not in _JUDGED)
+        failed = sum(self.outcomes[name] for name in FAILED)
         tables: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = [
             (
                 "Outcomes",

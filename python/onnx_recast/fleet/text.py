@@ -8,6 +8,11 @@ def shown(text: object) -> str:
     return "".join(char if char.isprintable() else _escaped(char) for char in str(text))
 
 
+def plain(error: BaseException) -> str:
+    """Return the text of an error, without the source code of its causes, which obstore adds."""
+    return str(error).partition("\n\nDebug source:")[0]
+
+
 def _escaped(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
 use crate::Runtime;
 use crate::cli::files;
+use crate::cli::options::exit_codes;
 use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::lint::{FilePattern, Selector, Severity};
@@ -15,11 +16,12 @@ use crate::report::LintFormat;
 
 /// Find unsafe, invalid and redundant casts
 ///
-/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: casts to float8 (RC1, except RC106, RC107,
-/// RC109 and RC110), validity (RC2), and casts whose result ONNX does not define (RC301). The closest `recast.toml` in the folder of a
-/// model or its parents overrides the defaults. Weights are read only for rules that inspect constants.
+/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: RC1 except RC106, RC107, RC109 and RC110
+/// (casts to float8); RC2 except RC211 and RC212 (validity); RC301 (casts whose result ONNX does not define); RC307 (FLOAT16 tensors
+/// clipped at 10000). With a target, RC5 (runtimes) is enabled, too. The closest `recast.toml` in the folder of a model or its parents overrides the
+/// defaults. Weights are read only for rules that inspect constants.
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(after_help = format!("Examples:
   recast lint models
   recast lint model.onnx --select ALL --ignore RC4
   recast lint 'exports/**/*.onnx' --format github
@@ -42,10 +44,7 @@ A recast.toml:
 
 A recast.noqa entry in the metadata_props of a model, graph, function, node or initializer suppresses findings.
 
-Exit codes:
-  0  no findings of severity --fail-on or higher
-    1  findings, or fixes available with --diff
-    2  error: usage, unreadable or malformed input, I/O; all other models were checked")]
+{}; all other models were checked", exit_codes("no findings of severity --fail-on or higher", "findings, or fixes available with --diff")))]
 pub struct Lint {
     /// Models, folders or glob patterns to check; `-` reads a model from standard input. Default: the current folder
     #[arg(value_name = "PATH")]

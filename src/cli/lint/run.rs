@@ -10,7 +10,7 @@ use super::search::tasks;
 use super::task::{Action, Linted, Mode, lint_file};
 use crate::api::not_written;
 use crate::cli::exit_code::ExitCode;
-use crate::cli::failures::OnError;
+use crate::cli::failures::{OnError, caught};
 use crate::cli::options::Messages;
 use crate::cli::output::SideFile;
 use crate::cli::remedy::with_remedy;
@@ -55,9 +55,10 @@ impl Lint {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
         let mode = self.mode(&known);
-        let linted: Vec<_> = progress::of_models(messages, tasks.len(), |done| {
+        let linted: Vec<_> = progress::of_models(messages, "checking", tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let linted = lint_file(task, mode, &self.folders, self.freeze, (&self.page, tasks.len()));
+                let lint = || lint_file(task, mode, &self.folders, self.freeze, (&self.page, tasks.len()));
+                let linted = caught(&task.path, lint);
                 done.count();
                 linted
             })
@@ -138,7 +139,7 @@ impl Lint {
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
             let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()));
-            written.map_err(|error| not_written(&name(), &error))?;
+            written.map_err(|error| not_written(&name(), error))?;
             if !messages.quiet {
                 say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
             }
@@ -154,7 +155,7 @@ impl Lint {
         Ok(())
     }
 
-    /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format prints nothing.
+    /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format has the summary only.
     fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
         let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
         let document: Printed = match self.diff {
@@ -164,7 +165,7 @@ impl Lint {
         };
         print_coloured(document, self.color.choice())?;
         say_errors(&run.errors);
-        let says_something = messages.verbose || !run.findings.is_empty() || !run.fixed.is_empty();
+        let says_something = messages.verbose || !run.models.is_empty();
         let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
         if for_people && !messages.quiet && frozen > 0 {
             say(Shown::line(format_args!("froze {}", plural(frozen, "initializer"))));

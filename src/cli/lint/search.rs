@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::options::Lint;
-use super::settings::{Decision, Settings};
+use super::settings::{Decision, Settings, shown_path};
 use super::task::Task;
 use crate::api::is_text_model;
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Classified, Error, ErrorKind};
 use crate::wire;
 
 /// The models of the paths of a run.
@@ -21,6 +21,8 @@ struct Search<'e> {
     errors: &'e mut Vec<Error>,
     /// Paths whose models are all ignored or excluded: an error if the run checks no other model.
     left_out: Vec<Error>,
+    /// The configurations whose error is among the errors.
+    bad_configurations: HashSet<PathBuf>,
 }
 
 /// The models to lint, and the configurations that were found; paths that cannot be read or have no models are added to the errors.
@@ -29,12 +31,12 @@ struct Search<'e> {
 /// If an option is not valid, or a model cannot be fixed.
 pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<(Vec<Task>, Vec<PathBuf>)> {
     let mut settings = Settings::of(lint)?;
-    let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new() };
+    let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new(), bad_configurations: HashSet::new() };
     let named = named_paths(lint)?;
     for path in &named {
         search.add(path, lint, &mut settings)?;
     }
-    let Search { mut tasks, errors, left_out } = search;
+    let Search { mut tasks, errors, left_out, .. } = search;
     if tasks.is_empty() && !lint.allow_empty {
         errors.extend(left_out);
         if named.is_empty() {
@@ -77,14 +79,18 @@ impl Search<'_> {
                     continue;
                 }
             };
-            let name = found.path.display().to_string();
             match settings.decide(found) {
                 Ok(Decision::Lint(task)) => self.tasks.push(task),
                 Ok(Decision::Exclude { by }) => {
                     excluded_by.insert(by);
                     excluded += 1;
                 }
-                Err(error) => self.errors.push(Error::of(&error).in_file(name)),
+                // One error, for all models that the configuration is for.
+                Err(error) => {
+                    if self.bad_configurations.insert(error.path.clone()) {
+                        self.errors.push(Error::new(error.kind(), &error.what).in_file(shown_path(&error.path)));
+                    }
+                }
             }
         }
         if excluded > 0 && excluded == all {

@@ -1,6 +1,6 @@
 //! The rules enabled for each file: the command line overrides the closest `recast.toml`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub(super) struct Settings {
     fail_on: Option<Severity>,
     source: Source,
     /// The configuration of each folder.
-    configs: HashMap<PathBuf, Result<Rc<Config>, BadConfig>>,
+    configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
 
 /// What becomes of a file.
@@ -66,7 +66,7 @@ impl Settings {
             exclude: lint.exclude.clone(),
             fail_on: lint.fail_on,
             source,
-            configs: HashMap::new(),
+            configs: BTreeMap::new(),
         })
     }
 
@@ -81,9 +81,7 @@ impl Settings {
             return Ok(Decision::Exclude { by: "--exclude".to_owned() });
         }
         if is_excluded_by(&config.exclude) {
-            let here = std::env::current_dir().unwrap_or_default();
-            let file = config.path.strip_prefix(here).unwrap_or(&config.path);
-            return Ok(Decision::Exclude { by: format!("`exclude` in {}", file.display()) });
+            return Ok(Decision::Exclude { by: format!("`exclude` in {}", shown_path(&config.path)) });
         }
         let ignores = config.per_file_ignores.iter().chain(&self.per_file_ignores);
         let ignored: Vec<Selector> =
@@ -118,6 +116,12 @@ impl Settings {
         self.configs.insert(folder.to_owned(), config.clone());
         config
     }
+}
+
+/// The path of a configuration, relative to the current folder if it is beneath it.
+pub(super) fn shown_path(config: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    config.strip_prefix(here).unwrap_or(config).display().to_string()
 }
 
 /// The folder of a file; for standard input, the current folder.

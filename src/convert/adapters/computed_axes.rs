@@ -1,11 +1,11 @@
 //! Axes that are computed, for versions that take them as an attribute. The shapes that they can lead to are rows of a constant
 //! table, of which the axes select one.
 
-use super::super::context::Context;
+use super::super::context::{Context, is_countable};
 use super::super::make;
 use super::super::reason::Reason;
 use crate::dtype::DType;
-use crate::facts::infer::Known;
+use crate::facts::infer::{Known, MOST_DIMENSIONS};
 
 /// The largest table, in elements.
 const LARGEST_TABLE: usize = 1 << 12;
@@ -18,7 +18,7 @@ pub(super) fn reshape(cx: &mut Context) -> Result<(), Reason> {
     let (Some(dims), Some(&[count])) = (cx.known_input(0).static_shape(), cx.known_input(1).static_shape().as_deref()) else {
         return Ok(());
     };
-    let Ok(count) = usize::try_from(count) else { return Ok(()) };
+    let Some(count) = usize::try_from(count).ok().filter(|&count| count <= MOST_DIMENSIONS) else { return Ok(()) };
     let rank = if grows { dims.len() + count } else { dims.len() };
     let width = if grows { rank } else { rank.saturating_sub(count) };
     // Zero in a target of Reshape copies a dimension.
@@ -57,7 +57,7 @@ pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
         cx.remove_attribute("noop_with_empty_axes");
         return Ok(()); // The only axis.
     }
-    let dims = known.static_shape().filter(|dims| is_single && dims.len() > 1 && !dims.contains(&0));
+    let dims = known.static_shape().filter(|dims| is_single && dims.len() > 1 && !dims.contains(&0) && is_countable(dims));
     let Some(dims) = dims else {
         return Err(reason);
     };
@@ -88,7 +88,7 @@ pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
 /// A transform along a computed axis of a known shape, except the last: the input is reshaped to four axes, of which the second is
 /// transformed, and the result to the selected shape. The last dimension of the result is `parts`.
 pub(super) fn transform(cx: &mut Context, axis: usize, parts: i64, reason: Reason) -> Result<(), Reason> {
-    let dims = cx.known_input(0).static_shape().filter(|dims| dims.len() > 1 && !dims.contains(&0));
+    let dims = cx.known_input(0).static_shape().filter(|dims| dims.len() > 1 && !dims.contains(&0) && is_countable(dims));
     let (Some(dims), Some(axes)) = (dims, cx.input(axis).map(str::to_owned)) else { return Err(reason) };
     let rank = dims.len();
     let Some(selection) = Selection::new(cx, &axes, rank, 1) else { return Err(reason) };

@@ -47,6 +47,9 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
         if axis.size == axis.length && axis.scale == 1.0 {
             continue;
         }
+        if axis.size < 0 {
+            return Err(NodeInvalid.because(format!("the size {} of axis {} is negative", axis.size, axis.axis)));
+        }
         if axis.length.checked_mul(axis.size).is_none_or(|weights| weights > MOST_WEIGHTS) || axis.length == 0 {
             return Err(TooLarge.because(format!("an axis has no elements, or more than {MOST_WEIGHTS} weights")));
         }

@@ -31,9 +31,18 @@ fn lengths_become_attribute(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Equal parts require `num_outputs` since version 18.
+/// Equal parts require `num_outputs` since version 18. onnxruntime wants as many elements as parts then, so that parts of an axis that
+/// has none get lengths.
 fn count_outputs(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(1).is_none() {
+        let axis = usize::try_from(cx.axes_from_front(vec![cx.int_or("axis", 0)?]).map_or(-1, |axes| axes[0])).ok();
+        let length = cx.known_input(0).shape.zip(axis).and_then(|(shape, axis)| shape.get(axis).copied().flatten());
+        if length == Some(0) {
+            let lengths = vec![0; cx.node.output.len()];
+            let name = cx.constant_int_list("split", &lengths);
+            cx.set_input(1, &name);
+            return Ok(());
+        }
         cx.set_int("num_outputs", cx.node.output.len() as i64);
     }
     Ok(())

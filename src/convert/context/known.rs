@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::facts::infer::{Known, NOTHING};
 use crate::facts::{Formal, ValueType};
 use crate::graph::{self, ValueId};
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Tensor, Values, element_count};
 use crate::wire::schema::TensorProto;
 
 impl<'m> Context<'_, 'm> {
@@ -183,6 +183,11 @@ pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Res
         _ => Ok(axis),
     };
     axes.into_iter().map(counted).collect()
+}
+
+/// Whether the number of elements of a shape can be a dimension: so can those of its parts then, unless a dimension is zero.
+pub(in crate::convert) fn is_countable(dims: &[i64]) -> bool {
+    element_count(dims).is_some_and(|elements| i64::try_from(elements).is_ok())
 }
 
 fn not_constant(what: &str, reason: graph::NotConstant) -> Reason {

@@ -3,7 +3,7 @@
 mod add;
 mod known;
 
-pub(super) use known::counted_from_front;
+pub(super) use known::{counted_from_front, is_countable};
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -1,5 +1,6 @@
 //! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones.
-//! For the others, the bits of a number become a list of truth values, and that list a sum of powers of two.
+//! For the others, the bits of a number become a list of truth values, and that list a sum of powers of two: it has a shape,
+//! since onnxruntime keeps the axis over which it sums no elements.
 
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
@@ -90,7 +91,11 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
         set = $op (A_bits, B_bits)
         digits = Cast <to = 7> (set)
         parts = Mul (digits, weights)
-        sum = ReduceSum <keepdims: int = 0> (parts, last)
+        all_dims = Shape (set)
+        start = Constant <value = int64[1] {0}> ()
+        dims = Slice (all_dims, start, last)
+        added = ReduceSum <keepdims: int = 0> (parts, last)
+        sum = Reshape (added, dims)
         C = Cast <to = $type> (sum)";
     Ok(fill(
         body,

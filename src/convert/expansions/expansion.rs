@@ -2,7 +2,9 @@
 
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
+use crate::convert::reason::Code::NodeInvalid;
 use crate::convert::reason::{Code, Reason};
+use crate::facts::infer::MOST_DIMENSIONS;
 
 /// An operator in terms of others.
 pub(in crate::convert) struct Expansion {
@@ -56,8 +58,11 @@ pub(super) fn number(value: f32) -> String {
 
 /// The axes from `axis` to the last one.
 pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
-    let end = if axis < 0 { 0 } else { cx.rank(0)? as i64 };
-    Ok(list(axis..end))
+    let rank = if axis < 0 { cx.rank(0).unwrap_or(MOST_DIMENSIONS) } else { cx.rank(0)? } as i64;
+    match (-rank..rank).contains(&axis) {
+        true => Ok(list(axis..if axis < 0 { 0 } else { rank })),
+        false => Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}"))),
+    }
 }
 
 /// Numbers, or other words, as the text lists them.

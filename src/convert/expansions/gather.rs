@@ -19,7 +19,8 @@ fn stride(dims: &[i64], axis: usize) -> i64 {
 fn static_shape(cx: &Context, index: usize) -> Result<Vec<i64>, Reason> {
     let what = || ShapeUnknown.because(format!("the shape of {} must be known", cx.describe(index)));
     let shape = cx.known_input(index).static_shape().ok_or_else(what)?;
-    match shape.iter().try_fold(1, |product: i64, &dim| product.checked_mul(dim)) {
+    // The steps along the axes have to fit also if another axis is empty.
+    match shape.iter().filter(|&&dim| dim != 0).try_fold(1, |product: i64, &dim| product.checked_mul(dim)) {
         Some(_) => Ok(shape),
         None => Err(NodeInvalid.because(format!("{} is too large", cx.describe(index)))),
     }

@@ -4,6 +4,7 @@ use super::{Expansion, exact, list, local_output_name};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
+use crate::facts::infer::MOST_DIMENSIONS;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten), exact("Split", 13, split)];
 
@@ -15,7 +16,7 @@ fn expand(cx: &Context) -> Result<String, Reason> {
     if let (Some(shape), Some(&[length])) = (&shape, length.as_deref())
         && shape.iter().all(|&dim| dim == 1)
         && let Ok(rank) = usize::try_from(length)
-        && rank >= shape.len().max(1)
+        && (shape.len().max(1)..=MOST_DIMENSIONS).contains(&rank)
     {
         return Ok(format!(
             "ones = Constant <value = int64[{rank}] {{{}}}> ()

@@ -50,6 +50,13 @@ fn pad(cx: &Context) -> Result<String, Reason> {
             continue;
         }
         let length = shape.get(axis as usize).copied().flatten();
+        if let Some(((before, after), length)) = known.zip(length)
+            && i128::from(before.min(0)) + i128::from(after.min(0)) + i128::from(length) < 0
+        {
+            return Err(
+                NodeInvalid.because(format!("the pads {before} and {after} crop more than the {length} elements of axis {axis}"))
+            );
+        }
         body += &lengths(axis, place, axes.len());
         body += &match mode.as_str() {
             "constant" => blocks(&data, axis, rank, known.is_some_and(|(before, after)| before >= 0 && after >= 0)),

@@ -66,20 +66,21 @@ impl Windows {
     }
 
     /// The extent of a window along an axis.
-    fn reach(&self, axis: usize) -> i64 {
-        (self.kernel[axis] - 1) * self.dilations[axis] + 1
+    fn reach(&self, axis: usize) -> i128 {
+        i128::from(self.kernel[axis] - 1) * i128::from(self.dilations[axis]) + 1
     }
 
     fn rounded_up(&self, axis: usize, length: i64) -> Result<i64, Reason> {
-        let padded = length + self.pads[axis] + self.pads[self.kernel.len() + axis];
-        let room = padded - self.reach(axis);
+        let [length, before, after, stride] =
+            [length, self.pads[axis], self.pads[self.kernel.len() + axis], self.strides[axis]].map(i128::from);
+        let room = length + before + after - self.reach(axis);
         if room < 0 {
             return Err(NodeInvalid.because("a window is larger than the padded input"));
         }
-        let last = (room + self.strides[axis] - 1) / self.strides[axis] * self.strides[axis];
-        match last < length + self.pads[axis] {
-            true => Ok(last - room),
-            false => Err(BehaviourDiffers.because("with `ceil_mode`, the last window starts in the padding")),
+        let last = (room + stride - 1) / stride * stride;
+        match i64::try_from(last - room) {
+            Ok(extra) if last < length + before => Ok(extra),
+            _ => Err(BehaviourDiffers.because("with `ceil_mode`, the last window starts in the padding")),
         }
     }
 
@@ -204,8 +205,8 @@ fn max_pool(cx: &Context) -> Result<String, Reason> {
         let reach = windows.reach(axis);
         let mut slices = Vec::new();
         for place in 0..windows.kernel[axis] {
-            let start = place * windows.dilations[axis];
-            let end = if start + 1 == reach { i64::MAX } else { start + 1 - reach };
+            let start = i128::from(place * windows.dilations[axis]);
+            let end = if start + 1 == reach { i64::MAX.into() } else { start + 1 - reach };
             slices.push(format!("slice_{axis}_{place}"));
             body += &format!(
                 "slice_{axis}_{place} = Slice <axes: ints = [{}], starts: ints = [{start}], ends: ints = [{end}]> (axis_{axis})\n",

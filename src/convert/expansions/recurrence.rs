@@ -1,7 +1,7 @@
 //! Operators that carry a state along an axis, as `Scan`.
 
 use super::{Expansion, by_definition, exact, fill, list, number, type_of};
-use crate::convert::context::{Context, counted_from_front};
+use crate::convert::context::{Context, counted_from_front, is_countable};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
 
@@ -40,6 +40,35 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
             (three, 1, "folded", "folded_result", vec!["0".to_owned(), "2".to_owned(), shape])
         }
     };
+    // onnxruntime does not run a Scan over nothing. Of an axis of unknown length one element more is scanned, the last one.
+    let length = cx.known_input(0).shape.and_then(|shape| shape.get(axis as usize).copied().flatten());
+    let is_counted = target != "y" || length.is_some();
+    if target == "y" && length == Some(0) {
+        return Ok("y = Identity (x)".to_owned());
+    }
+    let (scanned, result, lengthen, shorten) = match (is_counted, direction) {
+        (true, _) => (source, target, "", ""),
+        (false, 0) => (
+            "longer",
+            "longer_result",
+            "longer = Concat <axis: int = $axis> ($source, spare)\n",
+            "from = Constant <value = int64[1] {0}> () to = Constant <value = int64[1] {-1}> ()
+             y = Slice (longer_result, from, to, scanned_axis)\n",
+        ),
+        (false, _) => (
+            "longer",
+            "longer_result",
+            "longer = Concat <axis: int = $axis> (spare, $source)\n",
+            "from = Constant <value = int64[1] {1}> () to = Constant <value = int64[1] {9223372036854775807}> ()
+             y = Slice (longer_result, from, to, scanned_axis)\n",
+        ),
+    };
+    let spare = match (is_counted, cx.to < 13) {
+        (true, _) => "",
+        (false, true) => "spare = Unsqueeze <axes: ints = [$axis]> (start)\n",
+        (false, false) => "spare = Unsqueeze (start, scanned_axis)\n",
+    };
+    let spare_axis = if is_counted { "" } else { "scanned_axis = Constant <value = int64[1] {$axis}> ()\n" };
     let restore = match others.get(2).filter(|_| target != "y") {
         Some(shape) => format!("shape = Constant <value = int64[{rank}] {{{shape}}}> () y = Reshape (folded_result, shape)"),
         None => String::new(),
@@ -47,20 +76,24 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     let others: Vec<&String> = if target == "y" { others.iter().collect() } else { others[..2].iter().collect() };
     let list = others.iter().map(|other| other.as_str()).collect::<Vec<_>>().join(",");
     let state_rank = if others.is_empty() { String::new() } else { format!("[{}]", vec!["?"; others.len()].join(",")) };
-    let body = "
+    let body = format!(
+        "
         dims = Shape ($source)
-        other_axes = Constant <value = int64[$count] {$list}> ()
+        other_axes = Constant <value = int64[$count] {{$list}}> ()
         state_shape = Gather (dims, other_axes)
-        start = ConstantOfShape <value = $T[1] {$start}> (state_shape)
+        start = ConstantOfShape <value = $T[1] {{$start}}> (state_shape)
+        {spare_axis}{spare}{lengthen}
         last, $target = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [$axis], scan_output_axes: ints = [$axis],
                               scan_input_directions: ints = [$direction], scan_output_directions: ints = [$direction],
-                              body = step (previous, element) => ($T$rank next, $T$rank result) {
+                              body = step (previous, element) => ($T$rank next, $T$rank result) {{
             next = $op (previous, element)
             result = Identity ($step)
-        }> (start, $source)\n";
+        }}> (start, $scanned)\n{shorten}"
+    );
     let parameters = [
         ("source", source),
-        ("target", target),
+        ("target", result),
+        ("scanned", scanned),
         ("count", &others.len().to_string()),
         ("list", &list),
         ("rank", &state_rank),
@@ -71,12 +104,12 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
         ("op", op),
         ("step", step),
     ];
-    Ok(reshape + &fill(body, &parameters) + &restore)
+    Ok(reshape + &fill(&body, &parameters) + &restore)
 }
 
 /// The input reshaped so that a computed axis is the second of three; and the shape of the result.
 fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason> {
-    let dims = cx.known_input(0).static_shape().filter(|dims| !dims.is_empty() && !dims.contains(&0));
+    let dims = cx.known_input(0).static_shape().filter(|dims| !dims.is_empty() && !dims.contains(&0) && is_countable(dims));
     let dims =
         dims.ok_or_else(|| ShapeUnknown.because(format!("{reason}, and the shape of the input is unknown or has no elements")))?;
     let rank = dims.len();

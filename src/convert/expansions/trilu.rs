@@ -35,7 +35,8 @@ fn constant_mask(cx: &Context, upper: bool) -> Option<String> {
     let diagonal = if cx.input(1).is_some() { *cx.read_ints(1).ok()?.first()? } else { 0 };
     let shape = cx.known_input(0).shape?;
     let [.., Some(rows), Some(columns)] = shape.as_slice() else { return None };
-    rows.checked_mul(*columns).filter(|&elements| elements <= LARGEST_MASK)?;
+    // Without elements, the other axis can be of any length.
+    rows.checked_mul(*columns).filter(|&elements| (1..=LARGEST_MASK).contains(&elements))?;
     let keeps = |row: i64, column: i64| {
         let offset = i128::from(column) - i128::from(row);
         if upper { offset >= diagonal.into() } else { offset <= diagonal.into() }

@@ -2,6 +2,7 @@
 
 use super::{Expansion, by_definition, fill, number};
 use crate::convert::context::Context;
+use crate::convert::reason::Code::TooLarge;
 use crate::convert::reason::Reason;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -10,8 +11,14 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("HannWindow", 17, |cx| window(cx, [0.5, 0.5, 0.0])),
 ];
 
+/// The largest number up to which float represents every integer.
+const MOST_COUNTED: i64 = 1 << 24;
+
 /// `a0` - `a1` cos(x) + `a2` cos(2x), where x goes from 0 to a full turn.
 fn window(cx: &Context, coefficients: [f32; 3]) -> Result<String, Reason> {
+    if let Some(size) = cx.read_ints(0).ok().and_then(|sizes| sizes.first().copied()).filter(|size| *size > MOST_COUNTED) {
+        return Err(TooLarge.because(format!("FLOAT does not count {size} elements")));
+    }
     let mut body = "
         length = Cast <to = 1> (size)
         zero = Constant <value = float {0}> ()

@@ -138,8 +138,8 @@ fn slice(view: &View) -> Option<Numbers> {
     let wide = i64::try_from(data.len()).ok()?;
     let count = slice_length(size(wide), size(start), size(end), size(step))?.size()?;
     let counted = if start < 0 { start.saturating_add(wide) } else { start };
-    let first = if step > 0 { counted.clamp(0, wide) } else { counted.clamp(0, wide - 1) };
-    let at = |place: i64| usize::try_from(first + place * step).ok().and_then(|index| data.get(index).copied());
+    let first = if step > 0 { counted.clamp(0, wide) } else { counted.clamp(0, (wide - 1).max(0)) };
+    let at = |place: i64| data.get(usize::try_from(place.checked_mul(step)?.checked_add(first)?).ok()?).copied();
     (0..count).map(at).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Infers the outputs of operators of com.microsoft, which optimized models of onnxruntime have.
 
-use super::known::{Dim, Dims, Fact, UNKNOWN, is_kept};
+use super::known::{Dim, Dims, Fact, UNKNOWN};
 use super::length::Length;
 use super::shape::multiplied;
 use crate::dtype::DType;
@@ -18,12 +18,11 @@ pub(super) struct Call<'a> {
     pub inputs: Vec<&'a Fact>,
 }
 
-/// The facts of a node's outputs.
-pub(super) fn outputs(call: &Call) -> Vec<Fact> {
-    let Some(signature) = signature(call.node.op_type()) else { return Vec::new() };
-    let shapes = shapes(call).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len()))).chain(std::iter::repeat(None));
+/// The types of a node's outputs, and the shapes that follow from the inputs.
+pub(super) fn outputs(call: &Call) -> (Vec<Option<ValueType>>, Vec<Option<Dims>>) {
+    let Some(signature) = signature(call.node.op_type()) else { return (Vec::new(), Vec::new()) };
     let types = (0..call.node.output.len()).map(|index| output_type(call, signature, index));
-    types.zip(shapes).map(|(value_type, shape)| Fact { value_type, shape }).collect()
+    (types.collect(), shapes(call))
 }
 
 fn output_type(call: &Call, signature: &Signature, index: usize) -> Option<ValueType> {

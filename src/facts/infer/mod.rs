@@ -16,6 +16,7 @@ mod shape;
 mod view;
 mod walk;
 
-pub use inferred::{Contradiction, Inferred, infer, infer_with_names};
+pub use inferred::{Contradiction, Inferred, Names, infer, infer_with_names};
 pub use ints::tensor_ints;
 pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
+pub(crate) use shape::broadcasts;

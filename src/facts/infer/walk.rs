@@ -80,6 +80,11 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
     // The calls of a function may differ, and share one result.
     ints.retain(|&value, _| !matches!(model.scope_kind(model.root(model.scope_of(value))), ScopeKind::Function(_)));
     let mut called: HashMap<ScopeId, HashMap<ValueId, TypeSet>> = HashMap::default();
+    #[expect(
+        clippy::iter_over_hash_type,
+        clippy::disallowed_methods,
+        reason = "a value belongs to one function, and fills one entry of a table"
+    )]
     for (function, calls) in calls {
         if calls.is_in_graph {
             let types = calls.merged.iter().filter_map(|(&value, (_, types))| Some((value, (*types)?)));
@@ -273,7 +278,8 @@ impl<'w, 'm> Walk<'w, 'm> {
         let outputs = match (schema, domain, node.op_type()) {
             (None, "com.microsoft", _) => {
                 self.inner(id, &[]);
-                microsoft::outputs(&Call { model, id, node, inputs: self.inputs(id) })
+                let (types, shapes) = microsoft::outputs(&Call { model, id, node, inputs: self.inputs(id) });
+                facts_of(types.into_iter(), shapes)
             }
             (None, _, _) => {
                 self.inner(id, &[]);
@@ -289,11 +295,8 @@ impl<'w, 'm> Walk<'w, 'm> {
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
                 let view = View { model, id, node, schema, inputs: self.inputs(id), ints: self.input_ints(id) };
-                let shapes = shape::output_shapes(&view).into_iter().map(|shape| shape.filter(|shape| is_kept(shape.len())));
-                let shapes = shapes.map(|shape| shape.map(without_negative)).chain(std::iter::repeat(None));
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
-                let outputs = types.zip(shapes).map(|(value_type, shape)| Fact { value_type, shape }).collect();
-                return (outputs, ints::output_ints(&view));
+                return (facts_of(types, shape::output_shapes(&view)), ints::output_ints(&view));
             }
         };
         (outputs, Vec::new())
@@ -439,6 +442,13 @@ fn may_be(ints: &Numbers, known: &Fact) -> bool {
         _ => false,
     };
     has_length && ints::is_followed(known.dtype())
+}
+
+/// The facts of a node's outputs from their types and shapes; there may be fewer shapes.
+fn facts_of(types: impl Iterator<Item = Option<ValueType>>, shapes: Vec<Option<Dims>>) -> Vec<Fact> {
+    let kept = |shape: Option<Dims>| shape.filter(|shape| is_kept(shape.len())).map(without_negative);
+    let shapes = shapes.into_iter().map(kept).chain(std::iter::repeat(None));
+    types.zip(shapes).map(|(value_type, shape)| Fact { value_type, shape }).collect()
 }
 
 /// A shape without the negative dimensions that an invalid model may lead to.

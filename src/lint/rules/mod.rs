@@ -23,6 +23,7 @@ mod foldable_cast;
 mod fractional_to_sub_byte;
 mod ineffective_round_mode;
 mod ineffective_saturate;
+mod invalid_node;
 mod ir_version_too_low;
 mod narrowing_overflows_to_infinity;
 mod noqa_names_no_rule;
@@ -64,6 +65,7 @@ pub static RULES: &[&Rule] = &[
     &noqa_names_no_rule::RULE,
     &operator_not_in_opset::RULE,
     &declared_type_differs_from_inferred::RULE,
+    &invalid_node::RULE,
     // RC3: numerical results.
     &cast_result_undefined::RULE,
     &fractional_to_sub_byte::RULE,
@@ -85,7 +87,14 @@ pub static RULES: &[&Rule] = &[
 /// the second.
 pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
     (&declared_type_differs_from_cast::RULE, &declared_type_differs_from_inferred::RULE),
+    (&declared_type_differs_from_cast::RULE, &invalid_node::RULE),
+    (&declared_type_differs_from_inferred::RULE, &invalid_node::RULE),
+    (&cast_missing_to::RULE, &invalid_node::RULE),
     (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
+    (&cast_type_not_in_opset::RULE, &invalid_node::RULE),
+    (&attribute_not_in_opset::RULE, &invalid_node::RULE),
+    (&to_has_wrong_kind::RULE, &invalid_node::RULE),
+    (&cast_attribute_invalid::RULE, &invalid_node::RULE),
     (&precision_lost_and_regained::RULE, &same_cast_twice::RULE),
     (&foldable_cast::RULE, &redundant_cast::RULE),
 ];

@@ -52,9 +52,12 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
     }
     if !run.findings.is_empty() || run.fixed.is_empty() {
+        let all = plural(run.models.len(), "model");
         let models: BTreeSet<&str> = run.findings.iter().map(|found| &**found.path()).collect();
-        let found = plural(run.findings.len(), "finding");
-        parts.push(format!("{found} in {} of {}", models.len(), plural(run.models.len(), "model")));
+        parts.push(match run.findings.len() {
+            0 => format!("no findings in {all}"),
+            count => format!("{} in {} of {all}", plural(count, "finding"), models.len()),
+        });
     }
     for (safety, how) in [(Safety::Safe, "--fix"), (Safety::Unsafe, "--fix --unsafe-fixes")] {
         let fixable = run.findings.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety == safety)).count();

@@ -20,6 +20,7 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
     let tool = json!({ "driver": {
         "name": "recast",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "informationUri": env!("CARGO_PKG_REPOSITORY"),
         "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
     } });
     let invocations = json!([{
@@ -76,8 +77,15 @@ fn descriptor(rule: &Rule) -> Value {
         "shortDescription": { "text": rule.summary() },
         "fullDescription": { "text": full },
         "help": { "text": documentation, "markdown": documentation },
+        "helpUri": help_uri(rule),
         "defaultConfiguration": { "level": level(rule.severity) },
     })
+}
+
+/// The file of the rule, whose first comment is the documentation, in this version of the repository.
+fn help_uri(rule: &Rule) -> String {
+    let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
+    format!("{repository}/blob/v{version}/src/lint/rules/{}.rs", rule.name.replace('-', "_"))
 }
 
 #[derive(serde::Serialize)]
@@ -109,8 +117,7 @@ struct Location<'r> {
 #[serde(rename_all = "camelCase")]
 struct PhysicalLocation {
     artifact_location: ArtifactLocation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Bytes>,
+    region: Region,
 }
 
 #[derive(serde::Serialize)]
@@ -120,9 +127,31 @@ struct ArtifactLocation {
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Bytes {
-    byte_offset: u64,
-    byte_length: u64,
+struct Region {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    end_column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_length: Option<u64>,
+}
+
+impl Region {
+    /// The bytes of a finding, if they are known. A model has no lines, but GitHub shows no result without a line and columns: it is the
+    /// first character of the file.
+    fn of(found: &Diagnostic) -> Region {
+        let bytes = found.bytes();
+        Region {
+            start_line: 1,
+            start_column: 1,
+            end_line: 1,
+            end_column: 2,
+            byte_offset: bytes.as_ref().map(|bytes| bytes.offset),
+            byte_length: bytes.as_ref().map(|bytes| bytes.length),
+        }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -137,6 +166,10 @@ struct LogicalLocation<'r> {
 struct Fingerprints {
     #[serde(rename = "recast/v1")]
     v1: String,
+    /// The only fingerprint that GitHub uses. Without it, GitHub would make one of the first line of the file, which is the same for all
+    /// findings of a model.
+    #[serde(rename = "primaryLocationLineHash")]
+    of_github: String,
 }
 
 #[derive(serde::Serialize)]
@@ -161,6 +194,7 @@ fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding
     };
     let fix =
         found.fix.as_ref().map(|fix| Fix { safety: if fix.safety == Safety::Safe { "safe" } else { "unsafe" }, what: &fix.what });
+    let fingerprint = found.fingerprint();
     Finding {
         rule_id: found.code(),
         rule_index: rules.iter().position(|rule| rule.code == found.code()),
@@ -169,11 +203,11 @@ fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding
         locations: [Location {
             physical_location: PhysicalLocation {
                 artifact_location: ArtifactLocation { uri: uri(found.path()) },
-                region: found.bytes().map(|region| Bytes { byte_offset: region.offset, byte_length: region.length }),
+                region: Region::of(found),
             },
             logical_locations: [LogicalLocation { name: in_scope.unwrap_or(place), fully_qualified_name: place, kind }],
         }],
-        partial_fingerprints: Fingerprints { v1: found.fingerprint() },
+        partial_fingerprints: Fingerprints { of_github: fingerprint.clone(), v1: fingerprint },
         properties: fix.map(|fix| Properties { fix }),
     }
 }

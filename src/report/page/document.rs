@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::lint::{Diagnostic, RULES};
-use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, meanings};
+use crate::passes::{self, Pass, Tier};
+use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
 use crate::report::lint::rule_json_value;
 use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun};
 use crate::shown::{self, Document};
@@ -54,15 +55,25 @@ impl Results<'_> {
         RULES.iter().filter(|rule| codes.contains(rule.code)).map(|rule| rule_json_value(rule)).collect()
     }
 
+    /// The summaries of the passes that changed something.
+    fn passes(&self) -> Vec<PassFacts> {
+        let names: BTreeSet<&str> = self.fold.iter().copied().flatten().flat_map(|model| model.report.passes()).collect();
+        let facts = |(_, pass): (Tier, &'static Pass)| PassFacts { name: pass.name, summary: pass.summary() };
+        passes::all().filter(|(_, pass)| names.contains(pass.name)).map(facts).collect()
+    }
+
     /// The meanings of the codes of all reasons.
     fn codes(&self) -> Vec<Meaning> {
         let kept = self.fold.iter().copied().flatten().flat_map(|model| model.report.kept_codes());
         let kept: BTreeSet<&str> = kept.collect();
+        let removed = self.fold.iter().copied().flatten().flat_map(|model| model.report.removal_codes());
+        let removed: BTreeSet<&str> = removed.collect();
         let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.blockers);
         let blockers: BTreeSet<String> =
             blockers.filter_map(|blocker| Some(serde_json::to_value(blocker.code).ok()?.as_str()?.to_owned())).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),
+            REMOVED => removed.contains(meaning.code),
             NOT_CONVERTED => blockers.contains(meaning.code),
             _ => false,
         };
@@ -78,11 +89,25 @@ struct Content<'p, 'r> {
     page: &'p Page<'r>,
     rules: Vec<Value>,
     codes: Vec<Meaning>,
+    passes: Vec<PassFacts>,
+}
+
+/// A pass that changed something.
+#[derive(Serialize)]
+struct PassFacts {
+    name: &'static str,
+    summary: String,
 }
 
 impl<'p, 'r> Content<'p, 'r> {
     fn of(page: &'p Page<'r>) -> Content<'p, 'r> {
-        Content { recast: env!("CARGO_PKG_VERSION"), page, rules: page.results.rules(), codes: page.results.codes() }
+        Content {
+            recast: env!("CARGO_PKG_VERSION"),
+            page,
+            rules: page.results.rules(),
+            codes: page.results.codes(),
+            passes: page.results.passes(),
+        }
     }
 }
 

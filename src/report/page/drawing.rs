@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::layout::{Point, arranged};
 use super::places::Part;
 use crate::dtype::DType;
-use crate::facts::infer::Inferred;
+use crate::facts::infer::{Inferred, Names};
 use crate::graph::{Model, NodeId, Origin, ValueId, domain_name};
 use crate::hash::HashMap;
 use crate::shown;
@@ -21,6 +21,8 @@ const MOST_VERTICES: usize = 30;
 const MOST_ON_A_SIDE: usize = 6;
 /// Neighbours that are not shown are counted up to this number.
 const MOST_COUNTED: usize = 1000;
+/// The characters of a title.
+const LONGEST_TITLE: usize = 500;
 /// The characters of a line in a box.
 const LONGEST_LINE: usize = 26;
 
@@ -90,7 +92,7 @@ enum Around {
 }
 
 /// Draws the graph around a part of a model.
-pub fn draw(model: &Model, inferred: &Inferred, part: Part) -> Drawing {
+pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing {
     let here = match part {
         Part::Node(node) => Around::Node(node),
         Part::Value(value) => Around::Value(value),
@@ -119,7 +121,7 @@ pub fn draw(model: &Model, inferred: &Inferred, part: Part) -> Drawing {
         vertex.at = at;
     }
     let edge = |((_, value), points): (((usize, usize), ValueId), Vec<Point>)| Edge {
-        value: model.name(value).to_owned(),
+        value: title(model.name(value)),
         value_type: type_of(model, inferred, value),
         points,
     };
@@ -174,7 +176,7 @@ fn consumers(model: &Model, vertex: Around) -> impl Iterator<Item = Around> {
     })
 }
 
-fn described(model: &Model, inferred: &Inferred, vertex: Around, is_here: bool) -> Vertex {
+fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_here: bool) -> Vertex {
     let (kind, name, label, detail) = match vertex {
         Around::Node(node) => {
             let proto = model.node(node);
@@ -200,29 +202,40 @@ fn described(model: &Model, inferred: &Inferred, vertex: Around, is_here: bool) 
     let (label, detail) = (line(&label), line(&detail));
     let longest = label.chars().count().max(detail.chars().count()) as u32;
     let size = (longest * 7 + 22, if detail.is_empty() { 28 } else { 44 });
+    let name = title(&name);
     Vertex { kind: if is_here { Kind::Here } else { kind }, at: (0, 0), size, label, detail, name, hidden: 0 }
 }
 
-fn types_of_cast(model: &Model, inferred: &Inferred, node: NodeId) -> String {
+fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId) -> String {
     let dtype = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
     let [from, to] = [model.input(node, 0), model.output(node, 0)].map(|value| value.and_then(dtype).map_or("?", DType::name));
     format!("{from} to {to}")
 }
 
-/// `FLOAT[2,?]`, as far as it is known.
-fn type_of(model: &Model, inferred: &Inferred, value: ValueId) -> String {
-    let dim = |dim: Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
+/// `FLOAT[2,batch,?]`, as far as it is known.
+fn type_of(model: &Model, (inferred, names): &(Inferred, Names), value: ValueId) -> String {
+    let name = |axis: usize| names.of(value).and_then(|names| names.get(axis)?.clone());
+    let dim =
+        |(axis, dim): (usize, Option<i64>)| dim.map_or_else(|| name(axis).unwrap_or_else(|| "?".to_owned()), |dim| dim.to_string());
     let stored = model.initializer(value).and_then(|tensor| Tensor::read(tensor).ok());
     let (dtype, dims): (Option<DType>, Option<Vec<String>>) = match stored {
-        Some(tensor) => (Some(tensor.dtype()), Some(tensor.dims().iter().map(|&length| dim(Some(length))).collect())),
+        Some(tensor) => (Some(tensor.dtype()), Some(tensor.dims().iter().map(i64::to_string).collect())),
         None => {
             let known = inferred.of(value);
-            let dims = known.shape.as_ref().map(|shape| shape.iter().map(|&length| dim(length)).collect());
+            let dims = known.shape.as_ref().map(|shape| shape.iter().copied().enumerate().map(dim).collect());
             (model.element_type(value).or_else(|| known.dtype()), dims)
         }
     };
     let dims = dims.map_or_else(String::new, |dims| format!("[{}]", dims.join(",")));
     dtype.map_or_else(String::new, |dtype| format!("{dtype}{dims}"))
+}
+
+/// A name that is not too long for a title: a drawing has many, and a name may have megabytes.
+fn title(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_TITLE) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 /// Text that fits into a box: of a longer one, its end, in which names of one model differ most.

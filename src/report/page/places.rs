@@ -37,7 +37,7 @@ impl About {
     pub fn folded(model: &FoldedModel) -> Vec<About> {
         let nodes = |nodes: Vec<&str>| nodes.into_iter().map(|node| About::Node(node.to_owned())).collect();
         let removed = model.report.removed_constants().iter();
-        let removed = removed.flat_map(|path| [About::Value(path.clone()), About::Node(path.clone())]).collect();
+        let removed = removed.flat_map(|path| [About::Value(path.to_string()), About::Node(path.to_string())]).collect();
         let [kept, folded, removed_nodes] = model.report.nodes().map(nodes);
         About::in_turn(vec![kept, folded, removed_nodes, removed])
     }
@@ -94,12 +94,15 @@ pub fn find(model: &Model, wanted: &HashSet<&About>) -> HashMap<About, Part> {
             }
         }
     };
-    if wanted.iter().any(|about| matches!(about, About::Node(_))) {
+    #[expect(clippy::disallowed_methods, reason = "only whether there is one")]
+    let (wants_nodes, wants_values) =
+        (wanted.iter().any(|about| matches!(about, About::Node(_))), wanted.iter().any(|about| matches!(about, About::Value(_))));
+    if wants_nodes {
         for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
             add(About::Node(model.node_path(node)), Part::Node(node));
         }
     }
-    if wanted.iter().any(|about| matches!(about, About::Value(_))) {
+    if wants_values {
         for value in model.values().filter(|&value| !matches!(model.origin(value), Origin::Node { .. })) {
             let path = format!("{}/{}", model.scope_path(model.scope_of(value)), model.name(value));
             add(About::Value(path), Part::Value(value));

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::drawing::{Drawing, draw};
 use super::places::{About, Part, find};
-use crate::facts::infer::infer;
+use crate::facts::infer::infer_with_names;
 use crate::graph::Model;
 use crate::hash::HashSet;
 use crate::inspect::{self, Initializers, Inspection};
@@ -97,7 +97,7 @@ impl Before {
                 };
             }
             if !parts.is_empty() {
-                let inferred = infer(model);
+                let inferred = infer_with_names(model);
                 drawings.list.extend(parallel::map(&parts, |&(_, part)| draw(model, &inferred, part)));
             }
         }

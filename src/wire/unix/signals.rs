@@ -2,13 +2,15 @@
 //! shorter while it was read.
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// The maximum number of temporary files at a time: one for each file that is being written.
 const SLOTS: usize = 64;
 
-/// The paths of the files to be removed, as C strings; null for an unused entry.
+/// The paths of the files to be removed, as C strings; null for an unused entry. A path is taken out of its entry by an atomic exchange. It
+/// then belongs to the thread that is done with the file, which frees it, or to a signal handler, after which the process ends.
 static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 
 /// As long as it exists, a signal that ends the process removes a file first.
@@ -18,25 +20,48 @@ pub(in crate::wire) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_cha
 impl RemovedOnSignal {
     /// If there are too many files at a time, or the path contains a null byte, the file is not removed.
     pub(in crate::wire) fn new(path: &Path) -> RemovedOnSignal {
-        let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else {
+        let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) else {
             return RemovedOnSignal(None);
         };
-        // Never freed: a handler on another thread may be reading it.
         let path = path.into_raw();
+        count_path(1);
         let is_free = |slot: &&AtomicPtr<libc::c_char>| {
             slot.compare_exchange(std::ptr::null_mut(), path, Ordering::Release, Ordering::Relaxed).is_ok()
         };
-        RemovedOnSignal(FILES.iter().find(is_free))
+        let slot = FILES.iter().find(is_free);
+        if slot.is_none() {
+            free_path(path);
+        }
+        RemovedOnSignal(slot)
     }
 }
 
 impl Drop for RemovedOnSignal {
+    /// If a handler has taken the path, the process is ending; the entry may then have the path of another file, which is freed instead.
     fn drop(&mut self) {
         if let Some(slot) = self.0 {
-            slot.store(std::ptr::null_mut(), Ordering::Release);
+            free_path(slot.swap(std::ptr::null_mut(), Ordering::AcqRel));
         }
     }
 }
+
+/// Frees a path that was taken out of its entry, or never was in one; null is ignored.
+fn free_path(path: *mut libc::c_char) {
+    if !path.is_null() {
+        count_path(-1);
+        // SAFETY: The path was made by `CString::into_raw`. No entry has it, so that no handler or other thread can take it.
+        drop(unsafe { CString::from_raw(path) });
+    }
+}
+
+/// Counts the paths that are not freed, for a test.
+#[cfg(test)]
+fn count_path(by: isize) {
+    tests::PATHS.fetch_add(by, Ordering::SeqCst);
+}
+
+#[cfg(not(test))]
+fn count_path(_: isize) {}
 
 /// The current effect of signals that end the process.
 static GATE: Gate = Gate::new();
@@ -200,7 +225,7 @@ fn remove_files() {
     for slot in &FILES {
         let path = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !path.is_null() {
-            // SAFETY: `unlink` is async-signal-safe; the path is a C string that is never freed.
+            // SAFETY: `unlink` is async-signal-safe; the path is a C string that this handler owns now.
             unsafe { libc::unlink(path) };
         }
     }
@@ -211,8 +236,12 @@ mod tests {
     use std::fs;
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Output};
+    use std::sync::atomic::AtomicIsize;
 
     use super::*;
+
+    /// The paths that are not freed.
+    pub(super) static PATHS: AtomicIsize = AtomicIsize::new(0);
 
     /// Runs a test of this module again, in a process of its own, whose folder is the current one.
     fn in_a_child(test: &str, folder: &Path) -> Output {
@@ -243,6 +272,32 @@ mod tests {
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["done"]);
+    }
+
+    #[test]
+    fn the_path_of_a_file_is_freed_when_the_file_is_done() {
+        if is_child() {
+            let name = |index: usize| format!("file {index}");
+            for index in 0..10 * SLOTS {
+                drop(RemovedOnSignal::new(Path::new(&name(index))));
+            }
+            assert_eq!(PATHS.load(Ordering::SeqCst), 0);
+            // More files at a time than there are entries, and threads that come and go.
+            let many: Vec<RemovedOnSignal> = (0..2 * SLOTS).map(|index| RemovedOnSignal::new(Path::new(&name(index)))).collect();
+            assert_eq!(PATHS.load(Ordering::SeqCst), SLOTS as isize);
+            drop(many);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..1000).for_each(|index| drop(RemovedOnSignal::new(Path::new(&name(index))))));
+                }
+            });
+            assert_eq!(PATHS.load(Ordering::SeqCst), 0);
+            assert!(FILES.iter().all(|slot| slot.load(Ordering::SeqCst).is_null()));
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let output = in_a_child("the_path_of_a_file_is_freed_when_the_file_is_done", folder.path());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
     #[test]

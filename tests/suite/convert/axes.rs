@@ -257,7 +257,7 @@ fn broadcasting() {
         ),
         case(
             7,
-            "(float[2,3,4] x, float[3] b) => (float y)",
+            "(float[2,3,4] x, float[4] b) => (float y)",
             "y = Add (b, x)",
             6,
             "no: opset 6 broadcasts the second input to the shape of the first only, which these shapes do not allow",

@@ -52,6 +52,8 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
         "changes": [{"node": "graph/mean", "op": "ReduceMean",
             "what": "constant 'y_axes' added; `axes` removed"}],
         "expansions": [], "warnings": [], "blockers": [], "nearest_opset": null,
+        "before": {"nodes": 1, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
+        "after": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&output).unwrap().len()},
     }], "errors": []});
     assert_eq!(document(&done.stdout), expected);
     let written = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap();
@@ -77,6 +79,7 @@ fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
     let expected = json!({"version": 1, "models": [{
         "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8},
         "changes": [], "expansions": [], "warnings": [], "nearest_opset": null,
+        "before": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
         "blockers": [{"node": "graph/col2im", "op": "Col2Im", "opset_step": [18, 17], "code": "operator-too-new", "reason": "Col2Im is new in opset 18"}],
     }], "errors": []});
     assert_eq!(document(&done.stdout), expected);
@@ -97,7 +100,9 @@ fn a_dry_run_is_a_plan() {
     assert_eq!(done.status.code(), Some(0));
     let expected = format!(
         "{input} -> nothing written (dry run)\n  opset 13 -> 21, IR version 8 -> 10\n  changed 1 node: 1 ReduceMean\n    \
-         graph/mean (ReduceMean): constant 'y_axes' added; `axes` removed\n"
+         graph/mean (ReduceMean): constant 'y_axes' added; `axes` removed\n\
+         {0:26}before  after\n  nodes{0:24}1      2\n  casts{0:24}0      0\n  initializers{0:17}0      0\n  bytes, with data files    94 B  146 B\n",
+        ""
     );
     assert_eq!(String::from_utf8_lossy(&done.stdout), expected);
     assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), 1);

@@ -95,7 +95,11 @@ fn bits() {
              y_set = And (y_A_plain, y_B_plain)
              y_digits = Cast <to: int = 7> (y_set)
              y_parts = Mul (y_digits, y_weights)
-             y_sum = ReduceSum <keepdims: int = 0> (y_parts, y_last)
+             y_all_dims = Shape (y_set)
+             y_start = Constant <value: tensor = int64[1] {0}> ()
+             y_dims = Slice (y_all_dims, y_start, y_last)
+             y_added = ReduceSum <keepdims: int = 0> (y_parts, y_last)
+             y_sum = Reshape (y_added, y_dims)
              y = Cast <to: int = 2> (y_sum)",
         ),
         case(
@@ -131,7 +135,11 @@ fn bits() {
              y_set = Xor (y_A_bits, y_B_bits)
              y_digits = Cast <to: int = 7> (y_set)
              y_parts = Mul (y_digits, y_weights)
-             y_sum = ReduceSum <keepdims: int = 0> (y_parts, y_last)
+             y_all_dims = Shape (y_set)
+             y_start = Constant <value: tensor = int64[1] {0}> ()
+             y_dims = Slice (y_all_dims, y_start, y_last)
+             y_added = ReduceSum <keepdims: int = 0> (y_parts, y_last)
+             y_sum = Reshape (y_added, y_dims)
              y = Cast <to: int = 3> (y_sum)",
         ),
         case(

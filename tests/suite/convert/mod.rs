@@ -1,5 +1,6 @@
 //! `convert`, operator by operator, as nodes before and after; what stands in the way; what must not change.
 
+mod admitted;
 mod axes;
 mod cast_matrix;
 mod command;

@@ -139,7 +139,7 @@ fn computed_pads() {
             "(float[2] x) => (float[m] y) <int64[4] p = {0, 1, 2, 3}>",
             "y = Pad <mode = \"swirl\"> (x, p)",
             10,
-            "y = Pad <mode: string = \"swirl\", pads: ints = [0, 1, 2, 3]> (x)",
+            "no: unknown `mode` = 'swirl': Pad-11 has constant, reflect, edge, wrap",
         ),
     ]);
 }

@@ -57,11 +57,11 @@ fn opsets_of_other_domains_need_their_ir_version_too() {
         ("ai.onnx.ml", 5, "ai.onnx.ml.Scaler (x)", 21, 15, 10),
         ("ai.onnx.ml", 5, "Relu (x)", 21, 15, 8),
         ("ai.onnx.ml", 2, "ai.onnx.ml.Scaler (x)", 21, 8, 6),
-        ("ai.onnx.preview.training", 1, "ai.onnx.preview.training.Adam (x, x, x)", 21, 9, 7),
+        ("ai.onnx.preview.training", 1, "ai.onnx.preview.training.Adam (r, t, x, x, x, x)", 21, 9, 7),
         ("local", 9, "local.F (x)", 21, 15, 8),
     ] {
         let source = format!(
-            r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x) => (float[2] y) {{ y = {operator} }}"#
+            r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x, float r, int64 t) => (float[2] y) {{ y = {operator} }}"#
         );
         let ir = convert_text(&source, &Options::to(to)).unwrap().model.ir_version();
         assert_eq!(ir, expected, "{domain} {version} {operator}");

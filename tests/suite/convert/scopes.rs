@@ -9,12 +9,12 @@ use crate::support::{expect_no_failures, model};
 
 #[test]
 fn all_blockers_are_listed_in_all_scopes_with_the_nearest_opset_that_works() {
-    let source = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[2] x, bool c) => (float[2] y)
+    let source = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[2] x, bool c, int64[2] i) => (float[2] y)
         {
             [eight] e = Cast <to = 17> (x)
             [four] f = Cast <to = 22> (x)
             t = If (c) <then_branch = a () => (float[2] p) { [inner] p = Cast <to = 1> (e) },
-                        else_branch = b () => (float[2] q) { q = Col2Im (x, x, x) }>
+                        else_branch = b () => (float[2] q) { q = Col2Im (x, i, i) }>
             y = local.F (t)
         }
         <domain: "local", opset_import: ["": 21]> F (v) => (w) { [in_function] k = Cast <to = 16> (v) w = Cast <to = 1> (k) }"#;
@@ -278,8 +278,9 @@ fn a_version_has_to_support_the_types_of_all_calls() {
         |name: &str, nodes: &str| format!(r#"<domain: "my", opset_import: ["": 13, "my": 1]> {name} (v) => (w) {{ {nodes} }}"#);
     let identity = function("F", "w = Identity (v)");
     let calling = |name: &str, callee: &str| function(name, &format!("w = my.{callee} (v)"));
-    let in_branch = "g (float[2] x, bfloat16[2] b, bool c) => (float[2] y, bfloat16[2] z)
-        { y = my.F (x) z = If (c) <then_branch = t () => (bfloat16[2] p) { p = my.F (b) }, else_branch = e () => (bfloat16[2] q) { q = Gelu (b) }> }";
+    let in_branch = "g (float[2] x, bfloat16[2] b, bool c) => (float[2] y, float[2] z)
+        { y = my.F (x) z = If (c) <then_branch = t () => (float[2] p) { h = my.F (b) p = Cast <to = 1> (h) },
+                                   else_branch = e () => (float[2] q) { q = Relu (x) }> }";
     let shapes = |rest: &str| {
         let inputs: Vec<String> = (1..=70).map(|size| format!("float[{size}] x{size}")).collect();
         let outputs: Vec<String> = (1..=70).map(|size| format!("float[{size}] y{size}")).collect();

@@ -5,6 +5,7 @@ pub mod cast;
 pub mod convert;
 pub mod external;
 pub mod fold;
+pub mod infer;
 pub mod lint;
 pub mod load;
 pub mod mutate;
@@ -27,11 +28,12 @@ pub struct Target {
     pub seeds: fn(&[Vec<u8>]) -> Vec<Vec<u8>>,
 }
 
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "load", run: load::run, seeds: <[_]>::to_vec },
     Target { name: "round_trip", run: round_trip::run, seeds: <[_]>::to_vec },
     Target { name: "fold", run: fold::run, seeds: <[_]>::to_vec },
     Target { name: "convert", run: convert::run, seeds: convert::seeds },
+    Target { name: "infer", run: infer::run, seeds: infer::seeds },
     Target { name: "lint", run: lint::run, seeds: <[_]>::to_vec },
     Target { name: "text", run: text::run, seeds: text::seeds },
     Target { name: "cast", run: cast::run, seeds: cast::seeds },

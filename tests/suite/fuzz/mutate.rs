@@ -30,7 +30,7 @@ const FIELDS: [u64; 10] = [1, 2, 3, 4, 5, 7, 9, 14, 20, 300];
 
 /// The input with a few changes, which the seed decides.
 pub fn mutate(bytes: &[u8], seed: u64) -> Vec<u8> {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random::new(seed);
     let mut tree = read(bytes);
     for _ in 0..1 + random.below(4) {
         match &mut tree {
@@ -193,9 +193,14 @@ fn change_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 /// xorshift: the same numbers everywhere and always.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// Other seeds give other numbers.
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -203,7 +208,7 @@ impl Random {
         self.0 >> 8
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 }

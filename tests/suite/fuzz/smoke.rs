@@ -1,6 +1,7 @@
 //! Every target over its seeds, over some mutations of them, the same ones each time, and over what was once found.
 
 use std::fs;
+use std::panic::catch_unwind;
 
 use super::TARGETS;
 use super::mutate::mutate;
@@ -32,6 +33,11 @@ fn convert() {
 }
 
 #[test]
+fn infer() {
+    smoke("infer");
+}
+
+#[test]
 fn lint() {
     smoke("lint");
 }
@@ -54,12 +60,13 @@ fn external() {
 fn smoke(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let seeds = (target.seeds)(&models());
-    seeds.iter().for_each(|seed| (target.run)(seed));
     // Where there are more seeds than that, some from everywhere among them.
     let step = seeds.len().div_ceil(MUTATIONS).max(1);
-    for (turn, seed) in seeds.iter().step_by(step).cycle().take(MUTATIONS).enumerate() {
-        (target.run)(&mutate(seed, turn as u64));
-    }
+    let some = seeds.iter().step_by(step).cycle().take(MUTATIONS).enumerate();
+    let mutations: Vec<Vec<u8>> = some.map(|(turn, seed)| mutate(seed, turn as u64)).collect();
+    // The hook prints where each panic is.
+    let failed = seeds.iter().chain(&mutations).filter(|input| catch_unwind(|| (target.run)(input)).is_err()).count();
+    assert_eq!(failed, 0, "of {} inputs", seeds.len() + mutations.len());
 }
 
 fn models() -> Vec<Vec<u8>> {

@@ -201,16 +201,26 @@ fn each_model_fails_the_run_by_the_severity_of_its_own_configuration() {
 #[test]
 fn an_invalid_configuration_skips_its_own_models_only() {
     let cases = [
-        ("[lint]\nselekt = [\"RC1\"]\n", "selekt"),
-        ("[lint]\nselect = [\"RC999\"]\n", "RC999"),
-        ("[lint.severity]\nRC101 = \"fatal\"\n", "fatal"),
-        ("[lint.severity]\nRC999 = \"info\"\n", "RC999"),
-        ("[lnit]\n", "lnit"),
-        ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "recast.toml"),
+        ("[lint]\nselekt = [\"RC1\"]\n", "line 2, column 1: unknown name `selekt`; did you mean `select`?"),
+        ("[lint]\nselect = [\n  \"RC999\"]\n", "line 3, column 3: unknown rule or prefix 'RC999'; examples: RC101"),
+        ("[lint]\nignore = [\"RC101x\"]\n", "line 2, column 11: unknown rule or prefix 'RC101x'; did you mean RC101?"),
+        (
+            "[lint]\nignore = [\"redundant-casts\"]\n",
+            "line 2, column 11: unknown rule or prefix 'redundant-casts'; did you mean redundant-cast?",
+        ),
+        ("[lint.severity]\nRC101 = \"fatal\"\n", "line 2, column 9: unknown variant `fatal`, expected one of"),
+        ("[lint.severity]\nRC101 = \"warn\"\n", "line 2, column 9: unknown name `warn`; did you mean `warning`?"),
+        ("[lint.severity]\n\nRC999 = \"info\"\n", "line 3, column 1: unknown rule or prefix 'RC999'"),
+        ("[lnit]\n", "line 1, column 2: unknown name `lnit`; did you mean `lint`?"),
+        ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "line 2, column 1: error parsing glob"),
+        ("[lint]\nexclude = [\"a\",\n\"b[\"]\n", "line 3, column 1: error parsing glob"),
+        ("[lint]\ntarget = \"onnxruntime@1\"\n", "line 2, column 10: target: "),
+        ("[lint]\nfail-on = 3\n", "line 2, column 11: "),
     ];
     for (text, part) in cases {
         let folder = Folder::new();
         folder.model("bad/m.onnx", SILENT);
+        folder.model("bad/inside/m.onnx", SILENT);
         folder.model("good/m.onnx", SILENT);
         folder.write("bad/recast.toml", text.as_bytes());
         let output = folder.recast(&["lint", "--format", "json"]);
@@ -220,8 +230,9 @@ fn an_invalid_configuration_skips_its_own_models_only() {
             "{text}"
         );
         let message = stderr(&output);
-        assert!(message.starts_with("recast: bad/m.onnx: ") && message.contains(part), "{text}: {message}");
-        assert!(message.contains("recast.toml"), "{text}: {message}");
+        // One error, for all models that the configuration is for.
+        assert!(message.starts_with(&format!("recast: bad/recast.toml: {part}")), "{text}: {message}");
+        assert_eq!(message.lines().count(), 1, "{text}: {message}");
         let named = folder.recast(&["lint", "good", "--config", "bad/recast.toml"]);
         assert_eq!((named.status.code(), stdout(&named).as_str()), (Some(2), ""), "{text}");
     }
@@ -276,7 +287,7 @@ fn fix_saves_and_reports_remaining_findings() {
     assert_eq!(folder.text("silent.onnx"), text::print(&model(STATED)));
     assert_eq!(fs::read(folder.path("stated.onnx")).unwrap(), stated);
     let again = folder.recast(&["lint", "silent.onnx", "--fix"]);
-    assert_eq!((again.status.code(), stdout(&again).as_str(), stderr(&again).as_str()), (Some(0), "", ""));
+    assert_eq!((again.status.code(), stdout(&again).as_str(), stderr(&again).as_str()), (Some(0), "", "no findings in 1 model\n"));
     let refused = folder.recast_with_input(&["lint", "-", "--fix"], &model(SILENT).encode_to_vec());
     assert_eq!(refused.status.code(), Some(2));
 }
@@ -528,7 +539,7 @@ fn rule_explains_one_or_lists_all() {
 }
 
 #[test]
-fn quiet_prints_nothing_and_verbose_prints_zero_findings() {
+fn quiet_prints_nothing_and_a_clean_run_says_so() {
     let folder = Folder::new();
     folder.model("m.onnx", SILENT);
     let quiet = folder.recast(&["lint", "--quiet"]);
@@ -536,8 +547,13 @@ fn quiet_prints_nothing_and_verbose_prints_zero_findings() {
     let loud = folder.recast(&["lint"]);
     assert_eq!(stderr(&loud), "1 finding in 1 of 1 model; 1 fixable with `--fix`\n");
     folder.model("m.onnx", STATED);
-    let clean = folder.recast(&["lint", "--verbose"]);
-    assert_eq!(stderr(&clean), "0 findings in 0 of 1 model\n");
+    for name in ["n.onnx", "o.onnx"] {
+        folder.model(name, STATED);
+    }
+    let clean = folder.recast(&["lint"]);
+    assert_eq!((clean.status.code(), stdout(&clean).as_str(), stderr(&clean).as_str()), (Some(0), "", "no findings in 3 models\n"));
+    let quiet = folder.recast(&["lint", "--quiet"]);
+    assert_eq!((quiet.status.code(), stdout(&quiet).as_str(), stderr(&quiet).as_str()), (Some(0), "", ""));
     let empty = Folder::new();
     let nothing = empty.recast(&["lint"]);
     assert_eq!(nothing.status.code(), Some(2));

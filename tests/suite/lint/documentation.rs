@@ -28,6 +28,14 @@ fn every_rule_has_all_sections() {
     expect_no_failures(failures);
 }
 
+/// SARIF links to it.
+#[test]
+fn the_file_of_a_rule_has_its_name() {
+    let path = |rule: &&&Rule| format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
+    let missing = RULES.iter().filter(|rule| !std::path::Path::new(&path(rule)).is_file());
+    expect_no_failures(missing.map(|rule| format!("{}: no file {}", rule.code, path(&rule))).collect());
+}
+
 #[test]
 fn the_first_example_has_the_finding_and_the_second_has_not() {
     let mut failures = Vec::new();

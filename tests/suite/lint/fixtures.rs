@@ -450,6 +450,54 @@ pub const FIXTURES: &[Fixture] = &[
         good: r#"<ir_version: 2, opset_import: []> g (float[2, 4] x) => (float[2, 4] y) { y = Relu (x) }"#,
     },
     Fixture {
+        code: "RC212",
+        shows: "types, words, ranks, shapes, numbers of inputs; in a branch, and in a function with the types of its calls",
+        bad: r#"<ir_version: 9, opset_import: ["": 18, "l": 1]>
+            g (float[2,3] x, int32[2,3] i, bool c) => (y, float[2,3] b) {
+                [not] n = BitwiseNot (x)
+                [root] r = Sqrt (i)
+                [mixed] m = Add (x, i)
+                [pad] q = Constant <value = int64[4] {0, 0, 0, 0}> ()
+                [word] p = Pad <mode = "mirror"> (x, q)
+                [none] v = Constant ()
+                [rank] d = DepthToSpace <blocksize = 2> (x)
+                [sum] s = MatMul (x, x)
+                [axis] a = Softmax <axis = 2> (x)
+                [few] f = Where (c, x)
+                [kind] k = LeakyRelu <alpha = 1> (x)
+                [call] y = l.F (i)
+                [if] b = If (c) <then_branch = t () => (float[2,3] o) { [in] u = Sqrt (i) o = Cast <to = 1> (u) }, else_branch = e () => (float[2,3] o) { o = Neg (x) }>
+            }
+            <domain: "l", opset_import: ["": 18]> F (x) => (y) { [exp] y = Exp (x) }
+            <domain: "l", opset_import: ["": 18]> Unused (x) => (y) { h = Cast <to = 6> (x) y = Exp (h) }"#,
+        findings: &[
+            ("graph/not", "input 'x' is tensor(float), which BitwiseNot-18 does not support"),
+            ("graph/root", "input 'i' is tensor(int32), which Sqrt-13 does not support"),
+            ("graph/mixed", "Add-14 requires the same type for 'x' and 'i', which are tensor(float) and tensor(int32)"),
+            ("graph/word", "unknown `mode` = 'mirror': Pad-18 has constant, reflect, edge, wrap"),
+            ("graph/none", "Constant-13 has no value"),
+            ("graph/rank", "input 'x' has rank 2, not 4"),
+            ("graph/sum", "the product of 'x' and 'x' sums over 3 and 2 elements"),
+            ("graph/axis", "`axis` = 2 is out of range for rank 2"),
+            ("graph/few", "Where-16 requires at least 3 inputs, but the node has 2"),
+            ("graph/kind", "the attribute `alpha` has another type in LeakyRelu-16"),
+            ("graph/if.then_branch/in", "input 'i' is tensor(int32), which Sqrt-13 does not support"),
+            ("function/l:F/exp", "input 'x' is tensor(int32) in a call of the function, which Exp-13 does not support"),
+        ],
+        good: r#"<ir_version: 9, opset_import: ["": 18, "l": 1]>
+            g (float[2,3] x, int32[2,3] i, bool c) => (y, float[2,3] b) {
+                [not] n = BitwiseNot (i)
+                [root] r = Sqrt (x)
+                [mixed] m = Add (x, x)
+                [word] q = Constant <value = int64[4] {0, 0, 0, 0}> ()
+                p = Pad <mode = "edge"> (x, q)
+                [axis] a = Softmax <axis = -2> (x)
+                [call] y = l.F (x)
+                [if] b = If (c) <then_branch = t () => (float[2,3] o) { o = MatMul (x, x) }, else_branch = e () => (float[2,3] o) { o = Neg (x) }>
+            }
+            <domain: "l", opset_import: ["": 18]> F (x) => (y) { [exp] y = Exp (x) }"#,
+    },
+    Fixture {
         code: "RC211",
         shows: "types, ranks and lengths; results of nodes, initializers, and values of a branch; casts are reported by RC205",
         bad: r#"<ir_version: 8, opset_import: ["": 18]>

@@ -37,8 +37,11 @@ fn a_target_enables_the_rule() {
 #[test]
 fn an_unknown_target_is_an_error() {
     let cases = [
-        ("target = 'onnxruntime'", "recast.toml: target: expected RUNTIME@VERSION, for instance onnxruntime@1.17"),
-        ("target = 'tflite@2'", "recast.toml: target: unknown runtime 'tflite'; known runtimes are onnxruntime"),
+        (
+            "target = 'onnxruntime'",
+            "recast.toml: line 2, column 10: target: expected RUNTIME@VERSION, for instance onnxruntime@1.17",
+        ),
+        ("target = 'tflite@2'", "recast.toml: line 2, column 10: target: unknown runtime 'tflite'; known runtimes are onnxruntime"),
         ("target = ['onnxruntime@0.1']", "target: unknown version '0.1'; known are onnxruntime 1.5.2"),
         ("target = 17", "expected RUNTIME@VERSION or a list of these, for instance \"onnxruntime@1.17\""),
     ];

@@ -24,17 +24,9 @@ fn convert_refuses_what_cannot_be_a_model() {
         ("(float[2] x) => (float[2] y)", "[n] y = Relu (x, x)", "graph/n: Relu-6 has at most 1 inputs"),
         ("(float[2] x) => (float[2] y)", "[n] y, z = Relu (x)", "graph/n: Relu-6 has at most 1 outputs"),
         ("(float[2] x) => (float[2] x2)", "x2 = Relu (x) [n] = Relu (x)", "graph/n: Relu-6 needs an output"),
-        ("(float[3] a, float[3,4] b) => (float[4] y)", "[n] y = Gemm (a, b)", "graph/n: Gemm: input 'a' has rank 1, not 2"),
-        (
-            "(float[3,4] a, float[4] b) => (float[3] y)",
-            "r = Relu (b) [n] y = Gemm (a, r)",
-            "graph/n: Gemm: input 'r' has rank 1, not 2",
-        ),
-        (
-            "(float[1,2,3] x) => (float y)",
-            "[n] y = DepthToSpace <blocksize = 2> (x)",
-            "graph/n: DepthToSpace: input 'x' has rank 3, not 4",
-        ),
+        ("(float[3] a, float[3,4] b) => (float[4] y)", "[n] y = Gemm (a, b)", "graph/n: input 'a' has rank 1, not 2"),
+        ("(float[3,4] a, float[4] b) => (float[3] y)", "r = Relu (b) [n] y = Gemm (a, r)", "graph/n: input 'r' has rank 1, not 2"),
+        ("(float[1,2,3] x) => (float y)", "[n] y = DepthToSpace <blocksize = 2> (x)", "graph/n: input 'x' has rank 3, not 4"),
     ];
     let folder = Folder::new();
     let output = folder.named("out.onnx");
@@ -44,8 +36,10 @@ fn convert_refuses_what_cannot_be_a_model() {
             let source = format!(r#"<ir_version: {ir}, opset_import: ["": {from}]> g {interface} {{ {nodes} }}"#);
             let input = folder.put("m.onnx", &source);
             let done = recast(&["convert", &input, "--opset", to, "-o", &output]);
-            if done.status.code() != Some(2) || !said(&done).contains(message) || folder.path("out.onnx").exists() {
-                failures.push(format!("{nodes} to {to}: {:?}, not 2 with '{message}'\n{}", done.status.code(), said(&done)));
+            // What no opset changes about a node is a blocker.
+            let code = if message.ends_with("is not defined") { 2 } else { 1 };
+            if done.status.code() != Some(code) || !said(&done).contains(message) || folder.path("out.onnx").exists() {
+                failures.push(format!("{nodes} to {to}: {:?}, not {code} with '{message}'\n{}", done.status.code(), said(&done)));
             }
         }
     }
@@ -57,7 +51,7 @@ fn convert_refuses_what_cannot_be_a_model() {
 fn convert_accepts_what_only_looks_wrong() {
     let cases = [
         // A rank that is not known.
-        "g (float[N,4] a, float c) => (float y) { b = ConstantOfShape (c) y = Gemm (a, b) }",
+        "g (float[N,4] a, int64[m] c) => (float y) { b = ConstantOfShape (c) y = Gemm (a, b) }",
         // A result that is not used may have no name, and optional inputs may be left out in the middle.
         r#"g (float[2,4] x, int64[2] k) => (float y) { y, "" = TopK (x, k) }"#,
         r#"g (float[2] x, float top) => (float[2] y) { y = Clip (x, "", top) }"#,

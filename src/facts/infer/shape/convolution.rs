@@ -85,7 +85,7 @@ impl Window {
             _ => return None,
         };
         let room = length.checked_add(pads)?.checked_sub(reach)?;
-        (room >= 0).then(|| Length::Size(room / stride + 1))
+        if room < 0 { None } else { (room / stride).checked_add(1).map(Length::Size) }
     }
 }
 

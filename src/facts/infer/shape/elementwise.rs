@@ -7,7 +7,7 @@ use super::dims::{Shapes, broadcast};
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {
         name if KEEPS_SHAPE.binary_search(&name).is_ok() => Some(vec![view.shape(0).cloned()]),
-        name if BROADCASTS.binary_search(&name).is_ok() => Some(vec![elementwise(view)]),
+        name if broadcasts(name) => Some(vec![elementwise(view)]),
         "Dropout" => Some(vec![view.shape(0).cloned(); 2]),
         "DynamicQuantizeLinear" => Some(vec![view.shape(0).cloned(), Some(Vec::new()), Some(Vec::new())]),
         "StringSplit" => {
@@ -118,6 +118,11 @@ const BROADCASTS: &[&str] = &[
     "Where",
     "Xor",
 ];
+
+/// Whether an operator has one output, with the shape to which its inputs broadcast.
+pub(crate) fn broadcasts(operator: &str) -> bool {
+    BROADCASTS.binary_search(&operator).is_ok()
+}
 
 /// The shape to which two values broadcast.
 pub(in super::super) fn broadcast_known(left: &Fact, right: &Fact) -> Option<Dims> {

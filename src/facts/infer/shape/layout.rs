@@ -211,7 +211,8 @@ fn sliced(view: &View) -> Option<Dims> {
     let mut result = shape.clone();
     for (place, &axis) in axes.iter().enumerate() {
         let at = |values: &Option<Vec<Dim>>| values.as_ref().and_then(|values| values.get(place).copied().flatten());
-        *result.get_mut(axis)? = slice_length(shape[axis], at(&starts), at(&ends), at(&steps));
+        // Without `axes`, there may be more starts than dimensions.
+        *result.get_mut(axis)? = slice_length(*shape.get(axis)?, at(&starts), at(&ends), at(&steps));
     }
     Some(result)
 }
@@ -229,6 +230,8 @@ pub(in super::super) fn slice_length(dim: Dim, start: Dim, end: Dim, step: Dim) 
     let counted = |index: i128| if index < 0 { index + wide } else { index };
     let elements = match step {
         1.. => (counted(end).clamp(0, wide) - counted(start).clamp(0, wide) + step - 1).div_euclid(step),
+        // An axis without elements has no last index that a start could be clamped to.
+        ..0 if wide < 1 => 0,
         ..0 => (counted(start).clamp(0, wide - 1) - counted(end).clamp(-1, wide - 1) - step - 1).div_euclid(-step),
         0 => return None,
     };

@@ -76,7 +76,7 @@ fn einsum(view: &View) -> Option<Dims> {
         let shape = view.shape(index)?;
         let labels: Vec<char> = term.chars().filter(|&label| label != '.').collect();
         let covered = shape.len().checked_sub(labels.len())?;
-        let before = term.find("...").unwrap_or(labels.len());
+        let before = term.find("...").map_or(labels.len(), |dots| term[..dots].chars().filter(|&label| label != '.').count());
         if term.contains("...") {
             let covered = shape[before..before + covered].to_vec();
             dots = Some(dots.map_or(covered.clone(), |dots| broadcast(&dots, &covered)));

@@ -17,6 +17,7 @@ mod values;
 
 pub(super) use dims::{product, sizes};
 pub(super) use elementwise::broadcast_known;
+pub(crate) use elementwise::broadcasts;
 pub(super) use layout::slice_length;
 pub(super) use matrix::multiplied;
 pub(super) use values::{range_length, shape_range};

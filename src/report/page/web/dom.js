@@ -2,7 +2,14 @@
 
 const UNSAFE = new RegExp(document.body.dataset.escaped, "gu");
 
-const shown = (text) => String(text).replace(UNSAFE, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+// A text that is not too long to show: of a longer one, its beginning and its end, in which names differ.
+function short(text, most) {
+  if (text.length <= most) return text;
+  const part = Math.floor(most / 2);
+  return `${text.slice(0, part).toWellFormed()} … ${number(text.length - 2 * part)} characters … ${text.slice(-part).toWellFormed()}`;
+}
+
+const shown = (text) => short(String(text), 2000).replace(UNSAFE, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
 // An element with attributes and children; a child is a node, a text, a list of children, or absent.
 function el(name, attributes = {}, ...children) {
@@ -26,7 +33,7 @@ function filled(element, attributes, children) {
 }
 
 // A name of the model: its direction does not change that of the text around it.
-const name = (text, attributes = {}) => el("bdi", { class: "mono", ...attributes }, text);
+const name = (text, attributes = {}) => el("bdi", { class: "mono", ...attributes }, short(String(text), 300));
 
 const NUMBERS = new Intl.NumberFormat("en-GB");
 const number = (count) => NUMBERS.format(count);
@@ -67,7 +74,8 @@ function markdown(text) {
   for (const line of text.split("\n")) {
     if (line.startsWith("```")) {
       flush();
-      if (code) blocks.push(el("pre", {}, code.join("\n")));
+      // A line break of a text would be escaped.
+      if (code) blocks.push(el("pre", {}, code.map((text, index) => [index ? document.createTextNode("\n") : null, text])));
       code = code ? null : [];
     } else if (code) {
       code.push(line);

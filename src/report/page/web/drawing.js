@@ -17,13 +17,16 @@ function drawingOf(drawing) {
       more);
   });
   const here = drawing.vertices[0];
-  const picture = svg("svg", { width, height: height + 8, viewBox: `0 0 ${width} ${height + 8}`, role: "img", "aria-label": `The graph around ${here.name}` },
+  // A drawing that is a little too wide is made smaller; a wider one scrolls, so that it can be read.
+  const style = `width:${width}px;max-width:100%;min-width:${Math.round(0.65 * width)}px;height:auto`;
+  const picture = svg("svg", { style, viewBox: `0 0 ${width} ${height + 8}`, role: "img", "aria-label": `The graph around ${here.name}` },
     svg("defs", {}, arrow), edges, vertices);
-  const box = el("div", { class: "drawing", tabindex: "0", "aria-label": "Drawing; scrolls" }, picture);
+  const box = el("div", { class: "drawing" }, picture);
   // The place itself is in view, wherever it is in the drawing.
   requestAnimationFrame(() => {
-    box.scrollLeft = here.at[0] + here.size[0] / 2 - box.clientWidth / 2;
-    box.scrollTop = here.at[1] + here.size[1] / 2 - box.clientHeight / 2;
+    const scale = picture.clientWidth / width;
+    box.scrollLeft = scale * (here.at[0] + here.size[0] / 2) - box.clientWidth / 2;
+    box.scrollTop = scale * (here.at[1] + here.size[1] / 2) - box.clientHeight / 2;
   });
   return box;
 }

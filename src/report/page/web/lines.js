@@ -28,26 +28,28 @@ const DIFFERENCES = {
 function linesOf(content) {
   const lines = [];
   const rules = new Map(content.rules.map((rule) => [rule.code, rule]));
+  const passes = new Map(content.passes.map((pass) => [pass.name, pass.summary]));
   const meanings = new Map(content.codes.map((code) => [code.code, code.meaning]));
   for (const model of content.fold ?? []) {
     const [folds, removes] = model.output === null ? ["foldable", "removable"] : ["folded", "removed"];
-    for (const { node, input, from, to, elements } of model.folded) {
+    for (const { pass, node, input, from, to, elements } of model.folded) {
       const what = `${input}: ${from} to ${to}, ${plural(elements, "element")}`;
-      lines.push({ kind: folds, model: model.path, place: node, what, group: `${from} to ${to}`, why: "cast of a constant" });
+      lines.push({ kind: folds, model: model.path, place: node, what, pass, group: `${from} to ${to}`, why: "cast of a constant" });
     }
-    for (const { node, op, type, elements } of model.computed ?? []) {
+    for (const { pass, node, op, type, elements } of model.computed ?? []) {
       const what = `${op} to ${type}, ${plural(elements, "element")}`;
-      lines.push({ kind: folds, model: model.path, place: node, what, op, group: op, why: "node whose inputs are constants" });
+      lines.push({ kind: folds, model: model.path, place: node, what, pass, op, group: op, why: "node whose inputs are constants" });
     }
-    for (const { node, op, what } of model.changes ?? []) {
-      lines.push({ kind: "changed", model: model.path, place: node, what: `${op} ${what}`, op, group: op, why: "" });
+    for (const { pass, node, op, what } of model.changes ?? []) {
+      lines.push({ kind: "changed", model: model.path, place: node, what: `${op} ${what}`, pass, op, group: `${pass}: ${op}`, why: passes.get(pass) });
     }
     for (const { node, code, reason } of model.skipped) {
       lines.push({ kind: "kept", model: model.path, place: node, what: reason, code, group: code, why: meanings.get(code) });
     }
-    const removed = (what) => (place) => lines.push({ kind: removes, model: model.path, place, what, group: what, why: "" });
-    model.removed_initializers.forEach(removed("unused constant"));
-    (model.removed_nodes ?? []).forEach(removed("unused node"));
+    for (const { path: place, pass, code, reason } of model.removals ?? []) {
+      const line = { kind: removes, model: model.path, place, what: reason, pass, code };
+      lines.push({ ...line, group: `${pass}: ${code}`, why: meanings.get(code) });
+    }
   }
   for (const model of content.convert ?? []) {
     for (const { node, op, opset_step: [from, to], code, reason } of model.blockers) {

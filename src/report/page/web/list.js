@@ -1,8 +1,10 @@
 // A list that has elements only for the rows in view.
 
-const ROW = 48;
+// The height of a row: on a narrow page, its two texts continue for three and four lines.
+const isNarrow = window.matchMedia("(max-width: 820px)");
+const rowHeight = () => (isNarrow.matches ? 144 : 48);
 // A browser's longest element is about this high; later rows are found by searching.
-const MOST_ROWS = 160000;
+const mostRows = () => Math.floor(7_600_000 / rowHeight());
 
 // `draw` fills the element of a row; `choose` is called with the item that is chosen, or with nothing.
 function virtualList(label, draw, choose) {
@@ -10,15 +12,17 @@ function virtualList(label, draw, choose) {
   const list = el("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": label, id: "list" }, all);
   let items = [];
   let chosen = -1;
-  const count = () => Math.min(items.length, MOST_ROWS);
+  const count = () => Math.min(items.length, mostRows());
 
   function render() {
+    const ROW = rowHeight();
+    all.style.height = `${count() * ROW}px`;
     const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
     const last = Math.min(count(), first + Math.ceil(list.clientHeight / ROW) + 9);
     const rows = [];
     for (let index = first; index < last; index += 1) {
       const attributes = {
-        class: "row", role: "option", id: `row-${index}`, style: `top:${index * ROW}px`,
+        class: "row", role: "option", id: `row-${index}`, style: `top:${index * ROW}px;height:${ROW}px`,
         "aria-selected": index === chosen, "aria-setsize": items.length, "aria-posinset": index + 1,
       };
       rows.push(el("div", { ...attributes, on: { click: () => select(index) } }, draw(items[index])));
@@ -30,7 +34,7 @@ function virtualList(label, draw, choose) {
 
   function select(index) {
     chosen = Math.max(0, Math.min(count() - 1, index));
-    const [top, bottom] = [chosen * ROW, (chosen + 1) * ROW];
+    const [top, bottom] = [chosen * rowHeight(), (chosen + 1) * rowHeight()];
     if (top < list.scrollTop) list.scrollTop = top;
     else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
     render();
@@ -40,8 +44,8 @@ function virtualList(label, draw, choose) {
   const keys = {
     ArrowDown: () => chosen + 1,
     ArrowUp: () => chosen - 1,
-    PageDown: () => chosen + Math.floor(list.clientHeight / ROW),
-    PageUp: () => chosen - Math.floor(list.clientHeight / ROW),
+    PageDown: () => chosen + Math.floor(list.clientHeight / rowHeight()),
+    PageUp: () => chosen - Math.floor(list.clientHeight / rowHeight()),
     Home: () => 0,
     End: () => count() - 1,
   };
@@ -58,7 +62,6 @@ function virtualList(label, draw, choose) {
     show(next) {
       items = next;
       chosen = items.length ? 0 : -1;
-      all.style.height = `${count() * ROW}px`;
       list.scrollTop = 0;
       render();
       choose(items[0]);

@@ -7,6 +7,7 @@ const groups = groupsOf(lines);
 const models = content.models;
 const runs = content.fold ?? content.convert ?? [];
 const rules = new Map(content.rules.map((rule) => [rule.code, rule]));
+const passes = new Map(content.passes.map((pass) => [pass.name, pass.summary]));
 const meanings = new Map(content.codes.map((code) => [code.code, code.meaning]));
 const state = { model: models.length === 1 ? 0 : -1, group: null, kind: "", query: "" };
 
@@ -28,6 +29,24 @@ function verdict() {
   if (!parts.length) return el("p", {}, content.diff ? "The models do not differ." : "Nothing to report.");
   return el("p", {}, parts.map((kind, index) => [index ? ", " : "",
     el("span", { "data-of": `count.${kind}`, "data-value": counts.get(kind) }, KINDS[kind][2](counts.get(kind)))]));
+}
+
+// Each conversion that is refused: what was requested, and what works.
+function refusals() {
+  const refused = (content.convert ?? []).filter(({ blockers }) => blockers.length);
+  const rest = refused.length > 20 ? el("p", {}, `${plural(refused.length - 20, "model")} more cannot be converted.`) : null;
+  return [refused.slice(0, 20).map((run) => {
+    const [from, to] = [run.from["ai.onnx"], run.to["ai.onnx"]];
+    const nearest = el("strong", { "data-of": `nearest.${run.path}`, "data-value": run.nearest_opset ?? 0 }, nearestOf(run));
+    const what = `Cannot convert from opset ${from} to ${to}: ${plural(run.blockers.length, "unsupported node")}. `;
+    return el("p", {}, models.length > 1 ? [name(run.path), ": "] : null, what, nearest);
+  }), rest];
+}
+
+// What --verify has shown, of each model.
+function verifications() {
+  const verified = runs.filter((run) => run.verified);
+  return verified.slice(0, 20).map((run) => el("p", { class: "good" }, models.length > 1 ? [name(run.path), ": "] : null, "Verified ", verifiedOf(run.verified), "."));
 }
 
 function groupTable() {
@@ -80,6 +99,7 @@ function describe(line) {
     facts([
       ["Model", models.length > 1 && name(line.model)],
       ["Operator", line.op],
+      ["Pass", line.pass && [name(line.pass), passes.has(line.pass) ? inline(`: ${passes.get(line.pass)}`) : ""]],
       ["Severity", line.severity],
       ["Node", line.text && name(line.text)],
       ["Fix", fix && inline(fix)],
@@ -88,6 +108,7 @@ function describe(line) {
     drawing(line),
     rule && el("div", { class: "rule" }, el("h3", {}, `${rule.code} ${rule.name}`), markdown(rule.documentation)),
   ].flat().filter(Boolean));
+  focusable();
 }
 
 const drawRow = (line) => [
@@ -112,7 +133,7 @@ function update() {
     && (model === undefined || line.model === model) && words.every((text) => textOf(line).includes(text));
   const found = lines.filter(matches);
   for (const group of groups) group.button?.setAttribute("aria-pressed", group === state.group);
-  const limit = found.length > MOST_ROWS ? `; the first ${number(MOST_ROWS)} are listed` : "";
+  const limit = found.length > mostRows() ? `; the first ${number(mostRows())} are listed` : "";
   count.textContent = `${number(found.length)} of ${plural(lines.length, "place")}${state.group ? ` in ${shown(state.group.name)}` : ""}${limit}`;
   count.dataset.value = found.length;
   clear.hidden = !state.group && !state.kind && !state.query;
@@ -131,14 +152,37 @@ function describeModel() {
   const model = models[state.model];
   if (!model) {
     sizes.replaceChildren(modelTable());
-    return about.replaceChildren();
+    about.replaceChildren();
+    return focusable();
   }
   const run = runs.find(({ path }) => path === model.path) ?? lintOf(model.path);
   sizes.replaceChildren(section("Bytes by element type", bytesOf(model)));
   about.replaceChildren(
+    section("Inputs and outputs", interfaceOf(model)),
     section("Model", headOf(model, run)),
     section("Runtimes that load the model", runtimesOf(model)),
     section("Operators", operatorsOf(model)));
+  focusable();
+}
+
+// What scrolls can be scrolled with the keyboard, and nothing else is a stop of the Tab key. Its label is the heading before it.
+function focusable() {
+  const labels = new Map();
+  let heading = "";
+  for (const box of document.querySelectorAll("h1, h2, h3, .scroll, .drawing, pre")) {
+    if (box.tagName.startsWith("H")) {
+      heading = box.textContent;
+      continue;
+    }
+    const same = (labels.get(heading) ?? 0) + 1;
+    labels.set(heading, same);
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    const attributes = { tabindex: "0", role: "region", "aria-label": same > 1 ? `${heading} (${same})` : heading };
+    for (const [attribute, value] of Object.entries(attributes)) {
+      if (scrolls) box.setAttribute(attribute, value);
+      else box.removeAttribute(attribute);
+    }
+  }
 }
 
 // What a run of lint states about the files and initializers of a model.
@@ -153,7 +197,8 @@ function modelTable() {
   const isChanged = models.some(({ after }) => after);
   const rows = models.map((model, index) => el("tr", {},
     el("td", { class: "wide" }, el("button", { class: "link", type: "button", on: { click: () => chooseModel(index) } }, name(model.path))),
-    cell(model.before.nodes, `models.${index}.before.nodes`), cell(perModel.get(model.path) ?? 0, `places.${model.path}`),
+    cell(model.before.nodes, `models.${index}.before.nodes`, arrow(number(model.before.nodes), model.after && number(model.after.nodes))),
+    cell(perModel.get(model.path) ?? 0, `places.${model.path}`),
     cell(model.before.tensors.bytes, `models.${index}.before.tensors.bytes`, bytes(model.before.tensors.bytes)),
     model.after ? cell(model.after.tensors.bytes, `models.${index}.after.tensors.bytes`, bytes(model.after.tensors.bytes))
       : isChanged ? el("td", { class: "number" }, "unchanged") : null));
@@ -170,6 +215,7 @@ function chooseModel(index) {
   update();
 }
 
+window.addEventListener("resize", focusable);
 search.addEventListener("input", () => { state.query = search.value; update(); });
 kinds.addEventListener("change", () => { state.kind = kinds.value; update(); });
 document.addEventListener("keydown", (event) => {
@@ -189,7 +235,7 @@ const errors = content.errors.length
   ? el("ul", { class: "errors" }, content.errors.map(({ path, place, message }) => el("li", {}, [path, typeof place === "string" ? place : "", message].filter(Boolean).join(": "))))
   : null;
 page.append(...[
-  el("header", {}, el("div", { class: "faint" }, `recast ${content.command}, version ${content.recast}`), el("h1", {}, title()), verdict(), errors),
+  el("header", {}, el("div", { class: "faint" }, `recast ${content.command}, version ${content.recast}`), el("h1", {}, title()), verdict(), refusals(), verifications(), errors),
   models.length > 1 ? el("div", { class: "tools" }, picker) : null,
   groups.length ? groupTable() : null,
   sizes,

@@ -8,20 +8,58 @@ function facts(pairs) {
 const arrow = (before, after) => (after === undefined || after === before ? before : `${before} → ${after}`);
 const opsetsOf = (summary) => Object.entries(summary.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none stated";
 
+// The opset that works in place of a requested one.
+function nearestOf({ from, to, nearest_opset: nearest }) {
+  const [before, wanted] = [from["ai.onnx"], to["ai.onnx"]];
+  if (nearest === null) return `No opset between ${before} and ${wanted} works.`;
+  return `The ${wanted < before ? "lowest" : "highest"} opset that works is ${nearest}.`;
+}
+
+function verifiedOf({ nodes, constants, elements }) {
+  const computed = constants ? ` and ${plural(constants, "new constant")} of ${plural(elements, "element")}` : "";
+  return `${plural(nodes, "node")}${computed}, against the input`;
+}
+
+// A type and a shape as ONNX text writes them; unknown dimensions have their names.
+function typeText({ type, shape, dim_names: names }) {
+  const dims = shape?.map((dim, axis) => dim ?? names?.[axis] ?? "?");
+  return dims ? `${type ?? "?"}[${dims.join(",")}]` : type ?? "?";
+}
+
+function interfaceOf({ before, after }) {
+  const rows = [];
+  for (const [kind, list] of [["Input", "inputs"], ["Output", "outputs"]]) {
+    const now = new Map((after?.[list] ?? []).map((value) => [value.name, typeText(value)]));
+    for (const value of before[list]) {
+      const type = typeText(value);
+      const what = value.has_default ? `${kind}, optional` : kind;
+      rows.push(el("tr", {}, el("td", {}, what), el("td", { class: "wrap" }, name(value.name)),
+        el("td", { class: "wrap" }, name(after && !now.has(value.name) ? `${type} → none` : arrow(type, now.get(value.name))))));
+    }
+  }
+  const rest = rows.length > 200 ? el("p", { class: "faint" }, `${number(rows.length - 200)} more`) : null;
+  return rows.length ? [table({ class: "fit" }, [["Kind"], ["Name"], ["Type and shape"]], rows.slice(0, 200)), rest]
+    : el("p", { class: "faint" }, "The model has neither inputs nor outputs.");
+}
+
 function headOf(model, run) {
   const { before, after } = model;
-  const functions = before.functions.length ? plural(before.functions.length, "function") : "";
+  const functions = (summary) => summary?.functions.length ?? 0;
   const files = [run?.data_file, ...(run?.copied_files ?? [])].filter(Boolean).map(({ path, bytes: length }) => `${path} (${bytes(length)})`);
   return facts([
     ["Produced by", before.producer],
     ["IR version", arrow(before.ir_version, after?.ir_version)],
     ["Opsets", arrow(opsetsOf(before), after && opsetsOf(after))],
+    ["Requested opset", run?.to?.["ai.onnx"]],
+    ["Nearest opset", run?.blockers?.length ? nearestOf(run) : null],
+    ["Verified", run?.verified && verifiedOf(run.verified)],
     ["Model file", arrow(bytes(before.file_bytes), after && bytes(after.file_bytes))],
     ["Nodes", arrow(number(before.nodes), after && number(after.nodes))],
     ["Casts", arrow(number(before.casts.length), after && number(after.casts.length))],
-    ["Tensors", `${number(before.tensors.count)}, of which ${plural(before.initializers.count, "initializer")}`],
-    ["Functions", functions],
-    ["Data files", before.external_data.join(", ")],
+    ["Tensors", arrow(number(before.tensors.count), after && number(after.tensors.count))],
+    ["Initializers", arrow(number(before.initializers.count), after && number(after.initializers.count))],
+    ["Functions", functions(before) || functions(after) ? arrow(functions(before), after && functions(after)) : null],
+    ["Data files", before.external_data.map((file) => el("div", {}, file))],
     ["New data files", files.join(", ")],
     ["Frozen initializers", run?.frozen_initializers && number(run.frozen_initializers.length)],
     ["Dropped metadata", run?.dropped_metadata && `${number(run.dropped_metadata.entries)} entries`],
@@ -47,7 +85,7 @@ function bytesOf({ before, after }) {
   const foot = el("tr", {}, el("td", {}, "All tensors"),
     cell(before.tensors.bytes, "before.tensors.bytes", bytes(before.tensors.bytes)),
     now ? cell(after.tensors.bytes, "after.tensors.bytes", bytes(after.tensors.bytes)) : null, el("td"));
-  const heads = now ? [["Type"], ["Before", "number"], ["After", "number"], [keys()]] : [["Type"], ["Bytes", "number"], [""]];
+  const heads = now ? [["Type"], ["Before", "number"], ["After", "number"], [keys()]] : [["Type"], ["Bytes", "number"], ["Relative size"]];
   return types.length ? table({ id: "bytes" }, heads, rows, [foot]) : el("p", { class: "faint" }, "The model has no tensors.");
 }
 

@@ -1,5 +1,10 @@
 //! Verification of written models: faults that are planted into right results are found, and the results themselves pass.
 
+mod fault_table;
+mod faults;
+mod models;
+mod right;
+
 use std::fs;
 
 use onnx_recast::internals::graph::Model;

@@ -5,18 +5,24 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
 
+use super::counts::{graphs, result_type};
 use crate::cast::RoundMode;
 use crate::error::Invalid;
 use crate::facts::Runtime;
 use crate::facts::infer::{Known, infer, infer_with_names};
-use crate::graph::{Body, CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId, domain_name};
+use crate::graph::{Body, Model, NodeId, ScopeId, ScopeKind, UnclearCast, ValueId, domain_name};
 use crate::hash::HashMap;
 use crate::tensor::{Reference, Tensor, is_external};
-use crate::wire::schema::TensorProto;
+use crate::wire::raw::{tensor_shape_proto, type_proto};
+use crate::wire::schema::{TensorProto, TypeProto, ValueInfoProto};
 
 /// The summary of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
+    /// The inputs of the main graph, in order.
+    pub inputs: Vec<InterfaceFacts>,
+    /// The outputs of the main graph, in order.
+    pub outputs: Vec<InterfaceFacts>,
     /// `ir_version`.
     pub ir_version: i64,
     /// The imported opset versions by domain.
@@ -37,6 +43,23 @@ pub struct Inspection {
     pub external_data: Vec<String>,
     /// The runtimes that load a model of this opset and IR version; they may lack operators of other domains.
     pub targets: Vec<RuntimeVersions>,
+}
+
+/// An input or output of the main graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InterfaceFacts {
+    /// Its name.
+    pub name: String,
+    /// Its type in ONNX's notation, if the model states it or it can be inferred: `tensor(float)`.
+    #[serde(rename = "type")]
+    pub value_type: Option<String>,
+    /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
+    pub shape: Option<Vec<Option<i64>>>,
+    /// The names of dimensions that are unknown. Left out if no dimension has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dim_names: Option<Vec<Option<String>>>,
+    /// Whether an initializer is its default.
+    pub has_default: bool,
 }
 
 /// One cast.
@@ -177,12 +200,16 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         *counts.entry((domain_name(node.domain()), node.op_type())).or_default() += 1;
     }
     let mut ops = BTreeMap::new();
+    #[expect(clippy::iter_over_hash_type, reason = "sums in a sorted table")]
     for ((domain, op), count) in counts {
         let name = if domain == "ai.onnx" { op.to_owned() } else { format!("{domain}:{op}") };
         *ops.entry(name).or_default() += count;
     }
     let (casts, faults) = casts(model);
+    let [inputs, outputs] = interface(model);
     let inspection = Inspection {
+        inputs,
+        outputs,
         ir_version: model.ir_version(),
         opsets: imports.collect(),
         producer: [proto.producer_name(), proto.producer_version()].join(" ").trim().to_owned(),
@@ -195,6 +222,42 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         targets: targets(model),
     };
     (inspection, faults)
+}
+
+/// The inputs and the outputs of the main graph. What the model does not declare is inferred.
+fn interface(model: &Model) -> [Vec<InterfaceFacts>; 2] {
+    let Body::Graph(graph) = model.body(ScopeId::MAIN) else { return [Vec::new(), Vec::new()] };
+    let inferred = LazyCell::new(|| infer_with_names(model));
+    [&graph.input, &graph.output].map(|values| {
+        let facts = |info: &ValueInfoProto| {
+            let value = model.lookup(ScopeId::MAIN, info.name());
+            let declared = info.r#type.as_ref().map(Known::of_type).unwrap_or_default();
+            let is_declared = declared.value_type.is_some() && declared.shape.is_some();
+            let (known, dim_names) = match value.filter(|_| !is_declared) {
+                None => (type_and_shape(&declared), info.r#type.as_ref().and_then(dim_names)),
+                Some(value) => (type_and_shape(inferred.0.of(value)), inferred.1.of(value).map(<[_]>::to_vec)),
+            };
+            InterfaceFacts {
+                name: info.name().to_owned(),
+                value_type: known.value_type,
+                shape: known.shape,
+                dim_names,
+                has_default: value.is_some_and(|value| model.initializer(value).is_some()),
+            }
+        };
+        values.iter().map(facts).collect()
+    })
+}
+
+/// The names of the dimensions of a tensor, if one has a name.
+fn dim_names(declared: &TypeProto) -> Option<Vec<Option<String>>> {
+    let Some(type_proto::Value::TensorType(tensor)) = &declared.value else { return None };
+    let name = |dim: &tensor_shape_proto::Dimension| match &dim.value {
+        Some(tensor_shape_proto::dimension::Value::DimParam(name)) if !name.is_empty() => Some(name.clone()),
+        _ => None,
+    };
+    let names: Vec<_> = tensor.shape.as_ref()?.dim.iter().map(|dim| name(dim)).collect();
+    names.iter().any(Option::is_some).then_some(names)
 }
 
 fn targets(model: &Model) -> Vec<RuntimeVersions> {
@@ -230,10 +293,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
         if constant {
             folded.extend(read.and_then(|cast| cast.output));
         }
-        let to = read.and_then(|CastNode { to, .. }| match to {
-            TypeSource::Attribute(to) => Some(to),
-            TypeSource::Like(like) => element_type(like),
-        });
+        let to = read.and_then(|cast| result_type(&cast, element_type));
         let round_mode = read.and_then(|cast| cast.round_mode).map(|mode| match mode {
             RoundMode::Up => "up",
             RoundMode::Down => "down",
@@ -255,11 +315,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
 }
 
 fn initializers(model: &Model) -> Initializers {
-    let graphs = model.scopes().filter_map(|scope| match model.body(scope) {
-        Body::Graph(graph) => Some(graph),
-        Body::Function(_) => None,
-    });
-    sums(graphs.flat_map(|graph| &graph.initializer))
+    sums(graphs(model).flat_map(|graph| &graph.initializer))
 }
 
 /// All tensors: initializers and those in attributes, such as the values of `Constant` nodes.
@@ -273,8 +329,8 @@ fn sums<'m>(tensors: impl Iterator<Item = &'m TensorProto>) -> Initializers {
     for tensor in tensors.filter_map(|tensor| Tensor::read(tensor).ok()) {
         let of_type = all.by_type.entry(tensor.dtype().name()).or_default();
         let bytes = tensor.stored_bytes();
-        (of_type.count, of_type.bytes) = (of_type.count + 1, of_type.bytes + bytes);
-        (all.count, all.bytes) = (all.count + 1, all.bytes + bytes);
+        (of_type.count, of_type.bytes) = (of_type.count + 1, of_type.bytes.saturating_add(bytes));
+        (all.count, all.bytes) = (all.count + 1, all.bytes.saturating_add(bytes));
     }
     all
 }

@@ -1,0 +1,12 @@
+//! The summary of a model, and the counts that commands change.
+
+mod counts;
+mod summary;
+
+pub(crate) use counts::counts;
+pub use counts::{CastCount, Counts};
+pub use summary::{
+    CastFacts, ContradictionFacts, FunctionFacts, Initializers, Inspection, InterfaceFacts, RuntimeVersions, TypeAndShape,
+    TypeFacts, ValueFacts, types,
+};
+pub(crate) use summary::{all_tensors, inspect};

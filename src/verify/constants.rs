@@ -1,0 +1,78 @@
+//! The initializers of a graph: which may be missing, and what new ones are like.
+
+use std::collections::BTreeMap;
+
+use super::fault::Fault;
+use super::made::Made;
+use super::pairs::{Pairs, defined};
+use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
+use crate::hash::HashSet;
+use crate::ir_version::OWN_INITIALIZERS;
+
+/// Values that annotations or training bindings name, and that are missing.
+pub(super) fn missing(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+    let original = pairs.original;
+    let is_pinned = |&value: &ValueId| {
+        original.scope_of(value) == counterpart && matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained))
+    };
+    let pinned = original.values().filter(is_pinned).map(|value| original.name(value));
+    let missing = pinned.filter(|name| defined(pairs.written, scope, name).is_none());
+    let path = pairs.written.scope_path(scope);
+    missing.map(|name| Fault::at(format!("{path}/{name}"), "was removed, but an annotation or binding names it")).collect()
+}
+
+/// New initializers that are not in the one form that they have, that nothing uses, or that are listed before those of the original.
+pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+    let (written, original) = (pairs.written, pairs.original);
+    let (Body::Graph(graph), Body::Graph(before)) = (written.body(scope), original.body(counterpart)) else { return Vec::new() };
+    let path = written.scope_path(scope);
+    let is_old = |name: &str| {
+        let value = defined(original, counterpart, name);
+        value.is_some_and(|value| matches!(original.origin(value), Origin::Initializer { .. }))
+    };
+    let mut faults = Vec::new();
+    let (mut is_new_seen, mut new) = (false, BTreeMap::new());
+    for tensor in &graph.initializer {
+        if is_old(tensor.name()) {
+            if is_new_seen {
+                faults.push(Fault::at(format!("{path}/{}", tensor.name()), "was put behind new initializers"));
+            }
+            continue;
+        }
+        is_new_seen = true;
+        faults.extend(made.initializer(scope, tensor));
+        if defined(written, scope, tensor.name()).is_none_or(|value| !is_used(written, value)) {
+            faults.push(Fault::at(format!("{path}/{}", tensor.name()), "was added, but nothing uses it"));
+        }
+        new.insert(tensor.name(), tensor);
+    }
+    let known: HashSet<&str> = before.input.iter().map(|input| input.name()).collect();
+    let listed: HashSet<&str> = graph.input.iter().map(|input| input.name()).collect();
+    let inputs = before.input.iter().map(|input| input.name());
+    let unlisted = inputs.filter(|name| !listed.contains(name) && defined(written, scope, name).is_some());
+    faults.extend(unlisted.map(|name| Fault::at(format!("{path}.input[{name}]"), "was removed")));
+    let mut is_new_seen = false;
+    for input in &graph.input {
+        if known.contains(input.name()) {
+            if is_new_seen {
+                faults.push(Fault::at(format!("{path}.input[{}]", input.name()), "was put behind new inputs"));
+            }
+            continue;
+        }
+        is_new_seen = true;
+        match new.remove(input.name()) {
+            Some(tensor) if written.ir_version() < OWN_INITIALIZERS => faults.extend(made.listed(scope, tensor, input)),
+            _ => faults.push(Fault::at(format!("{path}.input[{}]", input.name()), "was added")),
+        }
+    }
+    if written.ir_version() < OWN_INITIALIZERS {
+        let unlisted = new.keys().map(|name| Fault::at(format!("{path}/{name}"), "is not an input, as this IR version requires"));
+        faults.extend(unlisted);
+    }
+    faults
+}
+
+/// Whether anything uses a value.
+pub(super) fn is_used(model: &Model, value: ValueId) -> bool {
+    model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
+}

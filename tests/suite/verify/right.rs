@@ -1,0 +1,91 @@
+//! Right results that verification must accept.
+
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
+use onnx_recast::internals::wire::raw;
+use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::verify::Verification;
+
+use super::node;
+use crate::support::{expect_no_failures, model};
+
+/// What is accepted, the model, and a number of nodes that the exact passes leave, to show that they change it.
+type Row = (&'static str, &'static str, usize);
+
+const RIGHT: &[Row] = &[
+    (
+        "a cast that stays because ONNX leaves it undefined, behind a move of elements",
+        r#"g (int8[1, 2] x) => (int8[1, 2] y) <float[2, 1] w = {300, 1}> { a = Cast <to = 3> (w) t = Transpose <perm = [1, 0]> (a) y = Add (x, t) }"#,
+        3,
+    ),
+    (
+        "a move of a constant before a cast that stays",
+        r#"g (int8[1, 2] x) => (int8[1, 2] y) <float[2, 1] w = {300, 1}> { t = Transpose <perm = [1, 0]> (w) a = Cast <to = 3> (t) y = Add (x, a) }"#,
+        2,
+    ),
+    (
+        "parts of a cast that stays",
+        r#"g (int8[1] x) => (int8[1] y) <float[2] w = {300, 1}> { a = Cast <to = 3> (w) b, c = Split <axis = 0, num_outputs = 2> (a) d = Add (b, c) y = Add (x, d) }"#,
+        4,
+    ),
+    (
+        "dims that are declared more precisely than inferred",
+        r#"g (float[n, m] x) => (float[2, 3] y) <int64[2] s = {2, 3}, float[2, 3] a> { a = Relu (x) r = Reshape (a, s) y = Neg (r) }"#,
+        2,
+    ),
+    (
+        "a move whose attribute refers to one of the function, on which calls differ",
+        r#"g (float16[2, 3] x) => (float16[3, 2] y, float16[2, 3] z) { y = local.F <p = [1, 0]> (x) z = local.F <p = [0, 1]> (x) }
+        <domain: "local", opset_import: ["": 21]> F <p> (x) => (y) { a = Cast <to = 1> (x) t = Transpose <perm: ints = @p> (a) y = Cast <to = 10> (t) }"#,
+        3,
+    ),
+    (
+        "a Concat of casts whose axis refers to an attribute of the function",
+        r#"g (float16[2, 3] x) => (float[4, 3] y, float[2, 6] z) { y = local.F <p = 0> (x) z = local.F <p = 1> (x) }
+        <domain: "local", opset_import: ["": 21]> F <p> (x) => (y) { a = Cast <to = 1> (x) b = Cast <to = 1> (x) y = Concat <axis: int = @p> (a, b) }"#,
+        4,
+    ),
+    (
+        "a configuration of devices that names a value with another name",
+        r#"g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { i = Identity (w) y = Add (x, i) }"#,
+        1,
+    ),
+];
+
+fn original(text: &str) -> Model {
+    let mut proto: ModelProto = model(&format!(r#"<ir_version: 11, opset_import: ["": 21, "local": 1]> {text}"#));
+    if text.contains("i = Identity") {
+        let spec = raw::ShardingSpecProto { tensor_name: Some("i".into()), device: vec![0, 1], ..Default::default() };
+        let devices = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec.into()], ..Default::default() };
+        node(&mut proto, "y").device_configurations.push(devices.into());
+    }
+    Model::new(proto).unwrap()
+}
+
+#[test]
+fn right_results_are_accepted() {
+    let mut failures = Vec::new();
+    for (name, text, nodes) in RIGHT {
+        let original = original(text);
+        for passes in [DEFAULT, EXACT] {
+            let result = passes::run(original.clone(), passes, &Options::default()).unwrap().0;
+            if let Err(faults) = Verification::of_passes(&original, passes, &Options::default()).check(&result) {
+                failures.push(format!("{name}: {:?}", faults.faults));
+            }
+            let found = result.topological_order().len();
+            if passes.len() == EXACT.len() && found != *nodes {
+                failures.push(format!("{name}: {found} nodes are left"));
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_configuration_that_names_no_operand_any_more_is_found() {
+    let original = original(RIGHT.last().unwrap().1);
+    let mut result = passes::run(original.clone(), EXACT, &Options::default()).unwrap().0.into_proto();
+    node(&mut result, "y").device_configurations[0].sharding_spec[0].tensor_name = Some("i".into());
+    let verification = Verification::of_passes(&original, EXACT, &Options::default());
+    verification.check(&Model::new(result).unwrap()).unwrap_err();
+}
