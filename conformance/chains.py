@@ -71,13 +71,13 @@ def chain_of_graph(seed):
         return f"random graph {seed} of opset {opset} ({operators})", steps
 
 
-def in_child(function):
+def in_child(function, seconds=LONGEST):
     """The result of a function; none if it ends the process, as onnxruntime does on some nodes that are not valid."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            signal.alarm(LONGEST)
+            signal.alarm(seconds)
             with os.fdopen(writer, "wb") as file:
                 pickle.dump(function(), file)
         finally:

@@ -68,6 +68,7 @@ def check_codes(report):
     for heading, file, pattern in [
         ("Error codes", "src/error/kind.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
         ("Reasons for casts that are not folded", "src/folding/reason.rs", r'=> "([a-z-]+)",'),
+        ("Reasons for nodes and constants that are removed", "src/passes/event.rs", r'Removal::\w+(?:\(_\))? => "([a-z-]+)"'),
         ("Reasons for nodes that cannot be converted", "src/convert/reason.rs", r"^    ([A-Z]\w+),$"),
     ]:
         source = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)

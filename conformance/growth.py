@@ -18,6 +18,8 @@ MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five
 BOMB = 100_000_000  # Bytes.
 MANY = 1_000_000  # Nodes of 30 bytes.
 MOST_MEMORY = 25  # Times the files that are read.
+# A conversion checks the types of all nodes, and keeps them while each node is expanded.
+MOST_MEMORY_EXPANDED = 26
 LONGEST_READ = 2  # Times the processor time of onnx.load, for commands that make nothing for each node.
 
 
@@ -130,7 +132,8 @@ def check_commands(report, folder):
         code, seconds, memory = run([RECAST, *command])
         times = memory / sum(file.stat().st_size / 2**20 for file in files)
         report.case(f"one million nodes: {name}: exit code", code != expected and code)
-        report.case(f"one million nodes: {name}: memory", times > MOST_MEMORY and f"{times:.1f} times the files")
+        most = MOST_MEMORY_EXPANDED if "expanded" in name else MOST_MEMORY
+        report.case(f"one million nodes: {name}: memory", times > most and f"{times:.1f} times the files")
         report.details.append(
             f"one million nodes: {name}: {seconds:.2f} s, {seconds / theirs:.2f} times onnx.load, {memory:.0f} MiB, {times:.1f} times the files"
         )

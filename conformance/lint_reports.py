@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 from onnx import parser
 
-from common import EXAMPLES, RECAST, recast, scratch_folder
+from common import EXAMPLES, RECAST, ROOT, recast, scratch_folder
 
 SARIF_CRATE = "serde-sarif"  # It carries the schema of SARIF 2.1.0 as OASIS publishes it.
 SARIF_VERSION = "0.8.0"
@@ -54,12 +54,74 @@ def sarif_schema(folder):
     return json.loads((Path(manifest).parent / "src/schema.json").read_text())
 
 
+# The properties that GitHub requires of an upload to code scanning: https://docs.github.com/en/code-security/code-scanning/
+# integrating-with-code-scanning/sarif-support-for-code-scanning. A required property is present and not empty. `[]` is each item of a list.
+GITHUB_REQUIRES = [
+    "$schema",
+    "version",
+    "runs[].tool.driver.name",
+    "runs[].tool.driver.rules[].id",
+    "runs[].tool.driver.rules[].shortDescription.text",
+    "runs[].tool.driver.rules[].fullDescription.text",
+    "runs[].tool.driver.rules[].help.text",
+    "runs[].results[].message.text",
+    "runs[].results[].locations[].physicalLocation.artifactLocation.uri",
+    "runs[].results[].locations[].physicalLocation.region.startLine",
+    "runs[].results[].locations[].physicalLocation.region.startColumn",
+    "runs[].results[].locations[].physicalLocation.region.endLine",
+    "runs[].results[].locations[].physicalLocation.region.endColumn",
+    "runs[].results[].partialFingerprints.primaryLocationLineHash",
+]
+# Lists that have to be there, and may be empty; and one that has to have an item.
+GITHUB_REQUIRES_LISTS = {"runs[].tool.driver.rules": 0, "runs[].results": 0, "runs[].results[].locations": 1}
+# The characters, and the items, that are kept.
+GITHUB_KEEPS = {
+    "runs[].tool.driver.rules[].name": 255,
+    "runs[].tool.driver.rules[].shortDescription.text": 1024,
+    "runs[].tool.driver.rules[].fullDescription.text": 1024,
+    "runs[].results[].locations": 10,
+    "runs[].results": 25_000,
+    "runs[].tool.driver.rules": 25_000,
+}
+# Not required, but shown: where to read more.
+SHOWN = ["runs[].tool.driver.informationUri", "runs[].tool.driver.rules[].helpUri"]
+
+
+def values_at(value, path):
+    """The values at a path, None where it ends early."""
+    if not path:
+        return [value]
+    name, _, rest = path.partition(".")
+    plain = name.removesuffix("[]")
+    value = value.get(plain) if isinstance(value, dict) else None
+    if value is None or not name.endswith("[]"):
+        return values_at(value, rest) if value is not None else [None]
+    return [found for item in value for found in values_at(item, rest)]
+
+
+def judge_github_upload(document):
+    """By GitHub's documentation of the SARIF that it supports."""
+    for path in [*GITHUB_REQUIRES, *SHOWN]:
+        assert all(value not in (None, "") for value in values_at(document, path)), f"{path} is missing or empty"
+    for path, least in GITHUB_REQUIRES_LISTS.items():
+        assert all(isinstance(value, list) and len(value) >= least for value in values_at(document, path)), path
+    for path, most in GITHUB_KEEPS.items():
+        assert all(len(value) <= most for value in values_at(document, path)), f"{path} is too long"
+    assert document["version"] == "2.1.0"
+    for uri in values_at(document, "runs[].tool.driver.rules[].helpUri"):
+        assert (ROOT / re.fullmatch(r"https://[^/]+/[^/]+/[^/]+/blob/v[^/]+/(.+)", uri)[1]).is_file(), uri
+    for region in values_at(document, "runs[].results[].locations[].physicalLocation.region"):
+        start, end = (region["startLine"], region["startColumn"]), (region["endLine"], region["endColumn"])
+        assert (1, 1) <= start < end, region
+
+
 def judge_sarif(schema):
     validator = jsonschema.validators.validator_for(schema)(schema)
 
     def judge(text, findings, broken_files):
         document = json.loads(text)
         validator.validate(document)
+        judge_github_upload(document)
         (run,) = document["runs"]
         assert len(run["results"]) == len(findings), "a result a finding"
         assert run["invocations"][0]["executionSuccessful"] == (broken_files == 0)
