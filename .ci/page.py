@@ -1,11 +1,14 @@
 """Opens HTML reports in a browser: numbers on the page equal the JSON in it, there are no errors on the console, the keyboard works,
-nothing overflows at 360 pixels, names of a model are not interpreted, and the page of a model of 50,000 nodes is ready soon.
+nothing overflows or is cut at 360 pixels, names of a model are not interpreted, names of megabytes are shortened, axe-core finds no
+violation, and the page of a model of 50,000 nodes is ready soon. The page about a fleet is checked by axe-core, too.
 
-RECAST is the command, BROWSER a Chromium or Chrome. The browser runs a script at the end of a copy of the page, and prints the elements.
+RECAST is the command, BROWSER a Chromium or Chrome, AXE the file axe.min.js of axe-core. The browser runs a script at the end of a copy of
+the page, and prints the elements.
 """
 
 import collections
 import html
+import importlib
 import json
 import os
 import pathlib
@@ -15,14 +18,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 
-RECAST, BROWSER = os.environ["RECAST"], os.environ["BROWSER"]
+RECAST, BROWSER, AXE = os.environ["RECAST"], os.environ["BROWSER"], os.environ["AXE"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Passes compute a node, change one and remove others.
-EXACT = """<ir_version: 10, opset_import: ["": 21]> g (float16[2, 3] x) => (double[2, 3] y, int64[2] z) {
+EXACT = """<ir_version: 10, opset_import: ["": 21]> g (float16[2, 3] x, float[rows] u) => (double[2, 3] y, int64[2] z, float[rows] v, float[2] p)
+<float[2] w1 = {1, 2}, float[2] w2 = {1, 2}> {
     a = Cast <to = 1> (x) [b] b = Cast <to = 11> (a) y = Relu (b) s = Shape (x) [z] z = Add (s, s)
+    [same] c = Cast <to = 1> (u) v = Neg (c) q = Mul (w1, w1) p = Add (q, w2)
 }"""
+# A name of ten megabytes.
+LONG = 10_000_000
 
 # Seconds of processor time for the page of 50,000 nodes, start of the browser included. docs/report.md has measured figures.
 MOST_SECONDS = 20
@@ -70,7 +78,10 @@ const result = document.createElement("pre");
 result.id = "probe";
 result.textContent = JSON.stringify(probe);
 document.body.append(result);
-parent.postMessage({ width: document.documentElement.clientWidth, needs: document.documentElement.scrollWidth }, "*");
+// Text whose end is not visible: in a box that hides what does not fit. Names of megabytes end in the list, and continue beside it.
+const isCut = (box) => getComputedStyle(box).overflow === "hidden" && (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1);
+const cut = [...document.querySelectorAll("#page *")].filter((box) => isCut(box) && box.textContent.length < 120).map((box) => box.textContent);
+parent.postMessage({ cut, width: document.documentElement.clientWidth, needs: document.documentElement.scrollWidth }, "*");
 </script>
 """
 
@@ -123,10 +134,11 @@ def counts(document):
         folds, removes = ("foldable", "removable") if model["output"] is None else ("folded", "removed")
         groups.update((folds, f"{one['from']} to {one['to']}") for one in model["folded"])
         groups.update((folds, one["op"]) for one in model.get("computed", []))
-        groups.update(("changed", one["op"]) for one in model.get("changes", []))
+        groups.update(("changed", f"{one['pass']}: {one['op']}") for one in model.get("changes", []))
         groups.update(("kept", one["code"]) for one in model["skipped"])
-        groups.update((removes, "unused constant") for _ in model["removed_initializers"])
-        groups.update((removes, "unused node") for _ in model.get("removed_nodes", []))
+        removals = model.get("removals", [])
+        expect("removals", len(removals), len(model["removed_initializers"]) + len(model.get("removed_nodes", [])))
+        groups.update((removes, f"{one['pass']}: {one['code']}") for one in removals)
     for model in document.get("convert", []):
         for one in model["blockers"]:
             before, after = one["opset_step"]
@@ -174,15 +186,69 @@ def check(page):
 
 
 def check_narrow(page, folder):
-    """Nothing but tables and drawings, which scroll by themselves, is wider than a page of 360 pixels."""
+    """Nothing but tables and drawings, which scroll by themselves, is wider than a page of 360 pixels; no text is cut."""
     frame = folder / "frame.html"
     frame.write_text(
         f'<body><iframe src="probe-{page.name}" style="width:360px;height:800px;border:0"></iframe>'
-        '<script>onmessage = ({ data }) => { document.title = `${data.width} ${data.needs}`; };</script>'
+        '<script>onmessage = ({ data }) => { document.title = `${data.width} ${data.needs} ${JSON.stringify(data.cut)}`; };</script>'
     )
     found, _ = elements(frame, "--virtual-time-budget=3000")
-    width, needs = re.search(r"<title>(.*?)</title>", found)[1].split()
+    width, needs, cut = re.search(r"<title>(.*?)</title>", found)[1].split(maxsplit=2)
     expect(f"{page.name}: width", needs, width)
+    expect(f"{page.name}: cut", html.unescape(cut), "[]")
+
+
+def check_axe(page, folder, width=1280, *options):
+    """axe-core finds nothing, with all details open."""
+    text = page.read_text()
+    script = """
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    axe.run(document).then(({ violations, passes }) => {
+      const places = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+      parent.postMessage({ places, passes: passes.length }, "*");
+    });"""
+    # The policy of the page of a fleet allows no script.
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    copy = folder / f"axe-{page.name}"
+    end = text.rindex("</body>")
+    copy.write_text(f"{text[:end]}<script>{pathlib.Path(AXE).read_text()}</script><script>{script}</script>{text[end:]}")
+    frame = folder / "axe.html"
+    frame.write_text(
+        f'<title>axe</title><iframe src="{copy.name}" style="width:{width}px;height:900px;border:0"></iframe><pre id="axe"></pre>'
+        '<script>onmessage = ({ data }) => { document.getElementById("axe").textContent = JSON.stringify(data); };</script>'
+    )
+    found, _ = elements(frame, "--virtual-time-budget=30000", "--window-size=1400,1000", *options)
+    result = re.search(r'<pre id="axe">(.*?)</pre>', found, re.DOTALL)[1]
+    if not result:
+        sys.exit(f"{page.name}: axe did not run to its end")
+    result = json.loads(html.unescape(result))
+    expect(f"{page.name}: axe at {width} pixels", (result["places"], result["passes"] > 10), ([], True))
+
+
+def fleet_page():
+    """The page about a run on a fleet, with all of its tables; the package itself, which needs the native module, is not imported."""
+    sys.path.insert(0, str(ROOT / "python"))
+    for name in ["onnx_recast", "onnx_recast.fleet"]:
+        package = types.ModuleType(name)
+        package.__path__ = [str(ROOT / "python" / name.replace(".", "/"))]
+        sys.modules[name] = package
+    summaries = importlib.import_module("onnx_recast.fleet.summaries")
+    uri = "s3://bucket/models/" + "encoder-" * 20 + "{}.onnx"
+    kind = ("Resize", "19 to 18", "attribute-unsupported")
+    return summaries.Summary(
+        run="2026-01-01",
+        complete=True,
+        steps=[["fold", {}], ["convert", {"opset": 13}]],
+        models=7,
+        outcomes=collections.Counter(dict.fromkeys(summaries.OUTCOMES, 1)),
+        errors=collections.Counter({"not-a-model": 1}),
+        blockers=collections.Counter({kind: 3}),
+        blocked_models=collections.Counter({kind: 1}),
+        findings=collections.Counter({"RC101": 2}),
+        slowest=[(1.5, uri.format(1))],
+        largest=[(1 << 30, uri.format(2))],
+        failed=[(uri.format(3), "failed", "the file is not an ONNX model")],
+    ).to_html()
 
 
 def text_model(nodes):
@@ -192,8 +258,9 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "convert", "lint", "fixed", "report", "diff", "equal", "hostile", "big"]}
-        recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--report", pages["fold"])
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "lint", "fixed", "report", "diff", "equal", "hostile", "big", "long"]}
+        recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--verify", "--report", pages["fold"])
+        recast("convert", "models/transformer_fp16.onnx", "--opset", 1, "--dry-run", "--report", pages["blocked"], codes=[1])
         exact = folder / "exact.onnxtxt"
         exact.write_text(EXACT)
         recast("fold", exact, "-o", folder / "exact.onnx", "--passes", "exact", "--report", pages["exact"])
@@ -216,14 +283,35 @@ def main():
         casts = " ".join(f"[layers.{n}.cast] h{n} = Cast <to = {10 if n % 2 else 1}> (h{n - 1})" for n in range(1, 50_000))
         big.write_text(text_model(f"h0 = Relu (x) {casts} y = Relu (h49999)"))
         recast("report", big, "-o", pages["big"])
+        (folder / "long.onnx").write_bytes((folder / "hostile.onnx").read_bytes())
+        plant(folder / "long.onnx", name, b"n" * LONG)
+        recast("report", folder / "long.onnx", "-o", pages["long"])
+        pages["fleet"] = folder / "fleet.html"
+        pages["fleet"].write_text(fleet_page())
 
-        found = {name: check(page) for name, page in pages.items() if name != "big"}
+        found = {name: check(page) for name, page in pages.items() if name not in ("big", "fleet")}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         found["big"] = check(pages["big"])
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        for name in ["fold", "lint", "report", "refused"]:
+        for name in ["fold", "exact", "lint", "report", "refused", "blocked", "long"]:
             check_narrow(pages[name], folder)
+        for name in ["fold", "exact", "refused", "blocked", "lint", "fixed", "report", "diff", "fleet"]:
+            check_axe(pages[name], folder)
+            check_axe(pages[name], folder, 360)
+        for name in ["fold", "lint", "fleet"]:
+            check_axe(pages[name], folder, 1280, "--blink-settings=preferredColorScheme=0")
+        blocked = content(pages["blocked"])["convert"][0]
+        expect("blocked: nearest", found["blocked"]["numbers"].get(f"nearest.{blocked['path']}"), blocked["nearest_opset"])
+        says = [f"Cannot convert from opset 19 to 1: {len(blocked['blockers'])} unsupported nodes.", f"The lowest opset that works is {blocked['nearest_opset']}."]
+        expect("blocked: says", [one in found["blocked"]["text"] for one in says], [True, True])
+        verified = content(pages["fold"])["fold"][0]["verified"]
+        expect("fold: verified", f"Verified {verified['nodes']} nodes and {verified['constants']} new constants" in found["fold"]["text"], True)
+        expect("fold: names of dimensions", "tensor(float)[batch,tokens,32]" in found["fold"]["text"], True)
+        reasons = ["the cast changes nothing: 'u' is used in its place", "merged into 'w1'", "redundant-casts: changes-nothing"]
+        expect("exact: reasons", [one in found["exact"]["text"] for one in reasons], [True] * 3)
+        size = pages["long"].stat().st_size
+        expect(f"long: {size} bytes", size < LONG // 10 and len(found["long"]["text"]) < 20_000, True)
         expect("fold: drawn", found["fold"]["drawn"] > 2, True)
         expect("exact: computed and changed", [word in found["exact"]["text"] for word in ("Add to INT64", "from FLOAT16 directly")], [True, True])
         expect("fixed: data file", "m.onnx.data" in found["fixed"]["text"], True)
