@@ -219,7 +219,8 @@ def test_a_full_disk_ends_the_run_which_can_be_resumed(
     assert done - {"4.onnx"} == {"0.onnx", "1.onnx", "2.onnx"}
     (tmp_path / "full").unlink()
     assert main(command) == 0
-    assert re.fullmatch(rf"6 models \([{len(done)}4] skipped\): 6 ok\n", capsys.readouterr().out)
+    # A model whose output was written just before the run ended has no row, and is skipped, too.
+    assert re.fullmatch(rf"6 models \([{len(done)}-5] skipped\): 6 ok\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("part", ["job.json", "part-", "complete.json"])
