@@ -9,8 +9,8 @@
 
 mod pairs;
 
-use onnx_recast::internals::cast::{Cast, Converter, Level, Rules};
-use onnx_recast::internals::dtype::{Class, DType};
+use onnx_recast::internals::elements::cast::{Cast, Converter, Level, Rules};
+use onnx_recast::internals::elements::dtype::{Class, DType};
 use pairs::{NAMED, bytes, numbers};
 use rayon::ThreadPool;
 use rayon::prelude::*;

@@ -142,7 +142,7 @@ impl Separated {
             )
             .expect("a String takes everything");
             equal.push(format!("self.{field}() == other.{field}()"));
-            boxes.push_str(&format!("pub type {part_type}Box = crate::wire::part::PartBox<{part_type}>;\n"));
+            boxes.push_str(&format!("pub type {part_type}Box = crate::protobuf::part::PartBox<{part_type}>;\n"));
         }
         *structs = structs.replace(&head, &with_parts);
         write!(

@@ -57,7 +57,7 @@ pub fn generate(out_dir: &Path) {
         ..FileDescriptorProto::default()
     });
     let mut config = prost_build::Config::new();
-    config.out_dir(out_dir).bytes(["."]).extern_path(".kept", "crate::wire::schema");
+    config.out_dir(out_dir).bytes(["."]).extern_path(".kept", "crate::protobuf::schema");
     for field in RECURSIVE {
         config.boxed(field);
     }

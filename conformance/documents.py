@@ -30,7 +30,6 @@ def check(report):
     check_codes(report)
     check_expansions(report)
     check_dependencies(report)
-    check_layers(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
     for page, blocks in examples:
@@ -66,8 +65,8 @@ def check_contents(report):
 def check_codes(report):
     """Each list of codes has exactly the codes of the source, in any order."""
     for heading, file, pattern in [
-        ("Error codes", "src/error/kind.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
-        ("Reasons for casts that are not folded", "src/folding/reason.rs", r'=> "([a-z-]+)",'),
+        ("Error codes", "src/base/error/kind.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
+        ("Reasons for casts that are not folded", "src/casts/folding/reason.rs", r'=> "([a-z-]+)",'),
         ("Reasons for nodes and constants that are removed", "src/passes/event.rs", r'Removal::\w+(?:\(_\))? => "([a-z-]+)"'),
         ("Reasons for nodes that cannot be converted", "src/convert/reason.rs", r"^    ([A-Z]\w+),$"),
     ]:
@@ -94,26 +93,16 @@ def check_expansions(report):
 
 
 def check_dependencies(report):
-    """ARCHITECTURE.md gives the purpose of each crate that Cargo.toml names, and of no other."""
+    """CONTRIBUTING.md gives the purpose of each crate that Cargo.toml names, and of no other."""
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
     tables = [manifest, *manifest.get("target", {}).values()]
     expected = {crate for table in tables for key, crates in table.items() if key.endswith("dependencies") for crate in crates}
     # The tests depend on the crate itself with the feature `internals`.
     expected -= {manifest["package"]["name"]}
-    section = re.search(r"^## Dependencies\n(.*?)^Considered", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE | re.DOTALL)
+    section = re.search(r"^## Dependencies\n(.*?)^Considered", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)
     rows = re.findall(r"^\| ([\w, -]+) \|", section[1], re.MULTILINE) if section else []
     stated = {crate for row in rows for crate in row.split(", ")} - {"crate"}
-    report.case("ARCHITECTURE.md: dependencies", stated != expected and f"differ from Cargo.toml: {sorted(stated ^ expected)}")
-
-
-def check_layers(report):
-    """ARCHITECTURE.md has the layers that tests/suite/architecture.rs checks."""
-    (source,) = re.findall(r"^const LAYERS.*?= \[\n(.*?)^\];", (ROOT / "tests/suite/architecture.rs").read_text(), re.MULTILINE | re.DOTALL)
-    expected = {module: layer for layer, row in enumerate(source.split("&[")[1:]) for module in re.findall(r'"(\w+)"', row)}
-    rows = re.findall(r"^\| (\d+) \| ([^|]*) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
-    stated = {module: int(layer) for layer, modules in rows for module in re.findall(r"`(\w+)`", modules)}
-    wrong = f"differ from tests/suite/architecture.rs: {sorted(stated.items() ^ expected.items())}"
-    report.case("ARCHITECTURE.md: layers", (not expected or stated != expected) and wrong)
+    report.case("CONTRIBUTING.md: dependencies", stated != expected and f"differ from Cargo.toml: {sorted(stated ^ expected)}")
 
 
 def check_examples(report, page, blocks):

@@ -43,61 +43,49 @@
 compile_error!("onnx-recast reads tensors in place, which are little-endian; it does not work on big-endian machines");
 
 mod api;
-mod cast;
-mod cast_file;
+mod base;
 mod casts;
-mod choice;
-mod compute;
 #[cfg(feature = "cli")]
 pub mod cli;
-mod control;
 pub mod convert;
 pub mod diff;
-mod documentation;
-mod dtype;
-mod error;
-mod external;
-mod facts;
+mod elements;
 mod files;
-mod folding;
-mod formats;
 pub mod graph;
-mod hash;
-pub mod inspect;
-mod ir_version;
 pub mod lint;
-mod minifloat;
-mod packed;
-mod parallel;
+mod onnx_text;
+mod ops;
 pub mod passes;
+mod process;
+mod protobuf;
 #[cfg(feature = "cli")]
 mod report;
-mod shown;
+mod storage;
 mod tensor;
-mod text;
 pub mod verify;
-mod wire;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
-pub use cast::{Contested, RoundMode, Rules, Tally};
-pub use choice::UnknownName;
-pub use control::{Cancel, Phase, Progress, Unit};
+pub use base::choice::UnknownName;
+pub use base::error::{Error, ErrorKind, ModelPlace, Place};
+pub use base::progress::{Cancel, Phase, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
-pub use dtype::DType;
-pub use error::{Error, ErrorKind, ModelPlace, Place};
-pub use external::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
-pub use facts::{LATEST_OPSET, Runtime, UnknownRuntime};
+pub use diff::inspect;
+pub use elements::cast::{Contested, RoundMode, Rules, Tally};
+pub use elements::dtype::DType;
+pub use files::Target;
 pub use graph::Model;
+pub use ops::runtimes::{Runtime, UnknownRuntime};
+pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
-pub use wire::Target;
+pub use storage::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
 
 /// The protobuf messages of ONNX.
 ///
 /// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost generates: it also holds the fields that this
 /// version does not know, and the bytes from which it was decoded until it is borrowed mutably.
 pub mod proto {
-    pub use crate::wire::schema::*;
-    pub use crate::wire::{Kept, Malformed, raw};
+    pub use crate::protobuf::schema::*;
+    pub use crate::protobuf::{Kept, Malformed, raw};
 }
 
 /// The modules of this crate, for its own tests and benchmarks. They change without notice.
@@ -111,7 +99,16 @@ pub mod internals {
             })*
         };
     }
-    modules! { cast cast_file dtype error external facts files folding formats ir_version minifloat packed shown tensor text wire }
+    modules! { base elements files onnx_text ops process protobuf storage tensor }
+
+    pub mod api {
+        pub use crate::api::tensor_files;
+    }
+
+    pub mod casts {
+        pub use crate::casts::folding;
+    }
+
     #[cfg(feature = "cli")]
     pub mod report {
         pub use crate::report::codes::meanings;

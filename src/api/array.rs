@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
-use crate::control::{Cancel, Control, Progress, Unit};
-use crate::dtype::DType;
-use crate::error::{Classified, Error, ErrorKind};
-use crate::parallel;
+use crate::base::error::{Classified, Error, ErrorKind};
+use crate::base::parallel;
+use crate::base::progress::{Cancel, Control, Progress, Unit};
+use crate::elements::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
+use crate::elements::dtype::DType;
+use crate::protobuf::schema::TensorProto;
+use crate::protobuf::{GRAIN, Piece};
 use crate::tensor::{Content, Data, Failure, element_count};
-use crate::wire::schema::TensorProto;
-use crate::wire::{GRAIN, Piece};
 
 pub use crate::tensor::Spread as Packing;
 

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
+use crate::base::error::Error;
 use crate::diff::Difference;
 use crate::diff::compare::{Compared, Side, compare};
-use crate::error::Error;
+use crate::diff::inspect::{self, Inspection, ValueFacts};
 use crate::graph::Model;
-use crate::inspect::{self, Inspection, ValueFacts};
 
 /// The outcome of [`diff`].
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! Opset conversion.
 
+use crate::base::error::{Error, ErrorKind, catch};
 use crate::convert::engine::Conversion;
 use crate::convert::{self, Blocker, IrVersion, NotConverted, Options, Report};
-use crate::error::{Error, ErrorKind, catch};
-use crate::facts::{LATEST_OPSET, Runtime};
 use crate::graph::{Model, ScopeId};
+use crate::ops::runtimes::Runtime;
+use crate::ops::schemas::LATEST_OPSET;
 
 impl Model {
     /// Converts the model to another opset of ai.onnx: to an equivalent model, or not at all.

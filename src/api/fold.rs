@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::graph::{Edit, MetadataKeys, Model};
 use crate::passes::run::run;
 use crate::passes::{self, Options, Pass, Report};

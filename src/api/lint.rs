@@ -1,6 +1,6 @@
 //! Linting.
 
-use crate::error::{Error, catch};
+use crate::base::error::{Error, catch};
 use crate::graph::Model;
 use crate::lint::fix::{Fixed, fix};
 use crate::lint::{self, Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::error::Error;
-use crate::files::Folder;
+use crate::base::error::Error;
+use crate::files::folders::Folder;
 
 /// A table of files in memory, for models with external data that are not on a disk. The functions that open and save models accept the
 /// paths of its files as long as it exists.

@@ -12,6 +12,7 @@ mod memory;
 mod not_a_model;
 mod open;
 mod save;
+pub mod tensor_files;
 mod verify;
 
 pub use array::{Array, CannotCast, CastOptions, Packing};
@@ -23,7 +24,7 @@ pub use open::OpenOptions;
 pub use save::Saved;
 pub(crate) use save::not_written;
 
-use crate::error::{Error, catch};
+use crate::base::error::{Error, catch};
 use crate::graph::Model;
 
 impl Model {

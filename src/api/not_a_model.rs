@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use prost::Message;
 
-use crate::error::{Error, ErrorKind};
-use crate::formats::{Fact, NotAModel};
+use crate::base::error::{Error, ErrorKind};
+use crate::files::formats::{Fact, NotAModel};
+use crate::files::{self, folder_of, identity};
 use crate::graph::Model;
+use crate::onnx_text;
+use crate::protobuf::schema::ModelProto;
 use crate::tensor::{Reference, is_external};
-use crate::text;
-use crate::wire::schema::ModelProto;
-use crate::wire::{self, folder_of, identity};
 
 /// The number of models in a folder that are searched for a reference to a data file.
 const MOST_NEIGHBOURS: usize = 16;
@@ -38,7 +38,7 @@ pub fn text_of(path: &Path, bytes: &[u8]) -> Option<String> {
 /// If the text is not a model; the error names the line.
 pub fn to_binary(text: &str) -> Result<Bytes, Error> {
     let invalid = |error| Error::new(ErrorKind::NotAModel, format!("is not valid ONNX text: {error}"));
-    let model = text::parse(text).map_err(invalid)?;
+    let model = onnx_text::parse(text).map_err(invalid)?;
     Ok(model.encode_to_vec().into())
 }
 
@@ -95,7 +95,7 @@ fn model_of(file: &Path) -> Option<PathBuf> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let file = identity(file);
     let refers = |model: &PathBuf| {
-        let Some(model) = wire::open(model).ok().and_then(|input| ModelProto::from_bytes(input.bytes).ok()).map(Model::new) else {
+        let Some(model) = files::open(model).ok().and_then(|input| ModelProto::from_bytes(input.bytes).ok()).map(Model::new) else {
             return false;
         };
         let Ok(model) = model else { return false };

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::not_a_model;
-use crate::error::{Error, ErrorKind};
-use crate::formats;
+use crate::base::error::{Error, ErrorKind};
+use crate::files::{self, DataFolder, formats};
 use crate::graph::Model;
-use crate::text;
-use crate::wire::{self, DataFolder};
+use crate::onnx_text;
 
 /// How to open a model.
 ///
@@ -58,7 +57,7 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Model, Error> {
         let path = path.as_ref();
         let open = || {
-            let opened = wire::open_with_data(path).map_err(|error| Error::caused_by(not_a_model::explain_open(path, error)));
+            let opened = files::open_with_data(path).map_err(|error| Error::caused_by(not_a_model::explain_open(path, error)));
             let (input, data) = opened?;
             self.decode(input.bytes, data, Some(path))
         };
@@ -82,7 +81,7 @@ impl OpenOptions {
     /// # Errors
     /// If the stream cannot be read; see also [`OpenOptions::from_bytes`].
     pub fn from_reader(&self, mut reader: impl Read) -> Result<Model, Error> {
-        self.from_bytes(wire::read_all(&mut reader).map_err(Error::caused_by)?)
+        self.from_bytes(files::read_all(&mut reader).map_err(Error::caused_by)?)
     }
 
     /// Reads a model from standard input.
@@ -162,7 +161,7 @@ impl Model {
     /// The model as ONNX text, without the values of tensors.
     #[must_use]
     pub fn to_text(&self) -> String {
-        text::print(self.proto())
+        onnx_text::print(self.proto())
     }
 
     /// Reads a model to the end of a stream of at most 8 GiB. Its data files cannot be read: see [`OpenOptions::folder`].

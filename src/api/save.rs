@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::control::Unit;
-use crate::error::{Classified, Error, ErrorKind};
-use crate::external::{DataFile, Judge, OldFiles, Options, Plan, Unplaceable, UnusedFile};
+use crate::base::error::{Classified, Error, ErrorKind};
+use crate::base::progress::Unit;
+use crate::files::Target;
 use crate::graph::Model;
-use crate::wire::{LARGEST_MESSAGE, Layout, Target};
+use crate::protobuf::{LARGEST_MESSAGE, Layout};
+use crate::storage::{DataFile, Judge, OldFiles, Options, Plan, Unplaceable, UnusedFile};
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

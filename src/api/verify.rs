@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use super::save::Saved;
+use crate::base::error::Error;
 use crate::convert;
-use crate::error::Error;
-use crate::external::{OldFiles, Options, Plan};
 use crate::graph::Model;
+use crate::storage::{OldFiles, Options, Plan};
 use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 impl Model {

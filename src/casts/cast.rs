@@ -1,11 +1,11 @@
 //! A cast with its types.
 
-use crate::cast::{Cast, RoundMode, Rules};
-use crate::dtype::DType;
-use crate::facts::{self, ValueType};
-use crate::folding;
+use crate::casts::folding;
+use crate::elements::cast::{Cast, RoundMode, Rules};
+use crate::elements::dtype::DType;
 use crate::graph::{NodeId, ScopeId, ValueId};
-use crate::wire::schema::NodeProto;
+use crate::ops::schemas::{self, ValueType};
+use crate::protobuf::schema::NodeProto;
 
 /// A valid `Cast` or `CastLike` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,6 @@ impl ResolvedCast<'_> {
 
 /// Whether an operator of an opset supports an element type as that of its first input.
 pub(super) fn supports(operator: &str, opset: i64, dtype: DType) -> bool {
-    let schema = facts::schema("", operator, opset);
+    let schema = schemas::schema("", operator, opset);
     schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
 }

@@ -1,14 +1,15 @@
 //! The casts of a model, with their types. Lint rules report them, and passes rewrite them.
 
 mod cast;
+pub mod folding;
 mod moves;
 
 use std::cell::OnceCell;
 
-use crate::dtype::DType;
-use crate::facts::infer::{Inferred, infer};
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
-use crate::hash::HashMap;
+use crate::ops::inference::{Inferred, infer};
 
 pub use cast::{Chain, ResolvedCast};
 pub use moves::{admits, moves};

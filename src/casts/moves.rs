@@ -1,7 +1,7 @@
 //! Operators that move elements: their results consist of elements of some of their inputs, so that casts can be made before or after.
 
 use super::cast::supports;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId};
 
 /// The operators, and whether the elements come from all inputs, or from the first.

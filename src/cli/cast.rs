@@ -15,13 +15,14 @@ use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, say};
 use super::{files, output, progress};
 use crate::api::not_written;
-use crate::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
-use crate::cast_file::{self, Failure, Form, Remedy};
-use crate::dtype::DType;
-use crate::formats;
+use crate::api::tensor_files::{self, Failure, Form, Remedy};
+use crate::base::printable::Shown;
+use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
+use crate::elements::dtype::DType;
+use crate::files::{DataFolder, NewFile, Target, check_replaceable, formats, is_stream, save, save_together};
+use crate::process::is_standard_output;
+use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
-use crate::shown::Shown;
-use crate::wire::{DataFolder, Layout, NewFile, Target, check_replaceable, is_standard_output, is_stream, save, save_together};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///
@@ -82,7 +83,7 @@ impl CastFile {
             output::check_target(&self.output)?;
         }
         let (input, data) = files::open_with_data(&self.input, &self.folders)?;
-        let array = cast_file::read(&input, self.from, &data)
+        let array = tensor_files::read(&input, self.from, &data)
             .map_err(|failure| explain(&input.bytes, failure))
             .with_context(|| input.name.clone())?;
         let cast = Cast::new(array.dtype(), self.to, self.rules())?;
@@ -91,7 +92,7 @@ impl CastFile {
         if !self.accepts(&input.name, &summary) {
             return Ok(ExitCode::from(1));
         }
-        let layout = cast_file::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
+        let layout = tensor_files::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
         if !is_stdout && data.holds(&self.output) {

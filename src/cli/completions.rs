@@ -8,7 +8,7 @@ use super::manual::manual;
 use super::options::EXIT_CODES;
 use super::streams::print;
 
-use crate::shown::Document;
+use crate::base::printable::Document;
 
 /// Print a shell completion script or the manual page
 #[derive(Args)]

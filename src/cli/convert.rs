@@ -14,14 +14,14 @@ use super::options::{Format, Messages, chosen, exit_codes};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
+use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
-use crate::facts::{self, LATEST_OPSET};
+use crate::diff::inspect;
 use crate::graph::{Model, ScopeId, domain_name};
-use crate::inspect;
+use crate::ops::schemas::{self, LATEST_OPSET};
+use crate::protobuf::schema::OperatorSetIdProto;
 use crate::report::{self, About, ConvertedModel, IrVersions, Results};
-use crate::shown::Shown;
 use crate::verify::Verification;
-use crate::wire::schema::OperatorSetIdProto;
 use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
 
 /// Convert models to another opset, or report why they cannot be converted
@@ -269,8 +269,8 @@ impl ModelReport for ConvertedModel {
 /// The first opset that has every operator that is missing in the imported one; `None` if that is not a later opset. An operator that is
 /// expanded is missing in the older opsets of its expansion only.
 fn meant_opset(blockers: &[Blocker], imported: Option<i64>) -> Option<i64> {
-    let is_missing = |blocker: &&Blocker| facts::schema("", &blocker.op, blocker.opset_step.0).is_none();
-    let since = |blocker: &Blocker| facts::versions("", &blocker.op).first().map(|first| first.since_version);
+    let is_missing = |blocker: &&Blocker| schemas::schema("", &blocker.op, blocker.opset_step.0).is_none();
+    let since = |blocker: &Blocker| schemas::versions("", &blocker.op).first().map(|first| first.since_version);
     blockers.iter().filter(is_missing).filter_map(since).max().filter(|&meant| imported.is_none_or(|imported| meant > imported))
 }
 

@@ -12,8 +12,8 @@ use super::options::{Format, Messages, exit_codes};
 use super::remedy::with_remedy;
 use super::streams::{print, say_errors};
 use crate::api::Comparison;
+use crate::base::parallel;
 use crate::diff::{Difference, DifferenceKind};
-use crate::parallel;
 use crate::report::{self, ComparedModels};
 use crate::{Error, diff};
 

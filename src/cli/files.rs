@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::memory;
 use crate::api::explain_open;
-use crate::error::{Error, ErrorKind};
-use crate::wire::{self, DataFolder, Input, folder_of};
+use crate::base::error::{Error, ErrorKind};
+use crate::files::{self, DataFolder, Input, folder_of};
 use crate::{Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
 
 /// Where the values of large tensors go.
@@ -115,8 +115,10 @@ pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, Data
     #[cfg(feature = "internals")]
     panic_if_requested(path);
     let opened = match is_stdin(path) {
-        true => wire::read_all(&mut io::stdin().lock()).map(|bytes| (Input { name: "-".to_owned(), bytes }, DataFolder::default())),
-        false => wire::open_with_data(path),
+        true => {
+            files::read_all(&mut io::stdin().lock()).map(|bytes| (Input { name: "-".to_owned(), bytes }, DataFolder::default()))
+        }
+        false => files::open_with_data(path),
     };
     let name = || path.display().to_string();
     let (input, mut data) = opened.map_err(|error| Error::of(&explain_open(path, error)).in_file(name()))?;

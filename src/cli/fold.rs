@@ -12,10 +12,10 @@ use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
-use crate::inspect;
+use crate::base::printable::Shown;
+use crate::diff::inspect;
 use crate::passes::{self, Pass, UnknownPass};
 use crate::report::{self, About, FoldedModel, Results};
-use crate::shown::Shown;
 use crate::verify::Verification;
 use crate::{Error, FoldOptions, Target};
 

@@ -10,9 +10,9 @@ use super::failures::caught;
 use super::options::{EXIT_CODES, Messages};
 use super::streams::{print, say_errors};
 use super::{files, paths, progress};
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::Shown;
 use crate::report::{self, InspectedModel};
-use crate::shown::Shown;
 
 /// Show the inputs, outputs, opsets, operators and casts of a model
 ///

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::failures::OnError;
-use crate::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
+use crate::process::{self, LastWords};
 use crate::report::plural;
-use crate::wire::{self, LastWords};
 
 /// The limit of the run, and where its errors go.
 static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();
@@ -16,7 +16,7 @@ static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();
 pub fn set_limit(bytes: Option<u64>, on_error: OnError) {
     let (bytes, _) = *LIMIT.get_or_init(|| (bytes.unwrap_or_else(default_limit), on_error));
     set_last_words(None);
-    wire::set_memory_limit(bytes);
+    process::set_memory_limit(bytes);
 }
 
 /// Prepares what is said if this thread needs more memory from now on; `path` is the input that it works on.
@@ -31,7 +31,7 @@ pub fn set_last_words(path: Option<&str>) {
     };
     let limit = if bytes < 1 << 20 { plural(bytes as usize, "byte") } else { format!("{} MiB", bytes >> 20) };
     let limit = format!("needs more memory than the limit of {limit}; raise it with --max-memory BYTES");
-    wire::set_last_words(words(&limit), words("the system has no memory left"));
+    process::set_last_words(words(&limit), words("the system has no memory left"));
 }
 
 /// The upper bound of the default limit; more than any model needs.

@@ -33,8 +33,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::{catch, record_places};
-pub use crate::wire::{Limited, defer_huge_pages, exit, install_signal_handlers};
+use crate::base::error::{catch, record_places};
+pub use crate::process::{Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon};
 pub use exit_code::ExitCode;
 use failures::OnError;
 use options::{Format, Messages, all_exit_codes};

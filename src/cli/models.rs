@@ -14,13 +14,13 @@ use super::output::{self, Output};
 use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
-use crate::error::{Error, ErrorKind};
-use crate::external::{OldFiles, OverInput, Released};
+use crate::base::error::{Error, ErrorKind};
+use crate::base::printable::{Printed, Shown};
+use crate::protobuf::Progress;
 use crate::report::{self, Results, Sketch};
-use crate::shown::{Printed, Shown};
+use crate::storage::{OldFiles, OverInput, Released};
 use crate::verify::{Verification, Verified};
-use crate::wire::{self, Progress};
-use crate::{SavePlan, Target};
+use crate::{SavePlan, Target, files};
 
 /// What a command reports of a model.
 pub trait ModelReport: Serialize + Sized {
@@ -160,7 +160,7 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
     SavePlan::share_copies(plans.iter_mut().map(|(plan, _)| plan));
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(|(plan, _)| plan.files()) {
-        if !seen.insert(wire::identity(path)) {
+        if !seen.insert(files::identity(path)) {
             let message = "two models would write this file; give them different data files";
             return (Vec::new(), Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())));
         }

@@ -9,10 +9,10 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::is_text_model;
-use crate::error::{Error, ErrorKind};
-use crate::external;
+use crate::base::error::{Error, ErrorKind};
+use crate::files::{self, Target, folder_of};
 use crate::graph::Model;
-use crate::wire::{self, Target, folder_of};
+use crate::{process, storage};
 
 /// The options for outputs.
 #[derive(Args, Clone)]
@@ -32,7 +32,7 @@ pub struct Output {
 impl Output {
     /// Whether models go to standard output, which leaves no room there for a report.
     pub fn is_stdout(&self) -> bool {
-        self.output.as_deref().is_some_and(|output| output == Path::new("-") || wire::is_standard_output(output))
+        self.output.as_deref().is_some_and(|output| output == Path::new("-") || process::is_standard_output(output))
     }
 
     fn is_given(&self) -> bool {
@@ -83,10 +83,10 @@ impl Output {
         }
         let mut seen = HashSet::new();
         for path in files() {
-            if !seen.insert(wire::identity(path)) {
+            if !seen.insert(files::identity(path)) {
                 bail!("two models would be written to {}; write them to different folders", path.display());
             }
-            wire::check_replaceable(path).with_context(|| path.display().to_string())?;
+            files::check_replaceable(path).with_context(|| path.display().to_string())?;
         }
         Ok(targets)
     }
@@ -127,7 +127,7 @@ fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
     match () {
-        () if path.is_dir() || wire::is_called_folder(path) => Err(unusable(path, "is a folder, not a file; name a file in it")),
+        () if path.is_dir() || files::is_called_folder(path) => Err(unusable(path, "is a folder, not a file; name a file in it")),
         () if folder.is_dir() => Ok(()),
         () if folder.exists() => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
         () => Err(unusable(path, format!("the folder {is_in} does not exist; create it first"))),
@@ -139,7 +139,7 @@ fn check_folder(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// If it does.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
-    let why = external::why_kept(path);
+    let why = storage::why_kept(path);
     why.map_or(Ok(()), |why| Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}")).in_file(path.display().to_string())))
 }
 
@@ -166,10 +166,10 @@ impl SideFile<'_> {
         let SideFile { path, what, is_one } = self;
         check_folder(path)?;
         tidy([path].into_iter())?;
-        wire::check_replaceable(path).with_context(|| path.display().to_string())?;
+        files::check_replaceable(path).with_context(|| path.display().to_string())?;
         self.check_others(others)?;
         // The models beside it are not read if the run replaces a file of the same kind.
-        let is_same_kind = || wire::open(path).is_ok_and(|there| is_one(&there.bytes));
+        let is_same_kind = || files::open(path).is_ok_and(|there| is_one(&there.bytes));
         match path.is_file() && !is_same_kind() {
             true => Ok(check_not_of_model(path, &format!("use another name for the {what}"))?),
             false => Ok(()),
@@ -181,8 +181,8 @@ impl SideFile<'_> {
     /// # Errors
     /// If it is.
     pub fn check_others<'p>(self, mut others: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
-        let identity = wire::identity(self.path);
-        if others.any(|other| wire::identity(other) == identity) {
+        let identity = files::identity(self.path);
+        if others.any(|other| files::identity(other) == identity) {
             let message = format!("is also an input or output of this run; use another name for the {}", self.what);
             return Err(unusable(self.path, message));
         }
@@ -194,8 +194,8 @@ impl SideFile<'_> {
     /// # Errors
     /// If the model stores tensors in it.
     pub fn check_data(self, path: &Path, model: &Model) -> Result<(), Error> {
-        let identity = wire::identity(self.path);
-        if model.data_ranges().keys().any(|location| wire::identity(&folder_of(path).join(location)) == identity) {
+        let identity = files::identity(self.path);
+        if model.data_ranges().keys().any(|location| files::identity(&folder_of(path).join(location)) == identity) {
             let message = format!("{} stores tensors in this file; use another name for the {}", path.display(), self.what);
             return Err(Error::new(ErrorKind::BadOutput, message).in_file(self.path.display().to_string()));
         }
@@ -207,9 +207,9 @@ impl SideFile<'_> {
 /// them on standard error.
 pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
     let folders_of = |output: &Path| [Some(output.to_owned()), output.is_symlink().then(|| output.canonicalize().ok()).flatten()];
-    let folders: BTreeSet<PathBuf> = outputs.flat_map(folders_of).flatten().map(|output| wire::folder_of(&output)).collect();
+    let folders: BTreeSet<PathBuf> = outputs.flat_map(folders_of).flatten().map(|output| files::folder_of(&output)).collect();
     for folder in folders {
-        for path in external::tidy(&folder).with_context(|| folder.display().to_string())? {
+        for path in storage::tidy(&folder).with_context(|| folder.display().to_string())? {
             streams::say(streams::message(format_args!("{}: removed a temporary file of an interrupted run", path.display())));
         }
     }

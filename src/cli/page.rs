@@ -10,11 +10,12 @@ use super::options::Messages;
 use super::output::SideFile;
 use super::streams::{message, say};
 use crate::api::not_written;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::Document;
+use crate::files::{Target, save};
 use crate::graph::Model;
+use crate::protobuf::{Layout, Piece};
 use crate::report::{Before, Page, Results, Sketch, is_page, page_html};
-use crate::shown::Document;
-use crate::wire::{Layout, Piece, Target, save};
 
 /// The option for a page.
 #[derive(Args, Clone, Default)]

@@ -9,7 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::files;
 use crate::api::explain_open;
-use crate::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
 use crate::lint;
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.

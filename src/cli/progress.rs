@@ -8,9 +8,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
-use crate::control::Phase;
+use crate::base::progress::Phase;
+use crate::protobuf::Progress;
 use crate::report::{bytes, plural};
-use crate::wire::Progress;
 
 const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
 

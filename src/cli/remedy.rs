@@ -2,9 +2,9 @@
 
 use std::error::Error as StdError;
 
-use crate::error::Error;
-use crate::external::Unplaceable;
-use crate::wire::BadLocation;
+use crate::base::error::Error;
+use crate::files::BadLocation;
+use crate::storage::Unplaceable;
 
 /// Against a data file outside of the allowed folders.
 pub const ALLOW_FOLDER: &str = "use --allow-data-dir DIR to allow its folder";

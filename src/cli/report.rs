@@ -14,10 +14,11 @@ use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, say_errors};
 use crate::api::{Comparison, LintOptions};
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::diff::inspect;
 use crate::graph::Model;
 use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
-use crate::{FoldOptions, diff, inspect};
+use crate::{FoldOptions, diff};
 
 /// Write an HTML page about a model, or about the differences between two
 ///

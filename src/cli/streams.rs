@@ -1,4 +1,4 @@
-//! Standard output and standard error. Only this module writes to them, except for models (`wire::save`) and the progress bar, which
+//! Standard output and standard error. Only this module writes to them, except for models (`files::save`) and the progress bar, which
 //! contains numbers only.
 
 #![expect(clippy::disallowed_methods, reason = "all text printed here is escaped")]
@@ -8,9 +8,9 @@ use std::io::{self, IsTerminal, Write};
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 
-use crate::error::Error;
-use crate::shown::{Printed, Shown};
-use crate::wire;
+use crate::base::error::Error;
+use crate::base::printable::{Printed, Shown};
+use crate::process;
 
 /// Prints a complete result to standard output. A broken pipe is not an error and does not change the exit code.
 ///
@@ -25,7 +25,7 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// # Errors
 /// Those of the operating system.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
-    let written = write(result.into(), colours, io::stdout(), wire::note_output);
+    let written = write(result.into(), colours, io::stdout(), process::note_output);
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 

@@ -8,9 +8,9 @@ use clap::{Command, ValueEnum};
 use super::exit_code::ExitCode;
 use super::failures::{self, OnError};
 use super::streams::{message, print, say};
-use crate::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
+use crate::base::printable::{self, Shown};
 use crate::report::LintFormat;
-use crate::shown::{self, Shown};
 
 /// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
 /// document that the arguments ask for.
@@ -35,7 +35,7 @@ pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error
 
 /// The error with escaped arguments: its text has several lines, and a line break in an argument must not begin another.
 fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> clap::Error {
-    let escaped = arguments.iter().map(|argument| shown::escaped(&argument.to_string_lossy()));
+    let escaped = arguments.iter().map(|argument| printable::escaped(&argument.to_string_lossy()));
     command.clone().try_get_matches_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
 }
 

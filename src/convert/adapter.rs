@@ -5,7 +5,7 @@ use super::make;
 use super::reason::Code::{AttributeUnsupported, NodeInvalid, TooLarge};
 use super::reason::Reason;
 pub(super) use super::value::Value;
-use crate::facts::infer::MOST_DIMENSIONS;
+use crate::ops::inference::MOST_DIMENSIONS;
 
 /// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
 pub(super) struct Adapter {

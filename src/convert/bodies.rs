@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::planned::PlannedNodes;
+use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
-use crate::hash::HashMap;
-use crate::wire::schema::{GraphProto, NodeProto, TensorProto};
+use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
 /// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
 pub(super) struct Bodies<'m> {

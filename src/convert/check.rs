@@ -5,18 +5,18 @@
 use super::context::Context;
 use super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, TypeUnknown, TypeUnsupported};
 use super::reason::Reason;
-use crate::facts::valid::{self, Fault, What};
-use crate::facts::{Formal, Schema, TypeSet, ValueType};
-use crate::wire::schema::NodeProto;
+use crate::ops::schemas::{Formal, Schema, TypeSet, ValueType};
+use crate::ops::validity::{self, Fault, What};
+use crate::protobuf::schema::NodeProto;
 
 /// Validates an adapted node against the version it is converted to.
 pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
         return Err(deprecated(target));
     }
-    valid::attributes(&cx.node, target)?;
-    valid::inputs(&cx.node, target)?;
-    valid::count("output", &cx.node.output, target.output_count(), target)?;
+    validity::attributes(&cx.node, target)?;
+    validity::inputs(&cx.node, target)?;
+    validity::count("output", &cx.node.output, target.output_count(), target)?;
     types(cx, target)
 }
 
@@ -38,9 +38,9 @@ pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
 /// of the first opsets require outputs that models omit in practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
-    valid::inputs(node, version)?;
+    validity::inputs(node, version)?;
     let (least, most) = version.output_count();
-    Ok(valid::count("output", &node.output, (least.min(1), most), version)?)
+    Ok(validity::count("output", &node.output, (least.min(1), most), version)?)
 }
 
 /// The reason for a version that removes its operator.

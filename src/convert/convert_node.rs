@@ -4,15 +4,13 @@ use super::reason::Code::{OperatorTooNew, OperatorUnknown, Overridable};
 use super::reason::Reason;
 use std::borrow::Cow;
 
-use super::adapters;
-use super::check;
 use super::context::{Context, Record, Source};
 use super::expand::expand;
-use super::expansions;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
-use crate::facts::{self, Schema};
+use super::{adapters, check, expansions};
 use crate::graph::{Names, is_onnx_domain};
-use crate::wire::schema::NodeProto;
+use crate::ops::schemas::{self, Schema};
+use crate::protobuf::schema::NodeProto;
 
 /// Converts a node to the target opset.
 pub(super) struct NodeConverter<'a, 'm> {
@@ -166,7 +164,7 @@ impl<'m> NodeConverter<'_, 'm> {
     /// Checks the number of inputs and outputs, and their types, of a node that is new in an opset.
     fn check_types(&mut self, node: &NodeProto, opset: i64) -> Result<(), Blocked> {
         // New constants are written for a version that supports their type.
-        let Some(schema) = facts::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant") else {
+        let Some(schema) = schemas::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant") else {
             return Ok(());
         };
         let cx = Context {
@@ -188,7 +186,7 @@ impl<'m> NodeConverter<'_, 'm> {
 
     /// The next version step towards the target; none if the operator is the same in the target opset.
     fn next_step(&self, op: &str, at: i64) -> Result<Option<Step>, Blocked> {
-        let versions = facts::versions("", op);
+        let versions = schemas::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
             let since = versions.first().map(|first| format!(", which is new in opset {}", first.since_version));
@@ -266,7 +264,7 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
 fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
     let target = match cx.node.op_type() {
         name if name == step.from.name => step.to,
-        name => facts::schema("", name, step.opset),
+        name => schemas::schema("", name, step.opset),
     };
     let target =
         target.ok_or_else(|| OperatorTooNew.because(format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1)))?;

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::plan::Plan;
 use super::{NotConverted, Options, Report, ir, valid};
-use crate::error::Invalid;
-use crate::facts::LATEST_OPSET;
+use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
+use crate::ops::schemas::LATEST_OPSET;
 
 /// A converted model.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use super::possible::expect_consistent;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
-use crate::facts;
-use crate::facts::infer::{Inferred, Known, infer};
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeId, ValueId};
-use crate::hash::{HashMap, HashSet};
-use crate::text;
-use crate::wire::raw;
-use crate::wire::schema::{NodeProto, TensorProto};
+use crate::onnx_text;
+use crate::ops::inference::{Inferred, Known, infer};
+use crate::ops::schemas;
+use crate::protobuf::raw;
+use crate::protobuf::schema::{NodeProto, TensorProto};
 
 /// The nodes that compute what the node of the context does, in the opset that it is converted to. Nodes whose results are unused
 /// are left out.
@@ -22,7 +22,7 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     check::operands(&cx.node, cx.schema)?;
     let op = expansion.op;
     let (older, newer) = (cx.to, cx.to + 1);
-    let is_new = facts::versions("", op).first().is_some_and(|first| first.since_version == newer);
+    let is_new = schemas::versions("", op).first().is_some_and(|first| first.since_version == newer);
     let new = |why: &str| match is_new {
         true => format!("{op} is new in opset {newer}, and {why}"),
         false => format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}"),
@@ -73,7 +73,7 @@ fn parse(cx: &Context, body: &str) -> Result<Model, String> {
     let inputs = inputs.filter_map(|index| Some(typed_name(&cx.known_input(index), &local_name(cx, index)?)));
     let inputs = inputs.collect::<Vec<_>>().join(", ");
     let source = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({inputs}) => () {{ {body} }}", cx.to);
-    let proto = text::parse(&source).map_err(|error| error.to_string())?;
+    let proto = onnx_text::parse(&source).map_err(|error| error.to_string())?;
     Model::new(proto).map_err(|error| error.to_string())
 }
 

@@ -5,10 +5,10 @@
 
 use prost::Message as _;
 
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeKind};
-use crate::hash::{HashMap, HashSet};
-use crate::wire::raw;
-use crate::wire::schema::{FunctionProto, NodeProto, OperatorSetIdProto};
+use crate::protobuf::raw;
+use crate::protobuf::schema::{FunctionProto, NodeProto, OperatorSetIdProto};
 
 /// The domain of the functions.
 pub(super) const DOMAIN: &str = "recast.expanded";

@@ -1,10 +1,10 @@
 //! The IR version of the result.
 
 use super::{IrVersion, NotConverted, Options, Remedy, functions};
-use crate::error::Invalid;
-use crate::facts::{self, Need};
+use crate::base::error::Invalid;
 use crate::graph::Model;
-use crate::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
+use crate::ops::needs::{self, Need};
+use crate::protobuf::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
 
 /// Whether functions may be added.
 pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn choose(
     options: &Options,
 ) -> Result<i64, NotConverted> {
     let present = model.ir_version();
-    let mut needs = facts::contents(model);
+    let mut needs = needs::contents(model);
     let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
     let of_target = Need::of_opset(options.opset);
     let release = of_target.ir.max(contents);

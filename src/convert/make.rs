@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 
-use crate::dtype::{Class, DType};
-use crate::facts::infer::Known;
-use crate::tensor::{Content, Data};
-use crate::wire::raw;
-use crate::wire::raw::attribute_proto::AttributeType;
-use crate::wire::schema::{
+use crate::elements::dtype::{Class, DType};
+use crate::ops::inference::Known;
+use crate::protobuf::raw;
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::{
     AttributeProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
+use crate::tensor::{Content, Data};
 
 fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
     let known = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };

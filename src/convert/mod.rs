@@ -38,9 +38,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::settings::Settings;
-use crate::cast::Contested;
-use crate::choice::UnknownName;
-use crate::error::Invalid;
+use crate::base::choice::UnknownName;
+use crate::base::error::Invalid;
+use crate::elements::cast::Contested;
 
 pub(crate) use engine::{convert, expect_defined, expect_valid, lowest, plan, read};
 pub use expanded::{Exactness, Expanded};

@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::reason::Reason;
-use crate::dtype::DType;
-use crate::wire::schema::{AttributeProto, NodeProto};
+use crate::elements::dtype::DType;
+use crate::protobuf::schema::{AttributeProto, NodeProto};
 
 /// The change of an operator of ai.onnx between two consecutive versions, defined outside of this crate. It takes precedence over the
 /// adapter of this crate for the same step; the adapted node is validated against the schema of the new version.

@@ -8,13 +8,13 @@ use super::convert_node::{Blocked, NodeConverter};
 use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
 use super::{Blocker, Change, Expanded, Options};
-use crate::control::{Counter, cancelled};
-use crate::error::Invalid;
-use crate::facts;
-use crate::facts::infer::Inferred;
+use crate::base::error::Invalid;
+use crate::base::hash::{HashMap, SharedTexts};
+use crate::base::progress::{Counter, cancelled};
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
-use crate::hash::{HashMap, SharedTexts};
-use crate::wire::schema::{GraphProto, NodeProto, TensorProto};
+use crate::ops::inference::Inferred;
+use crate::ops::schemas;
+use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
 /// What the plans of all parts are made from.
 #[derive(Clone, Copy)]
@@ -200,7 +200,7 @@ pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
 
 /// Whether an operator exists and is the same in two opsets.
 fn is_same(op: &str, from: i64, to: i64) -> bool {
-    let [present, target] = [from, to].map(|opset| facts::schema("", op, opset));
+    let [present, target] = [from, to].map(|opset| schemas::schema("", op, opset));
     let is_same_version =
         || present.zip(target).is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated);
     from == to || is_same_version()

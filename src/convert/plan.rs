@@ -1,4 +1,6 @@
 //! The conversion plan: converts every node of every scope, innermost scopes first, into edits.
+//!
+//! Large scopes are planned in parts, on all cores. Parts that want the same fresh name are planned again, in order.
 
 use std::sync::OnceLock;
 
@@ -6,12 +8,12 @@ use super::bodies::Bodies;
 use super::functions::{self, Functions};
 use super::part::{Part, Shared, uses};
 use super::{Blocker, Change, ExpandInto, Expanded, Options, ir};
-use crate::control::{Counter, Unit};
-use crate::error::Invalid;
-use crate::facts::infer::Inferred;
+use crate::base::error::Invalid;
+use crate::base::hash::HashSet;
+use crate::base::progress::{Counter, Unit};
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
-use crate::hash::HashSet;
-use crate::wire::map_in_parallel;
+use crate::ops::inference::Inferred;
+use crate::process::map_in_parallel;
 
 /// The conversion plan of a model: edits and their report, or blockers.
 #[derive(Default)]

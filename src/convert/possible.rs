@@ -10,12 +10,12 @@ use super::context::Source;
 use super::make;
 use super::reason::Code::NodeInvalid;
 use super::reason::Reason;
-use crate::facts::infer::{Inferred, Known, infer};
-use crate::facts::valid::contradiction;
+use crate::base::hash::HashSet;
 use crate::graph::{Model, ScopeId, ValueId};
-use crate::hash::HashSet;
-use crate::wire::raw;
-use crate::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto};
+use crate::ops::inference::{Inferred, Known, infer};
+use crate::ops::validity::contradiction;
+use crate::protobuf::raw;
+use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto};
 
 /// The most elements of a constant that are looked at: axes, shapes, pads.
 const MOST_ELEMENTS: i64 = 64;
@@ -153,7 +153,7 @@ pub(super) fn expect_possible(
     }
     let opset = OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(to) });
     let proto = ModelProto::from(raw::ModelProto {
-        ir_version: Some(crate::ir_version::LATEST),
+        ir_version: Some(crate::protobuf::ir_version::LATEST),
         opset_import: vec![opset],
         graph: Some(GraphProto::from(graph)),
         ..raw::ModelProto::default()

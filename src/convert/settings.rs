@@ -1,7 +1,7 @@
 //! The options that affect the conversion of a node.
 
-use crate::cast::Contested;
-use crate::choice::choice;
+use crate::base::choice::choice;
+use crate::elements::cast::Contested;
 
 /// The options that affect the conversion of a node, see [`Options`](super::Options).
 #[derive(Clone, Copy, Debug)]

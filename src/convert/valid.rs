@@ -8,13 +8,13 @@ use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
 use super::{Blocker, Code, NotConverted, Remedy};
-use crate::error::Invalid;
-use crate::facts::LATEST_OPSET;
-use crate::facts::infer::{Inferred, infer};
-use crate::facts::valid::node_fault;
+use crate::base::error::Invalid;
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
-use crate::hash::{HashMap, HashSet};
-use crate::wire::map_in_parallel;
+use crate::ops::inference::{Inferred, infer};
+use crate::ops::schemas::LATEST_OPSET;
+use crate::ops::validity::node_fault;
+use crate::process::map_in_parallel;
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {

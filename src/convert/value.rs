@@ -1,6 +1,6 @@
 //! Values of attributes in adapters.
 
-use crate::wire::schema::AttributeProto;
+use crate::protobuf::schema::AttributeProto;
 
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,15 +2,17 @@
 
 use bytes::Bytes;
 
-use super::field::Fields;
-use super::pair::Pair;
-use super::{Difference, DifferenceKind, field, pair, path};
-use crate::control::Cancel;
-use crate::error::Invalid;
-use crate::text;
-use crate::wire::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TYPE_PROTO};
-use crate::wire::schema::{AttributeProto, TypeProto};
-use crate::wire::{DataFolder, Field, map_in_parallel};
+use super::field::{self, Fields};
+use super::pair::{self, Pair};
+use super::{Difference, DifferenceKind, path};
+use crate::base::error::Invalid;
+use crate::base::progress::Cancel;
+use crate::files::DataFolder;
+use crate::onnx_text;
+use crate::process::map_in_parallel;
+use crate::protobuf::Field;
+use crate::protobuf::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TYPE_PROTO};
+use crate::protobuf::schema::{AttributeProto, TypeProto};
 
 /// One of two messages.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +173,7 @@ impl Walk<'_> {
         let mut values = ATTRIBUTE_PROTO.fields.iter().filter(|field| is_value(field.name));
         if values.any(|field| left.values(field.number) != right.values(field.number)) {
             let text = |bytes: &Bytes| AttributeProto::from_bytes(bytes.clone()).ok();
-            let texts = sides.map(|bytes| text(bytes).map(|attribute| text::print_attribute_value(&attribute)));
+            let texts = sides.map(|bytes| text(bytes).map(|attribute| onnx_text::print_attribute_value(&attribute)));
             match texts[0] == texts[1] {
                 true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value),
                 false => self.add_change(path.to_owned(), texts),
@@ -182,7 +184,7 @@ impl Walk<'_> {
 
     /// A type is reported as one difference; fields that its text form does not cover are compared one by one.
     fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) {
-        let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| text::print_type(&proto)));
+        let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| onnx_text::print_type(&proto)));
         if texts[0] == texts[1] {
             return self.fields(path, &TYPE_PROTO, sides, |_| true);
         }

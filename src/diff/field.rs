@@ -2,23 +2,23 @@
 
 use bytes::{Buf, Bytes};
 
-use crate::dtype::DType;
-use crate::wire::outline::{Field, Kind, Message};
-use crate::wire::{self, Value};
+use crate::elements::dtype::DType;
+use crate::protobuf::outline::{Field, Kind, Message};
+use crate::protobuf::{self, Value};
 
 /// Longer texts are truncated.
 const LONGEST_TEXT: usize = 120;
 
 /// The fields of a message, sorted by number.
 #[derive(Debug)]
-pub(super) struct Fields(Vec<wire::Field>);
+pub(super) struct Fields(Vec<protobuf::Field>);
 
 impl Fields {
     /// Reads a message, one level deep, by protobuf's rules: packed numbers are unpacked, the last value of a singular field wins, and
     /// the parts of a singular message are merged.
     pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
         // Models were decoded before, so this cannot fail for fields of the schema.
-        let mut fields: Vec<wire::Field> = wire::Field::all(bytes.clone()).map_while(Result::ok).collect();
+        let mut fields: Vec<protobuf::Field> = protobuf::Field::all(bytes.clone()).map_while(Result::ok).collect();
         if !fields.is_sorted_by_key(|field| field.tag) {
             fields.sort_by_key(|field| field.tag);
         }
@@ -30,7 +30,7 @@ impl Fields {
     }
 
     /// The values of a field.
-    pub fn values(&self, number: u32) -> &[wire::Field] {
+    pub fn values(&self, number: u32) -> &[protobuf::Field] {
         let start = self.0.partition_point(|field| field.tag < number);
         let end = start + self.0[start..].partition_point(|field| field.tag == number);
         &self.0[start..end]
@@ -38,22 +38,22 @@ impl Fields {
 }
 
 /// Whether a field is a packed list of numbers.
-fn is_packed(message: &'static Message, field: &wire::Field) -> bool {
+fn is_packed(message: &'static Message, field: &protobuf::Field) -> bool {
     let is_list = |of: &Field| of.repeated && is_number(of.kind);
     matches!(field.value, Value::Len(_)) && message.field(field.tag).is_some_and(is_list)
 }
 
-fn unpacked(message: &'static Message, field: wire::Field) -> Vec<wire::Field> {
+fn unpacked(message: &'static Message, field: protobuf::Field) -> Vec<protobuf::Field> {
     match (message.field(field.tag), &field.value) {
         (Some(of), Value::Len(packed)) if is_packed(message, &field) => {
-            unpack(of.kind, packed).into_iter().map(|value| wire::Field { tag: field.tag, value }).collect()
+            unpack(of.kind, packed).into_iter().map(|value| protobuf::Field { tag: field.tag, value }).collect()
         }
         _ => vec![field],
     }
 }
 
 /// Of two values of a singular field, sets the earlier one to the value of the field; false for a field that is not singular.
-fn is_replaced(message: &'static Message, earlier: &mut wire::Field, later: &wire::Field) -> bool {
+fn is_replaced(message: &'static Message, earlier: &mut protobuf::Field, later: &protobuf::Field) -> bool {
     let Some(field) = message.field(later.tag).filter(|field| !field.repeated) else { return false };
     earlier.value = match (field.kind, earlier.value.to_bytes(), &later.value) {
         (Kind::Message(_), Some(start), Value::Len(rest)) => Value::Len([start, rest.clone()].concat().into()),
@@ -65,7 +65,7 @@ fn is_replaced(message: &'static Message, earlier: &mut wire::Field, later: &wir
 /// The first non-empty string in the field of this name. Reads only that field.
 pub(super) fn first_text<'b>(message: &Message, name: &str, bytes: &'b [u8]) -> Option<&'b [u8]> {
     let field = message.named(name)?;
-    let mut texts = wire::values_of(bytes, field.number);
+    let mut texts = protobuf::values_of(bytes, field.number);
     let text = if field.repeated { texts.find(|text| !text.is_empty()) } else { texts.last() };
     text.filter(|text| !text.is_empty())
 }
@@ -102,7 +102,7 @@ fn unpack(kind: Kind, bytes: &Bytes) -> Vec<Value> {
 }
 
 /// The text of a scalar field; `None` if it is absent.
-pub(super) fn text(field: &Field, values: &[wire::Field]) -> Option<String> {
+pub(super) fn text(field: &Field, values: &[protobuf::Field]) -> Option<String> {
     let texts = || values.iter().map(|item| item_text(field, &item.value)).collect::<Vec<String>>().join(", ");
     match values {
         [] => None,
@@ -112,8 +112,8 @@ pub(super) fn text(field: &Field, values: &[wire::Field]) -> Option<String> {
 }
 
 /// The text of a field unknown to the schema.
-pub(super) fn unknown_text(values: &[wire::Field]) -> Option<String> {
-    let text = |field: &wire::Field| match &field.value {
+pub(super) fn unknown_text(values: &[protobuf::Field]) -> Option<String> {
+    let text = |field: &protobuf::Field| match &field.value {
         Value::Varint(number) => number.to_string(),
         Value::Fixed32(bits) => format!("{bits:#010x}"),
         Value::Fixed64(bits) => format!("{bits:#018x}"),

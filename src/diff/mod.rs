@@ -6,6 +6,7 @@
 
 pub(crate) mod compare;
 mod field;
+pub mod inspect;
 mod pair;
 mod path;
 mod tensor;

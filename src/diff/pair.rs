@@ -6,9 +6,9 @@ use std::collections::hash_map::Entry;
 use bytes::Bytes;
 
 use super::field::first_text;
+use crate::base::hash::HashMap;
 use crate::graph::domain_name;
-use crate::hash::HashMap;
-use crate::wire::outline::{Kind, Message};
+use crate::protobuf::outline::{Kind, Message};
 
 /// An item of one or both lists, by its index in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,8 +160,8 @@ mod tests {
     use prost::Message as _;
 
     use super::*;
-    use crate::wire::outline::NODE_PROTO;
-    use crate::wire::raw::NodeProto;
+    use crate::protobuf::outline::NODE_PROTO;
+    use crate::protobuf::raw::NodeProto;
 
     /// A node by its output, its name and its operator: `y/n/Op`.
     fn node(text: &&str) -> Bytes {

@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::field::first_text;
-use crate::error::shortened;
+use crate::base::error::shortened;
 use crate::graph::domain_name;
-use crate::text;
-use crate::wire::outline::{Field, Message};
-use crate::wire::schema::{
+use crate::onnx_text;
+use crate::protobuf::outline::{Field, Message};
+use crate::protobuf::schema::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto,
 };
 
@@ -49,12 +49,12 @@ pub(super) fn item(path: &str, message: &Message, of: &Field, inner: &'static Me
 /// The description of a message that only one of the models has.
 pub(super) fn describe(message: &'static Message, item: &Bytes) -> String {
     let text = match message.name {
-        "NodeProto" => NodeProto::from_bytes(item.clone()).map(|node| text::print_node(&node)),
-        "AttributeProto" => AttributeProto::from_bytes(item.clone()).map(|attribute| text::print_attribute_value(&attribute)),
-        "TensorProto" => TensorProto::from_bytes(item.clone()).map(|tensor| text::print_tensor_type(&tensor)),
+        "NodeProto" => NodeProto::from_bytes(item.clone()).map(|node| onnx_text::print_node(&node)),
+        "AttributeProto" => AttributeProto::from_bytes(item.clone()).map(|attribute| onnx_text::print_attribute_value(&attribute)),
+        "TensorProto" => TensorProto::from_bytes(item.clone()).map(|tensor| onnx_text::print_tensor_type(&tensor)),
         "ValueInfoProto" => {
             let info = ValueInfoProto::from_bytes(item.clone());
-            info.map(|info| info.r#type.as_ref().map_or_else(|| "untyped".to_owned(), text::print_type))
+            info.map(|info| info.r#type.as_ref().map_or_else(|| "untyped".to_owned(), onnx_text::print_type))
         }
         "GraphProto" => GraphProto::from_bytes(item.clone()).map(|graph| format!("a graph of {} nodes", graph.node.len())),
         "FunctionProto" => {

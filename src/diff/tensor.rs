@@ -7,15 +7,15 @@ use bytes::Bytes;
 use super::compare::Walk;
 use super::field::Fields;
 use super::{Difference, DifferenceKind};
-use crate::cast::{self, Cast, Rules};
-use crate::dtype::DType;
-use crate::error::Invalid;
-use crate::packed;
+use crate::base::error::Invalid;
+use crate::elements::cast::{self, Cast, Rules};
+use crate::elements::dtype::DType;
+use crate::elements::packed;
+use crate::files::DataFolder;
+use crate::onnx_text;
+use crate::protobuf::outline::{Field, TENSOR_PROTO};
+use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, Values, is_external};
-use crate::text;
-use crate::wire::DataFolder;
-use crate::wire::outline::{Field, TENSOR_PROTO};
-use crate::wire::schema::TensorProto;
 
 /// The fields that define a tensor's values and their storage.
 const VALUES: &[&str] = &[
@@ -41,7 +41,7 @@ impl Walk<'_> {
         };
         self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name));
         if (left.dtype(), left.dims()) != (right.dtype(), right.dims()) {
-            let texts = [&protos[0], &protos[1]].map(|proto| Some(text::print_tensor_type(proto)));
+            let texts = [&protos[0], &protos[1]].map(|proto| Some(onnx_text::print_tensor_type(proto)));
             self.add_change(path.to_owned(), texts);
             return;
         }

@@ -1,99 +1,53 @@
-//! Access to files by path, following links: before a [`Folder`] is opened.
+//! Folders and identities of paths, and errors that name paths.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::Reading;
-use super::folder::Folder;
-use super::stat::{FileId, Kind, Stat};
-use super::{memory, system};
+use super::folders;
 
-/// The identity of the file at a path; links are followed. None if the path does not exist.
+/// The folder of a file.
 #[must_use]
-pub fn id_of(path: &Path) -> Option<FileId> {
-    match memory::root_of(path) {
-        Some((root, below)) => root.stat(below.as_os_str()).ok()?.id,
-        None => system::id_of(path),
+pub fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
     }
 }
 
-/// The path without links, `.` and `..`.
-///
-/// # Errors
-/// Those of the operating system; also if the path does not exist.
-pub fn resolve(path: &Path) -> io::Result<PathBuf> {
-    match memory::root_of(path) {
-        Some((root, below)) => root.resolve(&below),
-        None => fs::canonicalize(path),
-    }
-}
-
-/// The metadata of a path; links are not followed.
-///
-/// # Errors
-/// Those of the operating system; also if the path does not exist.
-pub fn stat(path: &Path) -> io::Result<Stat> {
-    match memory::root_of(path) {
-        Some((root, below)) => root.stat(below.as_os_str()),
-        None => Ok(Stat::of(&fs::symlink_metadata(path)?)),
-    }
-}
-
-/// The metadata of a path; links are followed.
-///
-/// # Errors
-/// Those of the operating system; also if the path does not exist.
-pub fn stat_target(path: &Path) -> io::Result<Stat> {
-    match memory::root_of(path) {
-        Some((root, below)) => root.stat(below.as_os_str()),
-        None => Ok(Stat::of(&fs::metadata(path)?)),
-    }
-}
-
-/// Whether a path is that of a regular file; links are followed.
+/// Whether a path ends in `/` or `/.`, after which it can only be that of a folder, or in `..`. Its file name does not show that.
 #[must_use]
-pub fn is_file(path: &Path) -> bool {
-    stat_target(path).is_ok_and(|found| found.kind == Kind::File)
+pub fn is_called_folder(path: &Path) -> bool {
+    let ends_in = |name: &OsStr| path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
+    !path.as_os_str().is_empty() && !path.file_name().is_some_and(ends_in)
 }
 
-/// The sorted paths of the entries of the folder at a path.
-///
-/// # Errors
-/// Those of the operating system; also if only a part of the entries can be read.
-pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
-        Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
-        None => fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
-    };
-    paths.sort();
-    Ok(paths)
-}
-
-/// Opens the file, device or pipe at a path; links are followed.
-///
-/// # Errors
-/// Those of the operating system.
-pub fn read(path: &Path) -> io::Result<Reading> {
-    match memory::root_of(path) {
-        Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes())),
-        None => Ok(Reading::System(File::open(path)?)),
-    }
-}
-
-/// Creates a folder at a path, and missing parent folders.
-///
-/// # Errors
-/// Those of the operating system.
-pub fn create_folders(path: &Path) -> io::Result<()> {
-    match memory::root_of(path) {
-        Some((root, below)) => Folder::in_memory(root).create_folders_to(&below.join("file")).map(drop),
-        None => fs::create_dir_all(path),
-    }
-}
-
-/// The id of this process; 0 if the system has no processes.
+/// A path that identifies a file independent of spelling: the existing part of the path, with links resolved, and the rest.
 #[must_use]
-pub fn process_id() -> u32 {
-    if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
+pub fn identity(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|ancestor| {
+        let here = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+        Some(folders::resolve(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
+    });
+    resolved.unwrap_or_else(|| path.to_owned())
+}
+
+/// Whether a path is that of a device or pipe, which cannot be replaced by a file.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// An error with the path of the file. Its source keeps the number of the operating system, which says that a disk is full.
+pub fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), At { path: path.to_owned(), error })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+struct At {
+    path: PathBuf,
+    #[source]
+    error: io::Error,
 }

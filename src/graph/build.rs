@@ -7,11 +7,11 @@ use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Verte
 use super::model::{Model, Source};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
-use crate::error::{Invalid, ModelPlace, shortened};
-use crate::hash::HashMap;
-use crate::ir_version;
+use crate::base::error::{Invalid, ModelPlace, shortened};
+use crate::base::hash::HashMap;
+use crate::protobuf::ir_version;
+use crate::protobuf::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 use crate::tensor::{BadTensor, Tensor};
-use crate::wire::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 
 impl Model {
     /// Indexes a model.

@@ -9,8 +9,8 @@ use super::index::{Argument, Index};
 use super::model::Model;
 use super::query::is_onnx_domain;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind};
-use crate::wire::raw;
-use crate::wire::schema::{AttributeProto, ModelProto, NodeProto};
+use crate::protobuf::raw;
+use crate::protobuf::schema::{AttributeProto, ModelProto, NodeProto};
 
 /// An attribute of a node, resolved through the callers of the function that contains the node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use super::cast_attributes::{BadAttribute, read_round_mode, read_saturate, read_
 use super::index::{Origin, ValueId};
 use super::query::is_onnx_domain;
 use super::scope::{NodeId, holds_graph};
-use crate::cast::{Contested, RoundMode, Rules};
-use crate::dtype::DType;
-use crate::wire::schema::{AttributeProto, NodeProto};
+use crate::elements::cast::{Contested, RoundMode, Rules};
+use crate::elements::dtype::DType;
+use crate::protobuf::schema::{AttributeProto, NodeProto};
 
 /// Whether a node is ONNX's `Cast` or `CastLike`.
 #[must_use]

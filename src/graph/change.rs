@@ -5,11 +5,11 @@ use super::new_nodes::{self, NewNodes};
 use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
-use crate::dtype::DType;
-use crate::hash::{HashMap, HashSet};
-use crate::ir_version::OWN_INITIALIZERS;
-use crate::wire::raw;
-use crate::wire::schema::{
+use crate::base::hash::{HashMap, HashSet};
+use crate::elements::dtype::DType;
+use crate::protobuf::ir_version::OWN_INITIALIZERS;
+use crate::protobuf::raw;
+use crate::protobuf::schema::{
     FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
     tensor_shape_proto, type_proto,
 };

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::index::Index;
 use super::model::{Model, Source};
-use crate::wire::schema::ModelProto;
+use crate::protobuf::schema::ModelProto;
 
 /// The state of a model.
 pub(crate) struct Checkpoint {

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
-use crate::dtype::DType;
-use crate::hash::HashSet;
-use crate::ir_version::OWN_INITIALIZERS;
+use crate::base::hash::HashSet;
+use crate::elements::dtype::DType;
+use crate::protobuf::ir_version::OWN_INITIALIZERS;
+use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
 use crate::tensor::{Content, Data};
-use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use petgraph::visit::EdgeRef;
 use super::Model;
 use super::index::{Link, Origin, ValueId, Vertex};
 use super::scope::{NodeId, ScopeId};
-use crate::shown::{self, Parts, Put, Shown};
+use crate::base::printable::{self, Parts, Put, Shown};
 
 impl Model {
     /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
@@ -94,5 +94,5 @@ fn quoted(text: &str) -> String {
 
 /// Text inside quotes.
 fn escaped(text: &str) -> String {
-    shown::escaped(text).replace('\\', "\\\\").replace('"', "\\\"")
+    printable::escaped(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

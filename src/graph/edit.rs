@@ -10,10 +10,10 @@ use super::new_nodes::NewNodes;
 use super::query::domain_name;
 use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
-use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
-use crate::hash::HashMap;
-use crate::wire::schema::{FunctionProto, TensorProto};
+use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
+use crate::protobuf::schema::{FunctionProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.

@@ -1,16 +1,19 @@
 //! What is checked of a batch of edits before it is applied.
+//!
+//! The index is rebuilt after a batch, which validates the model again, unless the batch changes only versions, tensors, and nodes whose
+//! inputs and outputs stay the same. Debug builds compare that index with a new one.
 
 use super::Model;
 use super::edit::{Edit, Refused};
 use super::scope::{NodeId, ScopeKind};
 use super::tensors::TensorPlace;
-use crate::dtype::DType;
-use crate::error::Invalid;
-use crate::hash::{HashMap, HashSet};
-use crate::ir_version;
-use crate::parallel;
+use crate::base::error::Invalid;
+use crate::base::hash::{HashMap, HashSet};
+use crate::base::parallel;
+use crate::elements::dtype::DType;
+use crate::protobuf::ir_version;
+use crate::protobuf::schema::TensorProto;
 use crate::tensor::Tensor;
-use crate::wire::schema::TensorProto;
 
 /// The edits that are checked by one thread.
 const PART: usize = 4096;

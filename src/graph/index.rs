@@ -10,7 +10,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::scope::{NodeId, ScopeId, ScopeKind, enclosing};
-use crate::hash::HashMap;
+use crate::base::hash::HashMap;
 
 /// A value of a model: the definition that a name in a scope refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use super::Model;
 use super::change::{BodyMut, body_mut};
 use super::scope::{Body, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
-use crate::wire::schema::{ModelProto, StringStringEntryProto, ValueInfoProto};
+use crate::protobuf::schema::{ModelProto, StringStringEntryProto, ValueInfoProto};
 
 /// Keys of `metadata_props`.
 #[derive(Clone, Debug, PartialEq, Eq)]

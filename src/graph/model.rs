@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::index::Index;
-use crate::control::{Cancel, Control, Progress};
-use crate::error::Invalid;
-use crate::wire::DataFolder;
-use crate::wire::schema::ModelProto;
+use crate::base::error::Invalid;
+use crate::base::progress::{Cancel, Control, Progress};
+use crate::files::DataFolder;
+use crate::protobuf::schema::ModelProto;
 
 /// A model and the index over it.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Model;
-use crate::hash::{HashMap, HashSet};
+use crate::base::hash::{HashMap, HashSet};
 
 /// The names of a model, and new ones.
 #[derive(Debug)]
@@ -69,12 +69,12 @@ fn all_names(model: &Model) -> HashSet<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text;
+    use crate::onnx_text;
 
     #[test]
     fn parts_get_the_names_that_they_would_get_one_after_the_other() {
         let model =
-            text::parse("<ir_version: 8, opset_import: [\"\": 13]> g (float[2] x) => (float[2] x_axes) { x_axes = Relu (x) }");
+            onnx_text::parse("<ir_version: 8, opset_import: [\"\": 13]> g (float[2] x) => (float[2] x_axes) { x_axes = Relu (x) }");
         let model = Model::new(model.unwrap()).unwrap();
         let requests = [["x_axes", "y"], ["x_axes", "z"], ["y_1", "w"], ["y", "w"]];
 

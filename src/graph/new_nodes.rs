@@ -1,13 +1,15 @@
 //! The nodes that an edit inserts.
+//!
+//! They are encoded until they are inserted: a conversion may have one for each node of the model.
 
 use std::borrow::Cow;
 
 use prost::Message;
 
 use super::scope::holds_graph;
-use crate::parallel;
-use crate::wire::schema::{AttributeProto, NodeProto};
-use crate::wire::{Spans, raw};
+use crate::base::parallel;
+use crate::protobuf::schema::{AttributeProto, NodeProto};
+use crate::protobuf::{Spans, raw};
 
 /// The nodes that replace a node. A batch of edits may have some for each node of the model, so they are kept encoded, which takes about a
 /// tenth of the memory of the messages, unless they contain tensors or graphs.
@@ -148,7 +150,7 @@ fn is_plain(attribute: &AttributeProto) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::schema::{GraphProto, TensorProto};
+    use crate::protobuf::schema::{GraphProto, TensorProto};
 
     /// A node from a file: with a name, an input and an attribute whose fields are in this order.
     fn node_with(attribute: &[u8]) -> NodeProto {

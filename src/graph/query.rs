@@ -6,11 +6,11 @@ use petgraph::visit::EdgeRef;
 use super::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use super::model::Model;
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, node_path, node_place, root, scope_path};
-use crate::dtype::DType;
-use crate::error::ModelPlace;
-use crate::ir_version::OPSET_IMPORT;
-use crate::wire::raw::type_proto;
-use crate::wire::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
+use crate::base::error::ModelPlace;
+use crate::elements::dtype::DType;
+use crate::protobuf::ir_version::OPSET_IMPORT;
+use crate::protobuf::raw::type_proto;
+use crate::protobuf::schema::{NodeProto, TensorProto, TypeProto, ValueInfoProto};
 
 /// Whether a domain is that of ONNX's own operators, which is spelled in two ways.
 #[must_use]
@@ -303,10 +303,10 @@ pub fn tensor_type(proto: &TypeProto) -> Option<DType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text;
+    use crate::onnx_text;
 
     fn model(text: &str) -> Model {
-        Model::new(text::parse(text).unwrap()).unwrap()
+        Model::new(onnx_text::parse(text).unwrap()).unwrap()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::error::{ModelPlace, shortened};
-use crate::wire::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
+use crate::base::error::{ModelPlace, shortened};
+use crate::protobuf::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
 
 /// A scope of a model. Scopes are numbered in document order, an inner scope after the enclosing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

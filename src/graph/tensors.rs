@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
+use crate::protobuf::schema::{AttributeProto, SparseTensorProto, TensorProto};
 use crate::tensor::{Reference, Tensor, is_external};
-use crate::wire::schema::{AttributeProto, SparseTensorProto, TensorProto};
 
 /// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use serde_json::error::Category;
 
 use super::Diagnostic;
 use super::config::absolute;
-use crate::error::{Classified, ErrorKind};
+use crate::base::error::{Classified, ErrorKind};
 
 /// The version of the file format; it is increased when the meaning of a key changes.
 const VERSION: u64 = 1;

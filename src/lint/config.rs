@@ -9,9 +9,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Layer, Selector, Severity, UnknownRule};
-use crate::choice::nearest;
-use crate::error::{Classified, ErrorKind};
-use crate::facts::{Runtime, UnknownRuntime};
+use crate::base::choice::nearest;
+use crate::base::error::{Classified, ErrorKind};
+use crate::ops::runtimes::{Runtime, UnknownRuntime};
 
 /// The file's name.
 const NAME: &str = "recast.toml";

@@ -5,11 +5,11 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::Subject;
-use crate::cast::{self, Cast, Converter, Rules, Tally, convert_element};
-use crate::dtype::{Class, DType};
+use crate::base::parallel;
+use crate::elements::cast::{self, Cast, Converter, Rules, Tally, convert_element};
+use crate::elements::dtype::{Class, DType};
+use crate::elements::packed::{self, size};
 use crate::graph::ValueId;
-use crate::packed::{self, size};
-use crate::parallel;
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in every packing.

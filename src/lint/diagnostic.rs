@@ -9,12 +9,12 @@ use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::{Fix, Place, Rule, Severity};
-use crate::error::shortened;
+use crate::base::error::shortened;
+use crate::base::hash::HashMap;
+use crate::base::parallel;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
-use crate::hash::HashMap;
-use crate::parallel;
-use crate::text;
-use crate::wire::Kept;
+use crate::onnx_text;
+use crate::protobuf::Kept;
 
 /// A finding that does not refer to the model. A model may have one for each of its nodes, so its size matters: what many findings of a
 /// model have in common is shared, the texts of one finding are one allocation, and what they are made of is not stored twice.
@@ -272,7 +272,7 @@ impl Serialize for Diagnostic {
 
 /// A node in a line, however large it is.
 pub(super) fn node_text(model: &Model, node: NodeId) -> String {
-    let text = text::print_node(model.node(node));
+    let text = onnx_text::print_node(model.node(node));
     if text.len() <= LONGEST_TEXT && !text.contains('\n') { text } else { shown(&text) }
 }
 

@@ -1,4 +1,7 @@
 //! Findings of rules.
+//!
+//! A report stores what cannot be derived: equal messages are shared, and paths, identities and fingerprints are made when they are
+//! printed.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
-use crate::error::{Classified, ErrorKind};
+use crate::base::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
 
 /// A model after its fixable findings are fixed.

@@ -30,11 +30,11 @@ pub use subject::{ResolvedQuantize, Subject};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::base::hash::SharedTexts;
+use crate::base::parallel;
+use crate::base::progress::Unit;
 pub use crate::casts::{Chain, ResolvedCast};
-use crate::control::Unit;
 use crate::graph::Model;
-use crate::hash::SharedTexts;
-use crate::parallel;
 use diagnostic::Places;
 
 /// How a model is linted.

@@ -3,7 +3,7 @@
 
 use super::{Place, Rule, Selector};
 use crate::graph::{Body, Model, ScopeId, ScopeKind};
-use crate::wire::schema::StringStringEntryProto;
+use crate::protobuf::schema::StringStringEntryProto;
 
 /// The metadata key.
 const KEY: &str = "recast.noqa";

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Subject};
-use crate::documentation;
+use crate::base::documentation;
 
 /// A rule: a pattern, the function that finds it, and its documentation.
 ///

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use super::{RULES, Rule, Selected, Severity};
-use crate::choice::nearest;
-use crate::facts::Runtime;
+use crate::base::choice::nearest;
+use crate::ops::runtimes::Runtime;
 
 /// The enabled rules with their severities, and the runtimes that have to load the models.
 #[derive(Clone, Debug)]

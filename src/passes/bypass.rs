@@ -2,8 +2,8 @@
 
 use super::event::{Event, Removal};
 use super::pass::Plan;
+use crate::base::hash::HashMap;
 use crate::graph::{Edit, Model, NodeId, ValueId};
-use crate::hash::HashMap;
 
 /// The nodes that are removed so far, in topological order, and the values that are used in place of their results.
 pub(super) struct Bypasses<'m> {

@@ -10,9 +10,9 @@
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
-use crate::facts;
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Edit, Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
-use crate::hash::{HashMap, HashSet};
+use crate::ops::schemas;
 
 pub(super) const DEAD_NODES: Pass = Pass {
     name: "dead-nodes",
@@ -60,7 +60,7 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let may_have_effects = |&node: &NodeId| {
         let proto = model.node(node);
         let opset = model.opset(node.scope, proto.domain());
-        let is_known = opset.is_some_and(|opset| facts::schema(proto.domain(), proto.op_type(), opset).is_some());
+        let is_known = opset.is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());
         !is_known || model.callee(node).is_some() || proto.output.is_empty()
     };
     nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(may_have_effects));

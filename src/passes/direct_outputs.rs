@@ -10,11 +10,11 @@
 use super::event::{Event, Removal};
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
-use crate::cast::copies;
+use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast};
+use crate::elements::cast::copies;
 use crate::graph::{Edit, Model, NodeId, ScopeKind, ValueId};
-use crate::hash::HashSet;
-use crate::wire::schema::AttributeProto;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const DIRECT_OUTPUTS: Pass = Pass {
     name: "direct-outputs",

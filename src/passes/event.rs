@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::dtype::DType;
-use crate::folding;
+use crate::casts::folding;
+use crate::elements::dtype::DType;
 
 /// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,12 +1,12 @@
-//! What the passes `fold-casts` and `fold-constants` share: the edits and events of the decisions of [`crate::folding`].
+//! What the passes `fold-casts` and `fold-constants` share: the edits and events of the decisions of [`crate::casts::folding`].
 
 use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removal, Removed};
 use super::pass::Plan;
-use crate::error::Invalid;
-use crate::folding::{self, Extent, Options};
+use crate::base::error::Invalid;
+use crate::base::hash::HashMap;
+use crate::base::parallel;
+use crate::casts::folding::{self, Extent, Options};
 use crate::graph::{Model, NodeId, ScopeId};
-use crate::hash::HashMap;
-use crate::parallel;
 
 pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<Plan, Invalid> {
     let decisions = folding::decide(model, options, extent);

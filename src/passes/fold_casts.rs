@@ -1,11 +1,11 @@
 //! Replaces a `Cast` or `CastLike` of a constant by its result.
 //!
-//! The cases are those of [`crate::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
+//! The cases are those of [`crate::casts::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
 //! these, unless something else uses their results.
 
 use super::fold;
 use super::pass::Pass;
-use crate::folding::Extent;
+use crate::casts::folding::Extent;
 
 pub(super) const FOLD_CASTS: Pass = Pass {
     name: "fold-casts",

@@ -11,7 +11,7 @@
 
 use super::fold;
 use super::pass::Pass;
-use crate::folding::Extent;
+use crate::casts::folding::Extent;
 
 pub(super) const FOLD_CONSTANTS: Pass = Pass {
     name: "fold-constants",

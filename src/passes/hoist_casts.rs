@@ -8,9 +8,9 @@
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
+use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits};
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
-use crate::hash::HashSet;
 
 pub(super) const HOIST_CASTS: Pass = Pass {
     name: "hoist-casts",

@@ -15,8 +15,8 @@ use std::cell::OnceCell;
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
-use crate::facts::infer::{Inferred, infer, tensor_ints};
 use crate::graph::{Attribute, Model, NodeId, ValueId};
+use crate::ops::inference::{Inferred, infer, tensor_ints};
 
 pub(super) const IDENTITY: Pass = Pass {
     name: "identity",

@@ -10,7 +10,7 @@ use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::Pass;
 use crate::casts::{Casts, Chain};
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 
 pub(super) const LOSSY_CASTS: Pass = Pass {
     name: "lossy-casts",

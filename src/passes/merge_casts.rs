@@ -9,8 +9,8 @@
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::Pass;
+use crate::base::hash::HashMap;
 use crate::casts::Casts;
-use crate::hash::HashMap;
 
 pub(super) const MERGE_CASTS: Pass = Pass {
     name: "merge-casts",

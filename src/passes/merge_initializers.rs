@@ -9,9 +9,9 @@ use bytes::Bytes;
 
 use super::event::{Event, Removal, Removed};
 use super::pass::{Pass, Plan};
-use crate::dtype::DType;
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
-use crate::hash::HashMap;
 use crate::tensor::{Content, Data, Tensor};
 
 pub(super) const MERGE_INITIALIZERS: Pass = Pass {

@@ -61,7 +61,7 @@ pub(crate) mod run;
 mod select;
 mod sink_casts;
 
-pub use crate::folding::Options;
+pub use crate::casts::folding::Options;
 pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, Removed, Report};
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;

@@ -1,9 +1,9 @@
 //! A pass, and what it plans.
 
 use super::event::Event;
-use crate::documentation;
-use crate::error::Invalid;
-use crate::folding::Options;
+use crate::base::documentation;
+use crate::base::error::Invalid;
+use crate::casts::folding::Options;
 use crate::graph::{Edit, Model};
 
 /// A rewrite of a model.

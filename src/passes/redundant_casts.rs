@@ -17,11 +17,11 @@
 use super::bypass::Bypasses;
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
-use crate::cast::{collapses, copies};
+use crate::base::hash::{HashMap, HashSet};
 use crate::casts::{Casts, ResolvedCast};
-use crate::dtype::DType;
+use crate::elements::cast::{collapses, copies};
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, ValueId};
-use crate::hash::{HashMap, HashSet};
 
 pub(super) const REDUNDANT_CASTS: Pass = Pass {
     name: "redundant-casts",

@@ -1,9 +1,9 @@
 //! Runs passes.
 
 use super::{Entry, Event, Options, Pass, Report};
-use crate::error::{Classified, ErrorKind, Invalid, Place};
+use crate::base::error::{Classified, ErrorKind, Invalid, Place};
+use crate::base::parallel;
 use crate::graph::{Model, Refused};
-use crate::parallel;
 
 /// Why a pass failed.
 #[derive(Debug, thiserror::Error)]

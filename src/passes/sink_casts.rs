@@ -14,12 +14,12 @@
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
-use crate::cast::collapses;
+use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits, moves};
-use crate::dtype::DType;
+use crate::elements::cast::collapses;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
-use crate::hash::HashSet;
-use crate::wire::schema::NodeProto;
+use crate::protobuf::schema::NodeProto;
 
 pub(super) const SINK_CASTS: Pass = Pass {
     name: "sink-casts",

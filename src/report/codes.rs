@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::lint::{rules_json_value, rules_text};
-use crate::shown::{Document, PLAIN, STRONG, Shown};
+use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 
 /// A meaning of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -9,11 +9,11 @@ use super::counts::write_counts;
 use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
+use crate::base::hash::HashMap;
+use crate::base::printable::Shown;
 use crate::convert::{Blocker, Change, Code, Exactness, Expanded};
-use crate::external::{DataFile, UnusedFile};
-use crate::hash::HashMap;
-use crate::inspect::Counts;
-use crate::shown::Shown;
+use crate::diff::inspect::Counts;
+use crate::storage::{DataFile, UnusedFile};
 use crate::verify::Verified;
 
 /// One model of a run.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::words::bytes;
-use crate::inspect::{CastCount, Counts};
-use crate::shown::Shown;
+use crate::base::printable::Shown;
+use crate::diff::inspect::{CastCount, Counts};
 
 /// The pairs of types of casts that have a line of their own.
 const MOST_PAIRS: usize = 12;

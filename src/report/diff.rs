@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::items::put_all;
 use super::words::plural;
+use crate::base::printable::{Parts, Shown};
 use crate::diff::{Difference, DifferenceKind};
-use crate::shown::{Parts, Shown};
 
 /// Two models and their differences.
 #[derive(Debug, Serialize)]

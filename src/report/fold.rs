@@ -10,10 +10,10 @@ use super::counts::write_counts;
 use super::fold_report::{Change, ComputedNode, FoldReport, Removed, SkippedNode};
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
-use crate::external::{DataFile, UnusedFile};
-use crate::hash::HashMap;
-use crate::inspect::Counts;
-use crate::shown::Shown;
+use crate::base::hash::HashMap;
+use crate::base::printable::Shown;
+use crate::diff::inspect::Counts;
+use crate::storage::{DataFile, UnusedFile};
 use crate::verify::Verified;
 
 /// One model of a run.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::hash::SharedTexts;
+use crate::base::hash::SharedTexts;
 use crate::passes::{Entry, Event, Reason, Removal, Report};
 
 /// The events of all passes, by kind.

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::words::{bytes, plural};
-use crate::inspect::{CastFacts, ContradictionFacts, Inspection, InterfaceFacts, RuntimeVersions, ValueFacts};
-use crate::shown::Shown;
+use crate::base::printable::Shown;
+use crate::diff::inspect::{CastFacts, ContradictionFacts, Inspection, InterfaceFacts, RuntimeVersions, ValueFacts};
 
 /// One model of a run.
 #[derive(Debug, Serialize)]

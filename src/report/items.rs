@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::parallel;
-use crate::shown::{Put, Shown};
+use crate::base::parallel;
+use crate::base::printable::{Put, Shown};
 
 /// The items whose text is made by one thread, and the items whose texts exist at the same time.
 const PART: usize = 256;
@@ -32,7 +32,7 @@ pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shown::Parts;
+    use crate::base::printable::Parts;
 
     #[test]
     fn every_item_is_written_once_and_in_order() {

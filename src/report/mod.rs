@@ -29,8 +29,8 @@ pub use words::{bytes, plural};
 
 use serde::Serialize;
 
-use crate::error::Error;
-use crate::shown::Document;
+use crate::base::error::Error;
+use crate::base::printable::Document;
 
 /// The version of every JSON document; it changes if the meaning of a key changes.
 const VERSION: u32 = 1;

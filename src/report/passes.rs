@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::passes::{Pass, Tier};
-use crate::shown::{Document, PLAIN, STRONG, Shown};
 
 /// One line per pass, by tier, in the order in which they run.
 #[must_use]

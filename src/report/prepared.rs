@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::words::plural;
-use crate::shown::Shown;
+use crate::base::printable::Shown;
 
 /// Changes made to a model by requested preparations.
 #[derive(Debug, Default, Serialize)]

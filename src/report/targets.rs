@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::facts::Runtime;
-use crate::shown::{Document, Shown};
+use crate::base::printable::{Document, Shown};
+use crate::ops::runtimes::Runtime;
 
 /// One line per row of the table.
 #[must_use]

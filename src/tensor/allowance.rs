@@ -1,8 +1,10 @@
 //! Limits on the folding of constants.
+//!
+//! A constant can pass through 16 casts, or more while it is small, so that time and memory are proportional to the file.
 
 use std::hash::Hash;
 
-use crate::hash::HashMap;
+use crate::base::hash::HashMap;
 
 /// The maximum number of casts per constant, in sequence or in parallel.
 pub const CASTS_OF_EACH: usize = 16;

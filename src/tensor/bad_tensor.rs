@@ -1,8 +1,8 @@
 //! Why a `TensorProto` cannot be used.
 
-use crate::dtype::DType;
-use crate::error::{Classified, ErrorKind};
-use crate::wire::BadLocation;
+use crate::base::error::{Classified, ErrorKind};
+use crate::elements::dtype::DType;
+use crate::files::BadLocation;
 
 /// An invalid `TensorProto`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

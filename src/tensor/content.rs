@@ -9,12 +9,12 @@ use super::elements::element_count;
 use super::recipe::{CastRecipe, Source, Spread};
 use super::strings;
 use super::typed::RAW_DATA;
-use crate::cast::{BadLiteral, Cast, Summary};
-use crate::control::Cancel;
-use crate::dtype::DType;
-use crate::packed;
-use crate::wire::schema::TensorProto;
-use crate::wire::{Field, Piece, Value, raw};
+use crate::base::progress::Cancel;
+use crate::elements::cast::{BadLiteral, Cast, Summary};
+use crate::elements::dtype::DType;
+use crate::elements::packed;
+use crate::protobuf::schema::TensorProto;
+use crate::protobuf::{Field, Piece, Value, raw};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
 const LONGEST_SERIES: usize = 16;

@@ -3,9 +3,9 @@
 use super::content::{Content, Data};
 use super::monotone;
 use super::recipe::Spread;
-use crate::cast::{Cast, convert_element};
-use crate::packed;
-use crate::parallel;
+use crate::base::parallel;
+use crate::elements::cast::{Cast, convert_element};
+use crate::elements::packed;
 
 /// Elements per unit of work.
 const PART: usize = 1 << 14;
@@ -67,8 +67,8 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::cast::Rules;
-    use crate::dtype::{Class, DType};
+    use crate::elements::cast::Rules;
+    use crate::elements::dtype::{Class, DType};
 
     /// Floats of all magnitudes and signs, infinities and NaN, in an order that widens intervals from both ends.
     fn floats() -> Vec<u32> {

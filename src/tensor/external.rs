@@ -4,9 +4,10 @@ use bytes::Bytes;
 
 use super::bad_tensor::BadTensor;
 use super::typed::{self, RAW_DATA};
-use crate::wire::raw::{self, tensor_proto::DataLocation};
-use crate::wire::schema::{StringStringEntryProto, TensorProto};
-use crate::wire::{DataFolder, Field, Value};
+use crate::files::DataFolder;
+use crate::protobuf::raw::tensor_proto::DataLocation;
+use crate::protobuf::schema::{StringStringEntryProto, TensorProto};
+use crate::protobuf::{Field, Value, raw};
 
 /// A reference to external data, from the keys of `external_data`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,8 @@
 use bytes::Bytes;
 
 use super::content::{Content, Data};
-use crate::cast::{Cast, convert_element};
-use crate::dtype::{Class, DType};
+use crate::elements::cast::{Cast, convert_element};
+use crate::elements::dtype::{Class, DType};
 
 /// Elements per unit of work: each has intervals of its own.
 const PART: usize = 1 << 22;

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 
 use super::element_map::ElementMap;
-use crate::cast::{Cast, Converter, Summary};
-use crate::dtype::DType;
-use crate::packed::{self, size};
-use crate::parallel;
-use crate::wire::Recipe;
+use crate::base::parallel;
+use crate::elements::cast::{Cast, Converter, Summary};
+use crate::elements::dtype::DType;
+use crate::elements::packed::{self, size};
+use crate::protobuf::Recipe;
 
 /// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are byte-aligned in every packing, and small
 /// enough to keep intermediate results in the cache.

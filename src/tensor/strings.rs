@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
-use crate::parallel;
+use crate::base::parallel;
+use crate::elements::cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
 
 /// The elements of a part: packed numbers of any width begin at a byte there.
 const PART: usize = 1 << 14;
@@ -62,8 +62,8 @@ pub(super) fn format(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cast::Rules;
-    use crate::dtype::DType;
+    use crate::elements::cast::Rules;
+    use crate::elements::dtype::DType;
 
     fn cast(from: DType, to: DType) -> Cast {
         Cast::new(from, to, Rules::default()).unwrap()

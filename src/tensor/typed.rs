@@ -6,9 +6,9 @@ use bytes::{Buf, Bytes};
 use prost::encoding::decode_varint;
 
 use super::bad_tensor::BadTensor;
-use crate::dtype::{Class, DType};
-use crate::wire::schema::TensorProto;
-use crate::wire::{Field, Value};
+use crate::elements::dtype::{Class, DType};
+use crate::protobuf::schema::TensorProto;
+use crate::protobuf::{Field, Value};
 
 /// The field number of `raw_data`.
 pub const RAW_DATA: u32 = 9;

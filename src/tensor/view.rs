@@ -9,9 +9,10 @@ use super::content::{Content, Data};
 use super::elements::element_count;
 use super::external::{Reference, is_external};
 use super::typed::{self, RAW_DATA};
-use crate::dtype::DType;
-use crate::wire::schema::TensorProto;
-use crate::wire::{DataFolder, Piece, Value};
+use crate::elements::dtype::DType;
+use crate::files::DataFolder;
+use crate::protobuf::schema::TensorProto;
+use crate::protobuf::{Piece, Value};
 
 /// A `TensorProto` with a known type and consistent dimensions and stored length.
 #[derive(Clone, Copy, Debug)]

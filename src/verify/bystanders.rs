@@ -5,14 +5,14 @@ use prost::Message as _;
 
 use super::fault::Fault;
 use super::pairs::Pairs;
-use crate::diff::DifferenceKind::{Added, Removed, Reordered};
+use crate::base::error::ModelPlace;
+use crate::diff::Difference;
+use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
 use crate::diff::compare::{IsExpected, Side, compare_messages};
-use crate::diff::{Difference, DifferenceKind};
-use crate::error::ModelPlace;
 use crate::graph::Model;
-use crate::wire::outline::{MODEL_PROTO, Message, NODE_PROTO};
-use crate::wire::schema::NodeProto;
-use crate::wire::{Kept, Known};
+use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
+use crate::protobuf::schema::NodeProto;
+use crate::protobuf::{Kept, Known};
 
 /// What passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {

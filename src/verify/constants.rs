@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::fault::Fault;
 use super::made::Made;
 use super::pairs::{Pairs, defined};
+use crate::base::hash::HashSet;
 use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
-use crate::hash::HashSet;
-use crate::ir_version::OWN_INITIALIZERS;
+use crate::protobuf::ir_version::OWN_INITIALIZERS;
 
 /// Values that annotations or training bindings name, and that are missing.
 pub(super) fn missing(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {

@@ -1,12 +1,12 @@
 //! The values of terms, computed again from the constants of the original.
 
 use super::terms::{Side, Term, TermId, Terms};
-use crate::cast::{Cast, Contested, Rules};
-use crate::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
-use crate::facts::infer::{Inferred, infer};
-use crate::folding;
+use crate::base::hash::HashMap;
+use crate::casts::folding;
+use crate::elements::cast::{Cast, Contested, Rules};
 use crate::graph::{NodeId, ValueId};
-use crate::hash::HashMap;
+use crate::ops::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
+use crate::ops::inference::{Inferred, infer};
 use crate::passes::Options;
 use crate::tensor::{Content, Tensor};
 

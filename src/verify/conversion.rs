@@ -5,11 +5,11 @@ use super::fault::Fault;
 use super::pairs::Pairs;
 use super::storage;
 use super::verified::Verified;
+use crate::base::hash::HashSet;
 use crate::convert::engine::Conversion;
 use crate::convert::{self, NotConverted, Options};
-use crate::facts::infer::{Known, infer};
 use crate::graph::Model;
-use crate::hash::HashSet;
+use crate::ops::inference::{Known, infer};
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
     let verified = Verified { nodes: written.topological_order().len(), ..Verified::default() };

@@ -4,8 +4,8 @@ use super::fault::Fault;
 use super::pairs::defined;
 use super::terms::{Side, Terms};
 use crate::graph::{Body, ScopeId, tensor_type};
-use crate::wire::raw::type_proto;
-use crate::wire::schema::ValueInfoProto;
+use crate::protobuf::raw::type_proto;
+use crate::protobuf::schema::ValueInfoProto;
 
 /// Compares the declarations of a scope, in order. Those of values that are no longer there are gone, and a cast that moved may have
 /// changed the type of a value.

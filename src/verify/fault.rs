@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Classified, ErrorKind, Invalid};
+use crate::base::error::{Classified, ErrorKind, Invalid};
 
 /// What cannot be verified, at a place of the written model.
 #[derive(Clone, Debug, PartialEq, Eq)]

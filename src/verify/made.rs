@@ -7,12 +7,13 @@ use prost::Message as _;
 use super::bystanders::compare;
 use super::fault::Fault;
 use super::pairs::Pairs;
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ScopeId};
-use crate::hash::{HashMap, HashSet};
-use crate::wire::Field;
-use crate::wire::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
-use crate::wire::raw::{self, attribute_proto::AttributeType, tensor_shape_proto::dimension};
-use crate::wire::schema::{AttributeProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::raw::tensor_shape_proto::dimension;
+use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::protobuf::{Field, raw};
 
 /// The nodes of the original, without what passes change.
 pub(super) struct Made<'m> {

@@ -6,6 +6,9 @@
 //! from it, one element at a time, without the kernels that write files. After a conversion, the original is converted again, and the
 //! types of both models are inferred and compared. In both cases everything else is compared field by field: `tests/suite/verify/` plants
 //! faults in every field of every message.
+//!
+//! A pass whose results the laws do not cover is refused by `--verify`: add its law to `terms.rs`, and a fault that the law does not hide
+//! to `tests/suite/verify/`.
 
 mod bystanders;
 mod constants;

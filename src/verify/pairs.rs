@@ -1,8 +1,8 @@
 //! Which scopes, nodes and values of the two models correspond to each other: by the names of values.
 
+use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
-use crate::hash::HashMap;
-use crate::wire::schema::NodeProto;
+use crate::protobuf::schema::NodeProto;
 
 /// The counterparts of the written model in the original.
 pub(super) struct Pairs<'m> {

@@ -1,20 +1,17 @@
 //! Verification of what passes made of a model.
 
 use super::bystanders::{compare_models, compare_nodes, of_passes};
-use super::constants;
 use super::contents::Contents;
-use super::declared;
 use super::fault::Fault;
 use super::made::Made;
-use super::order;
 use super::pairs::{Pairs, defined};
-use super::storage;
 use super::terms::{Effect, Side, Term, TermId, Terms};
 use super::verified::Verified;
-use crate::dtype::DType;
-use crate::facts::infer::tensor_ints;
+use super::{constants, declared, order, storage};
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
-use crate::hash::HashMap;
+use crate::ops::inference::tensor_ints;
 use crate::passes::{Options, is_shape_of};
 use crate::tensor::first_difference;
 

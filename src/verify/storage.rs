@@ -1,10 +1,10 @@
 //! The fields in which tensors store their values.
 
 use super::fault::Fault;
+use crate::base::hash::HashSet;
 use crate::graph::Model;
-use crate::hash::HashSet;
-use crate::wire::outline::TENSOR_PROTO;
-use crate::wire::schema::TensorProto;
+use crate::protobuf::outline::TENSOR_PROTO;
+use crate::protobuf::schema::TensorProto;
 
 /// Tensors that have values in several fields, of which the original has one: readers differ in the field that they read.
 pub(super) fn ambiguous(original: &Model, written: &Model) -> Vec<Fault> {

@@ -8,11 +8,11 @@
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
 
 use super::pairs::Pairs;
-use crate::cast::{RoundMode, collapses, copies};
+use crate::base::hash::HashMap;
 use crate::casts::{Casts, ResolvedCast, moves};
-use crate::dtype::DType;
+use crate::elements::cast::{RoundMode, collapses, copies};
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ValueId};
-use crate::hash::HashMap;
 use crate::passes::{is_round_trip, returns_input};
 use prost::Message as _;
 

@@ -1,8 +1,8 @@
 //! Proves which casts are exact, and which chains of casts are one cast.
 
-use onnx_recast::internals::cast::{Cast, Converter, Rules, collapses, convert_element, copies, embeds};
-use onnx_recast::internals::dtype::{Class, DType};
-use onnx_recast::internals::packed;
+use onnx_recast::internals::elements::cast::{Cast, Converter, Rules, collapses, convert_element, copies, embeds};
+use onnx_recast::internals::elements::dtype::{Class, DType};
+use onnx_recast::internals::elements::packed;
 use rayon::prelude::*;
 
 use crate::{at_least_one_in, casts, expect_none, numeric, oracle, raw};

@@ -7,9 +7,11 @@
 mod chains;
 mod oracle;
 
-use onnx_recast::internals::cast::{Cast, Contested, Converter, Level, RoundMode, Rules, Verdict, convert_element, parse_strings};
-use onnx_recast::internals::dtype::{Class, DType};
-use onnx_recast::internals::packed;
+use onnx_recast::internals::elements::cast::{
+    Cast, Contested, Converter, Level, RoundMode, Rules, Verdict, convert_element, parse_strings,
+};
+use onnx_recast::internals::elements::dtype::{Class, DType};
+use onnx_recast::internals::elements::packed;
 use oracle::Expected;
 use proptest::prelude::*;
 use rayon::prelude::*;

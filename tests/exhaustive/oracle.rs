@@ -4,8 +4,9 @@
 //! that enclose a number.
 
 use num_bigint::{BigInt, BigUint, Sign};
-use onnx_recast::internals::cast::{Contested, RoundMode, Rules};
-use onnx_recast::internals::dtype::DType::{self, *};
+use onnx_recast::internals::elements::cast::{Contested, RoundMode, Rules};
+use onnx_recast::internals::elements::dtype::DType;
+use onnx_recast::internals::elements::dtype::DType::*;
 
 /// The number 1 in units.
 const UNITS: u32 = 1100;

@@ -1,93 +1,66 @@
-//! The layers of ARCHITECTURE.md: a module uses modules of lower layers only.
+//! The folders of ARCHITECTURE.md: a folder uses the folders above it in the table only.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::import_cycles::{tokens, uses_of_folders};
 use crate::support::expect_no_failures;
 
-/// The modules of each layer, the lowest first.
-const LAYERS: [&[&str]; 16] = [
-    &["choice", "documentation", "dtype", "error", "hash", "ir_version", "parallel", "shown"],
-    &["control", "files", "minifloat", "packed"],
-    &["wire"],
-    &["cast", "formats"],
-    &["tensor"],
-    &["text"],
-    &["graph"],
-    &["external", "facts"],
-    &["compute"],
-    &["folding"],
-    &["casts"],
-    &["cast_file", "convert", "diff", "inspect", "lint", "passes"],
-    &["verify"],
-    &["api"],
-    &["report"],
-    &["cli"],
-];
-
-fn layers() -> BTreeMap<&'static str, usize> {
-    LAYERS.iter().enumerate().flat_map(|(layer, modules)| modules.iter().map(move |&module| (module, layer))).collect()
+/// The files below `src/` with their texts.
+pub fn sources() -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    add_sources(Path::new("src"), &mut files);
+    files
 }
 
-/// All files of Rust in a folder.
-pub fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
+fn add_sources(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            source_files(&path, files);
+            add_sources(&path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
+            let text = fs::read_to_string(&path).unwrap();
+            files.push((path, text));
         }
     }
 }
 
-#[test]
-fn a_module_uses_lower_layers_only() {
-    let layers = layers();
-    let mut files = Vec::new();
-    source_files(Path::new("src"), &mut files);
-    let mut failures = Vec::new();
-    for file in files {
-        let module = file.components().nth(1).unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        if matches!(module.as_str(), "lib" | "main") {
-            continue;
-        }
-        let Some(&layer) = layers.get(module.as_str()) else {
-            failures.push(format!("{}: module '{module}' is not in any layer", file.display()));
-            continue;
-        };
-        let text = fs::read_to_string(&file).unwrap();
-        for (line, used) in text.lines().enumerate().flat_map(|(line, text)| modules_used(text).map(move |used| (line, used))) {
-            match layers.get(used) {
-                _ if used == module => {}
-                Some(&below) if below < layer => {}
-                Some(_) => failures.push(format!("{}:{}: uses {used}, which is not below {module}", file.display(), line + 1)),
-                None => failures.push(format!("{}:{}: uses {used}, which is not in any layer", file.display(), line + 1)),
-            }
-        }
-    }
-    expect_no_failures(failures);
-}
-
-/// The modules that a line names as `crate::module`. The names at the root of the crate, `crate::Model`, are those of `api`.
-fn modules_used(line: &str) -> impl Iterator<Item = &str> {
-    let code = line.split("//").next().unwrap_or("");
-    let names =
-        code.split("crate::").skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""));
-    names.map(|name| if name.starts_with(|c: char| c.is_lowercase()) { name } else { "api" })
+/// The folders of `src/` in the order of ARCHITECTURE.md.
+fn folders() -> Vec<String> {
+    let text = fs::read_to_string("ARCHITECTURE.md").unwrap();
+    let table = text.split("\n## Folders\n").nth(1).unwrap().split("\nOutside of `src/`:").next().unwrap();
+    table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once("/` |")?.0.to_owned())).collect()
 }
 
 #[test]
-fn only_cast_and_wire_contain_unsafe_code() {
-    let mut files = Vec::new();
-    source_files(Path::new("src"), &mut files);
-    let allowed = |file: &Path| file.starts_with("src/cast") || file.starts_with("src/wire");
+fn the_table_lists_all_folders() {
+    let stated: BTreeSet<String> = folders().into_iter().collect();
+    let entries = fs::read_dir("src").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let found: BTreeSet<String> = entries.filter(|name| name != "lib.rs" && name != "main.rs").collect();
+    assert_eq!(stated, found);
+}
+
+#[test]
+fn a_folder_uses_the_folders_above_it_only() {
+    let folders = folders();
+    let place = |folder: &str| folders.iter().position(|name| name == folder);
+    let uses = uses_of_folders();
+    assert!(uses.len() > 100, "only {} uses were found", uses.len());
+    let wrong = uses.into_iter().filter(|(from, to)| place(to) >= place(from));
+    expect_no_failures(
+        wrong.map(|(from, to)| format!("src/{from} uses src/{to}, which is not above it in ARCHITECTURE.md")).collect(),
+    );
+}
+
+#[test]
+fn only_casts_and_the_system_need_unsafe_code() {
+    let allowed = ["src/elements/cast", "src/process", "src/files"];
     let mut failures = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        if text.contains("#![allow(unsafe_code)]") && !allowed(&file) {
-            failures.push(format!("{}: allows unsafe code", file.display()));
+    for (file, text) in sources() {
+        let uses = tokens(&text).iter().filter(|token| *token == "unsafe").count();
+        if uses > 0 && !allowed.iter().any(|folder| file.starts_with(folder)) {
+            failures.push(format!("{}: contains unsafe code", file.display()));
         }
         let blocks = text.matches("unsafe {").count();
         let reasons = text.matches("// SAFETY:").count();
@@ -103,11 +76,8 @@ const LONGEST: usize = 400;
 
 #[test]
 fn a_long_file_says_why_it_is_long() {
-    let mut files = Vec::new();
-    source_files(Path::new("src"), &mut files);
     let mut failures = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+    for (file, text) in sources() {
         let lines = text.lines().count();
         let says_why = text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! Long because "));
         if lines > LONGEST && !says_why {

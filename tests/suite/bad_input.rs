@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use prost::Message;
 
 use crate::command::recast;

@@ -3,9 +3,8 @@
 use std::fs;
 use std::process::Output;
 
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::TensorProto;
-use onnx_recast::internals::wire::{Field, Value};
+use onnx_recast::internals::protobuf::schema::TensorProto;
+use onnx_recast::internals::protobuf::{Field, Value, raw};
 use prost::Message;
 use tempfile::TempDir;
 

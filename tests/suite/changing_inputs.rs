@@ -5,13 +5,13 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use onnx_recast::internals::external::{Options, Placement, Plan};
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::tensor::{Reference, moved_to_file};
 #[cfg(target_os = "linux")]
-use onnx_recast::internals::wire::DataFolder;
-use onnx_recast::internals::wire::schema::ModelProto;
-use onnx_recast::internals::wire::{Target, open_with_data};
+use onnx_recast::internals::files::DataFolder;
+use onnx_recast::internals::files::{Target, open_with_data};
+use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::storage::{Options, Placement, Plan};
+use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 
 use crate::support::{expect_no_failures, model};

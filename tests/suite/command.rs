@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -39,7 +39,7 @@ fn folder_with(name: &str, text: &str) -> (TempDir, String) {
 }
 
 fn read(path: &Path) -> String {
-    text::print(&ModelProto::decode(fs::read(path).unwrap().as_slice()).unwrap())
+    onnx_text::print(&ModelProto::decode(fs::read(path).unwrap().as_slice()).unwrap())
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn fold_writes_the_model_and_reports_in_text() {
     assert_eq!(stdout(&output), expected);
     let after = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16 y) <float16 a = {2}, float16 b = {1.5}>
         { [third] c = Cast <to = 10> (x) s = Add (a, b) y = Add (s, c) }"#;
-    assert_eq!(read(&out), text::print(&model(after)));
+    assert_eq!(read(&out), onnx_text::print(&model(after)));
 }
 
 #[test]

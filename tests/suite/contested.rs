@@ -1,9 +1,9 @@
 //! Nodes on whose results ONNX's text and runtimes disagree: kept, unless an option chooses.
 
-use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::elements::cast::Contested;
 use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, Options, Pass};
-use onnx_recast::internals::text;
 use onnx_recast::verify::Verification;
 
 use crate::support::{expect_no_failures, model, rewrite};
@@ -183,7 +183,7 @@ fn results_on_which_runtimes_differ_are_kept_unless_an_option_chooses() {
             let (after, report) = rewrite(before.clone(), &pass, &options);
             let found = match report.kept().first() {
                 Some(kept) => kept.reason.code().to_owned(),
-                None => text::print(&after),
+                None => onnx_text::print(&after),
             };
             if !found.contains(expected) {
                 failures.push(format!("{name}, {contested:?}: expected {expected}, found {found}"));

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use onnx_recast::internals::cast::{Cast, Contested, Rules};
+use onnx_recast::internals::casts::folding;
 use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
-use onnx_recast::internals::dtype::DType;
-use onnx_recast::internals::facts::infer::infer;
-use onnx_recast::internals::facts::{self, Default as SchemaDefault};
-use onnx_recast::internals::folding;
+use onnx_recast::internals::elements::cast::{Cast, Contested, Rules};
+use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
+use onnx_recast::internals::ops::inference::infer;
+use onnx_recast::internals::ops::needs;
+use onnx_recast::internals::ops::schemas::{self, Default as SchemaDefault};
 use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan, Removal};
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::{ModelProto, TensorProto};
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
 
 use crate::lint::find;
 use crate::support::{expect_no_failures, fold, model};
@@ -194,11 +195,11 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
 
 #[test]
 fn defaults_are_those_of_the_schema() {
-    let cast = facts::schema("", "Cast", 28).unwrap();
+    let cast = schemas::schema("", "Cast", 28).unwrap();
     let default = |name: &str| cast.attribute(name).unwrap().default;
     assert_eq!(default("saturate"), Some(SchemaDefault::Int(i64::from(Rules::default().saturate))));
     assert_eq!(default("round_mode"), Some(SchemaDefault::String("up")));
-    assert_eq!(Rules::default().round_mode, onnx_recast::internals::cast::RoundMode::Up);
+    assert_eq!(Rules::default().round_mode, onnx_recast::internals::elements::cast::RoundMode::Up);
 }
 
 #[test]
@@ -293,8 +294,8 @@ fn a_dimension_of_zero_leaves_no_elements_however_large_the_others_are() {
     for dims in [[1 << 62, 2, 0], [0, 1 << 62, 1 << 62], [1 << 62, 1 << 62, 0]] {
         let proto = TensorProto::from(raw::TensorProto { dims: dims.to_vec(), data_type: Some(1), ..raw::TensorProto::default() });
         let bytes = prost::Message::encode_to_vec(&proto);
-        let input = onnx_recast::internals::wire::Input { name: "t.pb".to_owned(), bytes: bytes.into() };
-        match onnx_recast::internals::cast_file::read(&input, None, &Default::default()) {
+        let input = onnx_recast::internals::files::Input { name: "t.pb".to_owned(), bytes: bytes.into() };
+        match onnx_recast::internals::api::tensor_files::read(&input, None, &Default::default()) {
             Ok(array) => {
                 let (cast, _) = array.cast(Cast::new(DType::Float, DType::Float16, Rules::default()).unwrap()).unwrap();
                 if cast.elements() != 0 {
@@ -358,7 +359,7 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
     let cases = [("a sparse initializer", initializer, 12), ("a sparse attribute", node, 13), ("a default", default, 14)];
     let mut failures = Vec::new();
     for (name, proto, ir) in cases {
-        let found = facts::contents(&Model::new(proto).unwrap()).into_iter().max_by_key(|need| need.ir);
+        let found = needs::contents(&Model::new(proto).unwrap()).into_iter().max_by_key(|need| need.ir);
         if found.as_ref().map(|need| need.ir) != Some(ir) {
             failures.push(format!("{name}: {found:?}, not IR {ir}"));
         }
@@ -371,7 +372,7 @@ fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
     let text =
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
     let run = onnx_recast::internals::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
-    let onnx_recast::internals::shown::Printed::Document(document) =
+    let onnx_recast::internals::base::printable::Printed::Document(document) =
         onnx_recast::internals::report::LintFormat::Sarif.render(&run, None)
     else {
         panic!("SARIF is a document for programs");

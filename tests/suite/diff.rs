@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use onnx_recast::Cancel;
 use onnx_recast::internals::diff::{Difference, DifferenceKind, Side, compare};
+use onnx_recast::internals::files::DataFolder;
 use onnx_recast::internals::tensor::moved_to_model;
-use onnx_recast::internals::wire::DataFolder;
 use prost::Message;
 
 use crate::command::recast;

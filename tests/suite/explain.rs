@@ -32,7 +32,7 @@ fn every_code_is_explained_and_no_other() {
     let blockers: BTreeSet<String> = variants.filter_map(|line| Some(kebab_case(line.strip_suffix(',')?))).collect();
     assert_eq!(codes_of("cannot be converted"), blockers);
 
-    let source = fs::read_to_string("src/folding/reason.rs").unwrap();
+    let source = fs::read_to_string("src/casts/folding/reason.rs").unwrap();
     let (_, arms) = source.split_once("pub fn code(&self)").unwrap();
     let arms = arms.split_once("\n    }\n").unwrap().0.lines();
     let reasons: BTreeSet<String> = arms.filter_map(|arm| Some(arm.split_once("=> \"")?.1.split_once('"')?.0.to_owned())).collect();

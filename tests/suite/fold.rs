@@ -1,10 +1,10 @@
 //! `fold-casts`, as models before and after.
 
-use onnx_recast::internals::cast::Contested;
+use onnx_recast::internals::elements::cast::Contested;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, Options};
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 
 use crate::support::{difference, expect_no_failures, fold, model};
 
@@ -528,7 +528,7 @@ fn every_copy_that_is_stored_counts_as_growth() {
                 failures.push(format!(
                     "{name}, {max_growth}: {:?} in {}",
                     report.kept(),
-                    onnx_recast::internals::text::print(&after)
+                    onnx_recast::internals::onnx_text::print(&after)
                 ));
             }
         }

@@ -1,9 +1,9 @@
 //! Nodes with several outputs, some of which are folded, used elsewhere, or not used at all.
 
 use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, Options, Pass};
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use proptest::prelude::*;
 
 use crate::support::{expect_no_failures, model};
@@ -29,7 +29,7 @@ fn failures(name: &str, original: &ModelProto) -> Vec<String> {
     let mut failures = Vec::new();
     for (list, passes) in lists_of_passes() {
         let failed = options.iter().find_map(|options| failure(original, &passes, options));
-        failures.extend(failed.map(|error| format!("== {name}, {list}: {error}\n{}", text::print(original))));
+        failures.extend(failed.map(|error| format!("== {name}, {list}: {error}\n{}", onnx_text::print(original))));
     }
     failures
 }
@@ -67,7 +67,7 @@ fn a_part_that_nothing_uses_does_not_keep_the_node() {
         let keeps_split = graph.node.iter().any(|node| node.op_type() == "Split");
         let splits_c = nodes.contains("(c)") || nodes.contains("(i)");
         if splits_c && (keeps_split == removes_split || keeps_c == removes_split) {
-            failed.push(format!("{name}: {}", text::print(folded.proto())));
+            failed.push(format!("{name}: {}", onnx_text::print(folded.proto())));
         }
     }
     expect_no_failures(failed);

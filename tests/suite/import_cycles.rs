@@ -3,13 +3,12 @@
 //! operating system count as one file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 
-use crate::architecture::source_files;
+use crate::architecture::sources;
 use crate::support::expect_no_failures;
 
 type ModulePath = Vec<String>;
@@ -18,11 +17,7 @@ type Text<'t> = (&'t str, &'t str);
 
 #[test]
 fn the_files_and_subfolders_of_a_folder_are_not_in_cycles() {
-    let mut files = Vec::new();
-    source_files(Path::new("src"), &mut files);
-    expect_no_failures(cycles(
-        &files.into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect::<Vec<_>>(),
-    ));
+    expect_no_failures(cycles(&sources()));
 }
 
 #[test]
@@ -91,8 +86,15 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
     expect_no_failures(failures);
 }
 
-/// The cycles of each folder.
-fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
+/// What uses what: by folder, the names of files and subfolders in it.
+type Uses = BTreeMap<ModulePath, BTreeSet<(String, String)>>;
+
+/// The uses between the folders of `src/`, without those of `lib.rs` and `main.rs`.
+pub fn uses_of_folders() -> BTreeSet<(String, String)> {
+    uses(&sources()).remove(&ModulePath::new()).unwrap_or_default()
+}
+
+fn uses(files: &[(PathBuf, String)]) -> Uses {
     let code: Vec<(PathBuf, Vec<String>)> = files.iter().map(|(path, text)| (path.clone(), tokens(&without_tests(text)))).collect();
     let renamed: BTreeMap<PathBuf, String> = files.iter().flat_map(|(path, text)| renamed(path, text)).collect();
     let mut modules: BTreeMap<ModulePath, Module> = BTreeMap::new();
@@ -106,19 +108,24 @@ fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
             same.reexports.extend(module.reexports);
         }
     }
-    let mut uses: BTreeMap<ModulePath, BTreeSet<(String, String)>> = BTreeMap::new();
-    for (name, module) in &modules {
+    let mut uses = Uses::new();
+    for (name, module) in modules.iter().filter(|(name, _)| !name.is_empty()) {
         let is_folder = |name: &ModulePath| modules.keys().any(|other| other.len() > name.len() && other.starts_with(name));
         for used in module.paths.iter().filter_map(|path| resolve(&modules, name, path, is_folder(name))) {
             let common = name.iter().zip(&used).take_while(|(left, right)| left == right).count();
             let node = |path: &ModulePath| path.get(common).cloned().unwrap_or_else(|| "mod".to_owned());
-            if common > 0 && used != *name {
+            if !used.is_empty() && used != *name {
                 uses.entry(name[..common].to_vec()).or_default().insert((node(name), node(&used)));
             }
         }
     }
+    uses
+}
+
+/// The cycles of each folder.
+fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
     let mut cycles = Vec::new();
-    for (folder, uses) in &uses {
+    for (folder, uses) in uses(files).iter().filter(|(folder, _)| !folder.is_empty()) {
         let names: Vec<&str> =
             uses.iter().flat_map(|(from, to)| [from.as_str(), to]).collect::<BTreeSet<_>>().into_iter().collect();
         let index = |name: &str| names.binary_search(&name).unwrap() as u32;
@@ -313,7 +320,7 @@ fn is_name(token: &str) -> bool {
 }
 
 /// Names, `::` and signs, without comments, literals and lifetimes.
-fn tokens(text: &str) -> Vec<String> {
+pub fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

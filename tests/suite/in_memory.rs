@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use onnx_recast::internals::external::{Options, Placement, Plan};
-use onnx_recast::internals::files::Folder;
+use onnx_recast::internals::files::folders::Folder;
+use onnx_recast::internals::files::{self, DataFolder, Target};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT};
-use onnx_recast::internals::wire::schema::ModelProto;
-use onnx_recast::internals::wire::{self, DataFolder, Target};
+use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::storage::{Options, Placement, Plan};
 
 use crate::external_data::{MODEL, numbered, write_external};
 use crate::support::expect_no_failures;
 
 /// Opens a model, folds it and saves it; returns what became of old data files.
 fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String> {
-    let (opened, data) = wire::open_with_data(input).map_err(|error| error.to_string())?;
+    let (opened, data) = files::open_with_data(input).map_err(|error| error.to_string())?;
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
     let model = Model::new(proto).map_err(|error| error.to_string())?.with_data(data);
     let (model, report) = passes::run(model, DEFAULT, &passes::Options::default()).map_err(|error| error.to_string())?;
@@ -111,11 +111,11 @@ fn a_folder_in_memory_lives_as_long_as_it_is_used() {
     let folder = Folder::memory();
     folder.insert("m.onnx", vec![1, 2, 3]).unwrap();
     let path = folder.path().join("m.onnx");
-    assert_eq!(wire::open(&path).unwrap().bytes.as_ref(), [1, 2, 3]);
-    let (input, data) = wire::open_with_data(&path).unwrap();
+    assert_eq!(files::open(&path).unwrap().bytes.as_ref(), [1, 2, 3]);
+    let (input, data) = files::open_with_data(&path).unwrap();
     drop(folder);
-    assert_eq!((input.bytes.as_ref(), wire::open(&path).is_ok()), ([1, 2, 3].as_slice(), true));
+    assert_eq!((input.bytes.as_ref(), files::open(&path).is_ok()), ([1, 2, 3].as_slice(), true));
     drop(data);
-    assert!(wire::open(&path).is_err());
+    assert!(files::open(&path).is_err());
     assert_eq!(input.bytes.as_ref(), [1, 2, 3]);
 }

@@ -109,7 +109,7 @@ fn the_latest_opset_has_a_name() {
     folder.model("m.onnx", CAST);
     let output = folder.recast(&["convert", "m.onnx", "--opset", "latest", "--dry-run", "--format", "json"]);
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(document["models"][0]["to"]["ai.onnx"], onnx_recast::internals::facts::LATEST_OPSET);
+    assert_eq!(document["models"][0]["to"]["ai.onnx"], onnx_recast::internals::ops::schemas::LATEST_OPSET);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use onnx_recast::internals::passes::Options;
-use onnx_recast::internals::wire::schema::ModelProto;
-use onnx_recast::internals::wire::{Field, Layout};
+use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::protobuf::{Field, Layout};
 use prost::Message;
 
 use crate::support::{fold, model};
@@ -118,7 +118,7 @@ fn a_description_in_another_encoding_than_utf8_is_none_of_our_business() {
         let done = crate::command::recast(arguments);
         assert_eq!(done.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
-    let folded = onnx_recast::internals::wire::schema::ModelProto::decode(std::fs::read(&output).unwrap().as_slice()).unwrap();
+    let folded = onnx_recast::internals::protobuf::schema::ModelProto::decode(std::fs::read(&output).unwrap().as_slice()).unwrap();
     assert_eq!([&folded.doc_string, &folded.graph.as_ref().unwrap().doc_string], [&Some(described.clone()), &Some(described)]);
 }
 

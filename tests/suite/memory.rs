@@ -4,10 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::protobuf::{Kept, raw};
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
-use onnx_recast::internals::wire::Kept;
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 use prost::Message;
 use serde_json::{Value, json};
 

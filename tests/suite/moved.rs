@@ -3,7 +3,8 @@
 use std::fs;
 
 use bytes::Bytes;
-use onnx_recast::internals::wire::{Layout, Piece, Target, open, save};
+use onnx_recast::internals::files::{Target, open, save};
+use onnx_recast::internals::protobuf::{Layout, Piece};
 
 use crate::support::expect_no_failures;
 

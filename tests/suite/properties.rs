@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use onnx_recast::internals::cast::{Cast, RoundMode, Rules};
-use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::elements::cast::{Cast, RoundMode, Rules};
+use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::Options;
+use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::protobuf::{Field, Kept, Value};
 use onnx_recast::internals::tensor::{Tensor, Values};
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
-use onnx_recast::internals::wire::{Field, Kept, Value};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -167,15 +167,15 @@ fn texts_of_any_characters_that_are_printed_read_back() {
     for name in ["\0\u{1}\u{7f}", "\t\r\n", r#"\ "quoted" \n \u{7f}"#, "\u{feff}\u{301}\u{10ffff}", "it's"] {
         let mut named = crate::support::model("<ir_version: 10, opset_import: [\"\": 21]> g () => () { y = Neg (x) }");
         named.producer_name = Some(name.to_owned());
-        assert_eq!(text::parse(&text::print(&named)).unwrap().producer_name(), name);
+        assert_eq!(onnx_text::parse(&onnx_text::print(&named)).unwrap().producer_name(), name);
     }
 }
 
 #[test]
 fn floats_that_are_no_numbers_read_back() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => () { y = Op <a = nan, b = -inf, c = [nan, inf, -0.0]> () }"#;
-    let model = text::parse(text).unwrap();
-    let again = text::parse(&text::print(&model)).unwrap();
+    let model = onnx_text::parse(text).unwrap();
+    let again = onnx_text::parse(&onnx_text::print(&model)).unwrap();
     assert_eq!(again.encode_to_vec(), model.encode_to_vec());
 }
 
@@ -186,13 +186,16 @@ fn an_attribute_of_another_kind_than_it_says_is_no_text() {
     for attribute in
         ["a: tensor = h () => () {}", "a: string = 1", "a: int = \"1\"", "a: ints = [\"1\"]", "a = [1, \"1\"]", "a: graph = 1"]
     {
-        if text::parse(&of(attribute)).is_ok() {
+        if onnx_text::parse(&of(attribute)).is_ok() {
             failures.push(attribute.to_owned());
         }
     }
     for attribute in ["a: ints = []", "a: floats = []", "a: strings = []", "a: graphs = []", "a: float = 1"] {
-        let again = text::parse(&of(attribute)).map(|model| text::print(&model)).and_then(|printed| text::parse(&printed));
-        if again.as_ref().ok().map(Message::encode_to_vec) != text::parse(&of(attribute)).ok().map(|model| model.encode_to_vec()) {
+        let again =
+            onnx_text::parse(&of(attribute)).map(|model| onnx_text::print(&model)).and_then(|printed| onnx_text::parse(&printed));
+        if again.as_ref().ok().map(Message::encode_to_vec)
+            != onnx_text::parse(&of(attribute)).ok().map(|model| model.encode_to_vec())
+        {
             failures.push(format!("{attribute}: {again:?}"));
         }
     }
@@ -213,15 +216,15 @@ NAME (float[NAME, 2] NAME) => (float NAME) <float NAME = {1}, NAME> {
     for name in ["", " ", "a b", "42", "-", "4/2", "1e-5x", "inf", "float", "seq", "x:0", "[", "=>", "\"", "#", "?", "é", "a\nb"] {
         let quoted = format!("{name:?}");
         let text = template.replace("\"d.OPERATOR\"", &format!("{:?}", format!("d.{name}"))).replace("NAME", &quoted);
-        let model = text::parse(&text).unwrap();
-        let printed = text::print(&model);
+        let model = onnx_text::parse(&text).unwrap();
+        let printed = onnx_text::print(&model);
         let graph = model.graph.as_ref().unwrap();
         assert_eq!([graph.name(), graph.input[0].name(), graph.node[0].op_type(), &graph.node[1].input[0]], [name; 4]);
-        let again = text::parse(&printed).map(|again| text::print(&again));
+        let again = onnx_text::parse(&printed).map(|again| onnx_text::print(&again));
         if again.as_ref() != Ok(&printed) {
             failures.push(format!("{name:?}: {again:?}, printed as {printed}"));
         }
-        let same = text::parse(&printed).is_ok_and(|again| again.encode_to_vec() == model.encode_to_vec());
+        let same = onnx_text::parse(&printed).is_ok_and(|again| again.encode_to_vec() == model.encode_to_vec());
         if !same && !name.is_empty() {
             failures.push(format!("{name:?} is lost in {printed}"));
         }
@@ -238,7 +241,7 @@ proptest! {
         prop_assume!(sketch.outputs.len() == before.graph.as_ref().unwrap().output.len() && !sketch.outputs.is_empty());
         let (after, report) = fold(before.clone(), &Options::default());
 
-        prop_assert_eq!(meaning(&before), meaning(&after), "{}", text::print(&after));
+        prop_assert_eq!(meaning(&before), meaning(&after), "{}", onnx_text::print(&after));
         prop_assert!(Model::new(after.clone()).is_ok());
 
         // The nodes that are left are the old ones, in their order, but for the names of shared results.
@@ -279,14 +282,14 @@ proptest! {
     #[test]
     fn text_that_is_printed_reads_back(sketch in sketches()) {
         let model = build(&sketch);
-        let text = text::print(&model);
-        let again = text::parse(&text);
-        prop_assert_eq!(again.map(|again| text::print(&again)), Ok(text));
+        let text = onnx_text::print(&model);
+        let again = onnx_text::parse(&text);
+        prop_assert_eq!(again.map(|again| onnx_text::print(&again)), Ok(text));
     }
 
     #[test]
     fn any_bytes_are_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(model) = Kept::<onnx_recast::internals::wire::raw::ModelProto>::from_bytes(bytes.clone().into()) {
+        if let Ok(model) = Kept::<onnx_recast::internals::protobuf::raw::ModelProto>::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             let _ = Model::new(model);
         }
@@ -310,7 +313,7 @@ proptest! {
 fn a_tensor_whose_dimensions_cannot_be_is_printed_without_its_elements() {
     for dims in ["4000000000,4000000000,4000000000", "4000000000,4000000000,4000000000,0", "3"] {
         let model = model(&format!("<ir_version: 10> g () => () {{ c = Constant <value = float[{dims}] {{1, 2}}> () }}"));
-        assert!(text::print(&model).contains("{...}"), "{dims}");
+        assert!(onnx_text::print(&model).contains("{...}"), "{dims}");
     }
 }
 
@@ -321,8 +324,8 @@ fn texts_nest_as_deep_as_files_may() {
         format!("g () => () {{ {} {} }}", "y = If <then_branch = t () => () {".repeat(depth), "}> (x)".repeat(depth))
     };
     for make in [&types as &dyn Fn(usize) -> String, &graphs] {
-        assert!(text::parse(&make(30)).is_ok());
-        let error = text::parse(&make(100_000)).unwrap_err();
+        assert!(onnx_text::parse(&make(30)).is_ok());
+        let error = onnx_text::parse(&make(100_000)).unwrap_err();
         assert!(error.to_string().contains("deeper than the limit of 50"), "{error}");
     }
 }

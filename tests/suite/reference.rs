@@ -194,7 +194,7 @@ fn the_table_of_constant_nodes_has_all_operators() {
     let is_operator = |name: &String| name.starts_with(|c: char| c.is_uppercase());
     let listed: BTreeSet<String> = table.flat_map(code).filter(is_operator).collect();
     let mut expected = BTreeSet::new();
-    for file in fs::read_dir("src/compute").unwrap() {
+    for file in fs::read_dir("src/ops/compute").unwrap() {
         let path = file.unwrap().path();
         let source = if path.is_file() { fs::read_to_string(path).unwrap() } else { String::new() };
         let rows = source.lines().filter_map(|line| line.trim_start().strip_prefix("Operator::")?.split_once("(\""));

@@ -1,13 +1,13 @@
 //! Models from text, and what the tests do with them.
 
 use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, DEFAULT, Options, Pass, Report};
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 
 /// The model that a text describes.
 pub fn model(text: &str) -> ModelProto {
-    text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    onnx_text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// A model with its casts folded, and the report.
@@ -24,7 +24,7 @@ pub fn rewrite(model: ModelProto, passes: &[Pass], options: &Options) -> (ModelP
 
 /// Two models as text, one below the other where they differ.
 pub fn difference(name: &str, expected: &ModelProto, found: &ModelProto) -> Option<String> {
-    let (expected, found) = (text::print(expected), text::print(found));
+    let (expected, found) = (onnx_text::print(expected), onnx_text::print(found));
     (expected != found).then(|| format!("== {name}\n-- expected\n{expected}\n-- found\n{found}"))
 }
 

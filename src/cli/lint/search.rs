@@ -9,10 +9,10 @@ use super::options::Lint;
 use super::settings::{Decision, Settings, shown_path};
 use super::task::Task;
 use crate::api::is_text_model;
+use crate::base::error::{Classified, Error, ErrorKind};
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
-use crate::error::{Classified, Error, ErrorKind};
-use crate::wire;
+use crate::files::identity;
 
 /// The models of the paths of a run.
 struct Search<'e> {
@@ -45,7 +45,7 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<(Vec
     }
     // Two names of one file would be fixed at the same time.
     let mut seen = HashSet::new();
-    tasks.retain(|task| seen.insert(if lint.fix { wire::identity(&task.path) } else { task.path.clone() }));
+    tasks.retain(|task| seen.insert(if lint.fix { identity(&task.path) } else { task.path.clone() }));
     Ok((tasks, settings.found()))
 }
 

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::base::parallel;
+use crate::base::printable::Shown;
 use crate::cli::files::{self, DataFolders};
 use crate::cli::output::SideFile;
 use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
-use crate::external::OldFiles;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
-use crate::parallel;
 use crate::report::{About, Sketch, model_diff};
-use crate::shown::Shown;
+use crate::storage::OldFiles;
 use crate::{Error, LintOptions, SaveOptions, Target};
 
 /// A file to be linted, and its settings.

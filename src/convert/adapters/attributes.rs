@@ -9,7 +9,7 @@ use super::super::reason::Code::{
 };
 use super::super::reason::Reason;
 use super::computed_axes;
-use crate::dtype::Class;
+use crate::elements::dtype::Class;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ArgMax", "ArgMin"], 12).down(&[Run(last_index_is_first_reversed)]),

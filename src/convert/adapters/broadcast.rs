@@ -6,8 +6,8 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::Class;
-use crate::facts::infer::{Known, Shape};
+use crate::elements::dtype::Class;
+use crate::ops::inference::{Known, Shape};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"], 7)

@@ -8,8 +8,8 @@ use super::super::adapter::{Adapter, adapter};
 use super::super::context::Context;
 use super::super::reason::Code::{AttributeUnsupported, NodeInvalid};
 use super::super::reason::Reason;
-use crate::cast::Rules;
-use crate::dtype::{Class, DType};
+use crate::elements::cast::Rules;
+use crate::elements::dtype::{Class, DType};
 use crate::graph::{read_round_mode, read_saturate, read_type};
 
 pub(super) const ADAPTERS: &[Adapter] = &[

@@ -6,9 +6,9 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
+use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Content, Data};
-use crate::wire::schema::TensorProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Clip"], 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),

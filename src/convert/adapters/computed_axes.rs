@@ -4,8 +4,8 @@
 use super::super::context::{Context, is_countable};
 use super::super::make;
 use super::super::reason::Reason;
-use crate::dtype::DType;
-use crate::facts::infer::{Known, MOST_DIMENSIONS};
+use crate::elements::dtype::DType;
+use crate::ops::inference::{Known, MOST_DIMENSIONS};
 
 /// The largest table, in elements.
 const LARGEST_TABLE: usize = 1 << 12;

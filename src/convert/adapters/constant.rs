@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 use crate::graph::{Body, ConstantValue};
 
 pub(super) const ADAPTERS: &[Adapter] = &[

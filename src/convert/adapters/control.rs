@@ -6,9 +6,9 @@ use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnsupported};
 use super::super::reason::Reason;
-use crate::facts::infer::{Known, NOTHING};
-use crate::wire::raw;
-use crate::wire::schema::{GraphProto, NodeProto};
+use crate::ops::inference::{Known, NOTHING};
+use crate::protobuf::raw;
+use crate::protobuf::schema::{GraphProto, NodeProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["If"], 11).down(&[Run(branches_must_have_one_shape)]),

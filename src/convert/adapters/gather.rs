@@ -6,8 +6,8 @@ use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::{Class, DType};
-use crate::facts::infer::Known;
+use crate::elements::dtype::{Class, DType};
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Gather"], 11).down(&[Run(count_indices_from_front)]),

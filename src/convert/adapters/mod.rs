@@ -35,8 +35,8 @@ mod tests;
 use std::sync::OnceLock;
 
 use super::adapter::Adapter;
-use crate::facts::{Formal, Schema};
-use crate::hash::HashMap;
+use crate::base::hash::HashMap;
+use crate::ops::schemas::{Formal, Schema};
 
 /// All adapters.
 pub(super) const FAMILIES: &[&[Adapter]] = &[

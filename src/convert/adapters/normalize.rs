@@ -6,10 +6,10 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, ShapeUnknown};
 use super::super::reason::Reason;
-use crate::cast;
-use crate::dtype::DType;
-use crate::facts::ValueType;
-use crate::facts::infer::Known;
+use crate::elements::cast;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
+use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["BatchNormalization"], 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),

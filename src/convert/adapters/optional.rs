@@ -8,8 +8,8 @@ use super::super::adapter::{Adapter, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
-use crate::facts::{self, ValueType};
 use crate::graph::{NodeId, ValueId};
+use crate::ops::schemas::{self, ValueType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Optional"], 15).down(&[Run(remove_pair)]),
@@ -82,7 +82,7 @@ fn state_presence_of_new_type(cx: &mut Context) -> Result<(), Reason> {
 
 /// Whether the older opset has no optionals of this element type.
 fn is_of_new_type(cx: &Context, optional: Option<&String>) -> bool {
-    let older = facts::schema("", "Optional", cx.to).and_then(|older| older.input(0));
+    let older = schemas::schema("", "Optional", cx.to).and_then(|older| older.input(0));
     let element = content(cx, optional).flatten().and_then(|element| cx.source.known(element).value_type);
     older.zip(element).is_some_and(|(older, element)| !older.types.contains(element))
 }

@@ -7,8 +7,8 @@ use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use super::super::reason::Reason;
 use super::cast::saturates;
-use crate::dtype::DType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["QuantizeLinear", "DequantizeLinear"], 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),

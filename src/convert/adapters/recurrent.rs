@@ -5,7 +5,7 @@ use super::super::adapter::{Adapter, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
-use crate::facts::infer::Known;
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["GRU"], 3)

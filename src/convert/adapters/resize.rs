@@ -10,8 +10,8 @@ use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use super::super::reason::Reason;
 use super::resize_tables::by_tables;
-use crate::dtype::DType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Upsample"], 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),

@@ -14,8 +14,8 @@ use super::super::reason::Code::{
 };
 use super::super::reason::Reason;
 use super::super::settings::Expand;
-use crate::dtype::DType;
-use crate::facts::infer::{Known, Shape};
+use crate::elements::dtype::DType;
+use crate::ops::inference::{Known, Shape};
 
 /// The most weights, or indices, of an axis.
 const MOST_WEIGHTS: i64 = 1 << 20;

@@ -9,9 +9,9 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, TypeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::Class;
-use crate::facts::infer::Known;
-use crate::hash::HashSet;
+use crate::base::hash::HashSet;
+use crate::elements::dtype::Class;
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ScatterElements", "ScatterND"], 16).down(&[Run(no_reduction)]),

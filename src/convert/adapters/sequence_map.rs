@@ -8,11 +8,11 @@ use super::super::make;
 use super::super::reason::Code::{ExpansionDisabled, NodeInvalid, TypeUnknown};
 use super::super::reason::Reason;
 use super::super::settings::Expand;
-use crate::dtype::DType;
-use crate::facts::ValueType;
-use crate::facts::infer::Known;
-use crate::hash::HashSet;
-use crate::wire::schema::ValueInfoProto;
+use crate::base::hash::HashSet;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
+use crate::ops::schemas::ValueType;
+use crate::protobuf::schema::ValueInfoProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter(&["SequenceMap"], 17).down(&[Run(map_becomes_a_loop)])];
 

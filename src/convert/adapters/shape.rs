@@ -7,9 +7,9 @@ use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
 use super::super::reason::Reason;
 use super::wider::compute_wider;
-use crate::dtype::{Class, DType};
-use crate::facts::ValueType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::{Class, DType};
+use crate::ops::inference::Known;
+use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Concat"], 4).up(&[Write("axis", Value::Int(1))]),

@@ -6,9 +6,9 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use super::super::reason::Reason;
-use crate::dtype::DType;
-use crate::facts::ValueType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
+use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] =
     &[adapter(&["Hardmax", "LogSoftmax", "Softmax"], 13).up(&[Run(flatten_axes)]).down(&[Run(axis_must_be_last)])];

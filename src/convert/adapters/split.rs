@@ -6,8 +6,8 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, NodeInvalid};
 use super::super::reason::Reason;
-use crate::dtype::DType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::DType;
+use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Split"], 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),

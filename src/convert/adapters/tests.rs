@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::adapter::{Action, Value};
 use super::*;
-use crate::facts;
+use crate::ops::schemas;
 
 /// The versions of ai.onnx operators that only change types. A new version of an operator changes this number: read its text first.
 const TYPES_ONLY: usize = 225;
@@ -18,13 +18,13 @@ fn every_version_step_has_one_adapter_or_changes_types_only() {
             if !rows.insert((*op, adapter.to)) {
                 wrong.push(format!("{op}-{} has two adapters", adapter.to));
             }
-            if !facts::versions("", op).iter().any(|schema| schema.since_version == adapter.to) {
+            if !schemas::versions("", op).iter().any(|schema| schema.since_version == adapter.to) {
                 wrong.push(format!("{op}-{} is not in the facts", adapter.to));
             }
         }
     }
     let mut types_only = 0;
-    for pair in facts::all().windows(2).filter(|pair| pair[0].domain.is_empty() && pair[0].name == pair[1].name) {
+    for pair in schemas::all().windows(2).filter(|pair| pair[0].domain.is_empty() && pair[0].name == pair[1].name) {
         let step = (pair[1].name, pair[1].since_version);
         match (rows.contains(&step), differ_in_types_only(&pair[0], &pair[1])) {
             (false, false) => wrong.push(format!("{}-{} has no adapter", step.0, step.1)),
@@ -43,11 +43,11 @@ fn what_is_dropped_is_what_the_older_version_implies() {
     for adapter in FAMILIES.iter().copied().flatten() {
         for (op, action) in adapter.ops.iter().flat_map(|op| adapter.down.iter().map(move |action| (op, action))) {
             let Action::DropIf(name, value) = action else { continue };
-            let newer = facts::schema("", op, adapter.to).expect("a version of the facts");
-            let implied = facts::implied(newer, name, 1).map(|implied| match implied {
-                facts::Default::Int(int) => Value::Int(int),
-                facts::Default::Float(float) => Value::Float(float),
-                facts::Default::String(string) => Value::String(string),
+            let newer = schemas::schema("", op, adapter.to).expect("a version of the facts");
+            let implied = schemas::implied(newer, name, 1).map(|implied| match implied {
+                schemas::Default::Int(int) => Value::Int(int),
+                schemas::Default::Float(float) => Value::Float(float),
+                schemas::Default::String(string) => Value::String(string),
                 other => panic!("{op}-{} has {other:?}", adapter.to),
             });
             // A list of ones has no default to compare with.

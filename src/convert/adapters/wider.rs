@@ -7,9 +7,9 @@ use super::super::adapter::{Adapter, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
-use crate::dtype::{Class, DType};
-use crate::facts;
-use crate::facts::infer::Known;
+use crate::elements::dtype::{Class, DType};
+use crate::ops::inference::Known;
+use crate::ops::schemas;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["Add", "Div", "Mul", "Sub"], 14).down(&[Run(compute_wider)]),
@@ -29,11 +29,11 @@ const WIDER: [DType; 4] = [DType::Int32, DType::Int64, DType::Float, DType::Doub
 /// type exists.
 pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
     let Ok(narrow) = cx.dtype(0) else { return Ok(()) };
-    let older = facts::schema("", cx.node.op_type(), cx.to).and_then(|older| older.input(0));
-    let Some(formal) = older.filter(|formal| !formal.types.contains(facts::ValueType::Tensor(narrow))) else { return Ok(()) };
-    let supported = |&wide: &DType| formal.types.contains(facts::ValueType::Tensor(wide)) && represents(wide, narrow);
+    let older = schemas::schema("", cx.node.op_type(), cx.to).and_then(|older| older.input(0));
+    let Some(formal) = older.filter(|formal| !formal.types.contains(schemas::ValueType::Tensor(narrow))) else { return Ok(()) };
+    let supported = |&wide: &DType| formal.types.contains(schemas::ValueType::Tensor(wide)) && represents(wide, narrow);
     let Some(wide) = WIDER.into_iter().find(supported) else { return Ok(()) };
-    let is_narrow = |formal: Option<&facts::Formal>| {
+    let is_narrow = |formal: Option<&schemas::Formal>| {
         formal.zip(cx.schema.input(0)).is_some_and(|(formal, first)| formal.type_name == first.type_name)
     };
     let inputs: Vec<usize> =

@@ -2,10 +2,10 @@
 
 use super::{Context, Made};
 use crate::convert::make;
-use crate::dtype::DType;
-use crate::facts::infer::Known;
+use crate::elements::dtype::DType;
 use crate::graph::{Body, ValueId};
-use crate::wire::schema::{AttributeProto, TensorProto};
+use crate::ops::inference::Known;
+use crate::protobuf::schema::{AttributeProto, TensorProto};
 
 impl Context<'_, '_> {
     /// A unique name derived from the node's first output.

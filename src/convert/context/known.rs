@@ -8,12 +8,12 @@ use bytes::Bytes;
 
 use super::{Context, Made};
 use crate::convert::make;
-use crate::dtype::DType;
-use crate::facts::infer::{Known, NOTHING};
-use crate::facts::{Formal, ValueType};
+use crate::elements::dtype::DType;
 use crate::graph::{self, ValueId};
+use crate::ops::inference::{Known, NOTHING};
+use crate::ops::schemas::{Formal, ValueType};
+use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values, element_count};
-use crate::wire::schema::TensorProto;
 
 impl<'m> Context<'_, 'm> {
     pub fn value(&self, name: &str) -> Option<ValueId> {

@@ -14,11 +14,11 @@ use super::reason::Code::{AttributeAmbiguous, Strict};
 use super::reason::Reason;
 use super::settings::Settings;
 use super::value::Value;
-use crate::dtype::DType;
-use crate::facts::infer::{Inferred, Ints, Known, infer};
-use crate::facts::{Schema, TypeSet};
+use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
-use crate::wire::schema::{AttributeProto, NodeProto, TensorProto};
+use crate::ops::inference::{Inferred, Ints, Known, infer};
+use crate::ops::schemas::{Schema, TypeSet};
+use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// The node in the unconverted model.
 pub(super) struct Source<'m> {

@@ -4,7 +4,7 @@ use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NotConstant, Overridable, ShapeUnknown, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Clip", 11, clip_of_floats).against(&[NotConstant, Overridable]),

@@ -6,7 +6,7 @@ use super::{Expansion, by_definition, fill, number};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Attention", 23, attention),

@@ -6,7 +6,7 @@ use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NodeInvalid, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::Class;
+use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("BitShift", 28, bit_shift),

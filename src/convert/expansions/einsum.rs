@@ -4,11 +4,11 @@
 //! or of one operand. Letters of one operand that are not needed are summed first.
 
 use super::{Expansion, by_definition, list, local_name};
+use crate::base::hash::HashMap;
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use crate::convert::reason::Reason;
-use crate::facts::infer::Shape;
-use crate::hash::HashMap;
+use crate::ops::inference::Shape;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("Einsum", 12, einsum)];
 

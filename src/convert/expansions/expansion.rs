@@ -2,9 +2,9 @@
 
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
-use crate::convert::reason::Code::NodeInvalid;
-use crate::convert::reason::{Code, Reason};
-use crate::facts::infer::MOST_DIMENSIONS;
+use crate::convert::reason::Code::{self, NodeInvalid};
+use crate::convert::reason::Reason;
+use crate::ops::inference::MOST_DIMENSIONS;
 
 /// An operator in terms of others.
 pub(in crate::convert) struct Expansion {

@@ -4,7 +4,7 @@ use super::{Expansion, by_definition, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("DFT", 17, dft), by_definition("STFT", 17, stft)];
 

@@ -4,7 +4,7 @@ use super::{Expansion, by_definition, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, ShapeUnknown, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::Class;
+use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("AffineGrid", 20, affine_grid),

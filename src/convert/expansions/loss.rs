@@ -4,7 +4,7 @@ use super::{Expansion, by_definition, fill};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, ShapeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("NegativeLogLikelihoodLoss", 12, negative_log_likelihood),

@@ -36,8 +36,8 @@ use std::sync::OnceLock;
 pub(super) use expansion::{Expansion, local_name, local_output_name};
 use expansion::{axes_from, by_definition, exact, fill, list, number, type_of};
 
-use crate::facts::Schema;
-use crate::hash::HashMap;
+use crate::base::hash::HashMap;
+use crate::ops::schemas::Schema;
 
 /// All expansions.
 pub(super) const FAMILIES: &[&[Expansion]] = &[

@@ -4,7 +4,7 @@ use super::{Expansion, axes_from, by_definition, fill, list, number, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("GroupNormalization", 21, group_normalization),

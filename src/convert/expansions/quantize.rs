@@ -5,7 +5,7 @@ use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("DequantizeLinear", 10, dequantize),

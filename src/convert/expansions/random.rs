@@ -3,7 +3,7 @@
 use super::{Expansion, by_definition, fill};
 use crate::convert::context::Context;
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("Bernoulli", 15, bernoulli)];
 

@@ -22,8 +22,11 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
         (_, false) => "-0.0",
     };
     let dtype = cx.dtype(0)?;
-    let start =
-        if dtype.class() == crate::dtype::Class::Float { start } else { start.trim_start_matches('-').trim_end_matches(".0") };
+    let start = if dtype.class() == crate::elements::dtype::Class::Float {
+        start
+    } else {
+        start.trim_start_matches('-').trim_end_matches(".0")
+    };
     let direction = i64::from(cx.int_or("reverse", 0)? != 0);
     let rank = cx.rank(0)?;
     let step = if is_exclusive { "previous" } else { "next" };

@@ -4,7 +4,7 @@ use super::{Expansion, exact, fill, number, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{ShapeUnknown, TooLarge};
 use crate::convert::reason::Reason;
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("EyeLike", 9, eye_like),

@@ -31,10 +31,10 @@
 use std::collections::HashSet;
 
 use super::attributes::remove_attribute;
-use crate::facts;
 use crate::graph::{NodeId, domain_name};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::wire::schema::AttributeProto;
+use crate::ops::schemas;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC203",
@@ -56,7 +56,7 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let Some(opset) = model.opset(node.scope, proto.domain()) else {
         return Vec::new();
     };
-    let schema = match facts::schema(proto.domain(), proto.op_type(), opset) {
+    let schema = match schemas::schema(proto.domain(), proto.op_type(), opset) {
         Some(schema) if model.callee(node).is_none() => schema,
         _ => return Vec::new(),
     };
@@ -66,7 +66,7 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
     let findings = unknown.map(|attribute| {
         let (op, name) = (proto.op_type(), attribute.name());
         let domain = domain_name(proto.domain());
-        let mut elsewhere = facts::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
+        let mut elsewhere = schemas::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
         let was_there = elsewhere.clone().next().is_some();
         let newer = elsewhere.find(|version| version.since_version > opset);
         let history = match newer {
@@ -75,7 +75,7 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
             None => "no opset has it".to_owned(),
         };
         let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
-        let implied = newer.and_then(|_| facts::implied(schema, name, proto.output.len()));
+        let implied = newer.and_then(|_| schemas::implied(schema, name, proto.output.len()));
         match newer.is_some() && touches_newer_types(op, name) || implied.is_some_and(|implied| is(attribute, implied)) {
             true => finding.with_safe_fix(format!("remove `{name}`"), vec![remove_attribute(model, node, name)]),
             false => finding,
@@ -89,14 +89,14 @@ fn touches_newer_types(op: &str, attribute: &str) -> bool {
     matches!((op, attribute), ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode"))
 }
 
-fn is(attribute: &AttributeProto, value: facts::Default) -> bool {
+fn is(attribute: &AttributeProto, value: schemas::Default) -> bool {
     attribute.tail().ref_attr_name().is_empty()
         && match value {
-            facts::Default::Int(int) => attribute.i == Some(int),
-            facts::Default::Float(float) => attribute.f == Some(float),
-            facts::Default::String(string) => attribute.s.as_deref() == Some(string.as_bytes()),
-            facts::Default::Ints(ints) => attribute.ints == ints,
-            facts::Default::Strings(strings) => {
+            schemas::Default::Int(int) => attribute.i == Some(int),
+            schemas::Default::Float(float) => attribute.f == Some(float),
+            schemas::Default::String(string) => attribute.s.as_deref() == Some(string.as_bytes()),
+            schemas::Default::Ints(ints) => attribute.ints == ints,
+            schemas::Default::Strings(strings) => {
                 attribute.strings.iter().map(|string| &**string).eq(strings.iter().map(|string| string.as_bytes()))
             }
         }

@@ -1,9 +1,10 @@
 //! The attributes `saturate` and `round_mode`: the nodes that may have them, and edits of one attribute of one node.
 
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId};
 use crate::lint::Subject;
-use crate::wire::raw::{AttributeProto, attribute_proto::AttributeType};
+use crate::protobuf::raw::AttributeProto;
+use crate::protobuf::raw::attribute_proto::AttributeType;
 
 /// The first opset whose casts and quantizations have `saturate`.
 pub(super) const SATURATE_SINCE: i64 = 19;

@@ -26,8 +26,8 @@
 //! ```
 
 use super::words::tally_of;
-use crate::cast::Tally;
-use crate::dtype::{Class, DType};
+use crate::elements::cast::Tally;
+use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

@@ -24,11 +24,11 @@
 //! }
 //! ```
 
-use crate::dtype::DType;
-use crate::facts::{self, ValueType};
+use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId, read_type};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
-use crate::wire::raw::attribute_proto::AttributeType;
+use crate::ops::schemas::{self, ValueType};
+use crate::protobuf::raw::attribute_proto::AttributeType;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC202",
@@ -46,8 +46,8 @@ fn check(subject: &Subject) -> Vec<Finding> {
 
 fn check_types(cast: &ResolvedCast) -> Option<Finding> {
     let (op, opset) = (cast.proto.op_type(), cast.opset);
-    let Some(schema) = facts::schema("", op, opset) else {
-        let since = facts::versions("", op).first()?.since_version;
+    let Some(schema) = schemas::schema("", op, opset) else {
+        let since = schemas::versions("", op).first()?.since_version;
         return Some(Finding::at_node(cast.node, format!("{op} requires opset {since}; the imported opset is {opset}")));
     };
     let result = (!schema.output(0)?.types.contains(ValueType::Tensor(cast.to))).then_some(cast.to);
@@ -62,8 +62,8 @@ fn check_types(cast: &ResolvedCast) -> Option<Finding> {
 }
 
 fn first_opset(op: &str, dtype: DType) -> Option<i64> {
-    let admits = |schema: &&facts::Schema| schema.output(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)));
-    facts::versions("", op).iter().find(admits).map(|schema| schema.since_version)
+    let admits = |schema: &&schemas::Schema| schema.output(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)));
+    schemas::versions("", op).iter().find(admits).map(|schema| schema.since_version)
 }
 
 fn check_to(model: &Model, node: NodeId) -> Option<Finding> {

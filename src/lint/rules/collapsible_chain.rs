@@ -28,7 +28,7 @@
 //! first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 
 use super::rewrite::{bypass, is_only_used_by};
-use crate::cast::collapses;
+use crate::elements::cast::collapses;
 use crate::graph::Edit;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 

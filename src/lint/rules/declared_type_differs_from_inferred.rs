@@ -28,9 +28,9 @@
 //! }
 //! ```
 
-use crate::facts::infer::{Contradiction, Known};
 use crate::graph::Origin;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::inference::{Contradiction, Known};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC211",

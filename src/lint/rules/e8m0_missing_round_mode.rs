@@ -27,7 +27,7 @@
 //! Safe: adds `round_mode = "up"`, which is the default.
 
 use super::attributes::{ROUND_MODE_SINCE, add_string};
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

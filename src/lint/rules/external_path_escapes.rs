@@ -26,8 +26,8 @@
 
 use crate::graph::{Model, ScopeId, TensorPlace, ValueId};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, is_external};
-use crate::wire::schema::TensorProto;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC207",

@@ -25,10 +25,10 @@
 //! If 10000 is the largest value of the original tensor, ignore the rule: `recast lint --ignore RC307`, or `recast.noqa` in the metadata of
 //! the model.
 
-use crate::dtype::DType;
+use crate::base::parallel;
+use crate::elements::dtype::DType;
 use crate::graph::ValueId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::parallel;
 use crate::tensor::Data;
 
 pub(super) const RULE: Rule = Rule {

@@ -26,10 +26,10 @@
 //! ```
 
 use super::words::{largest, overflow_becomes, tally_of};
-use crate::cast::{Cast, Rules, Tally};
-use crate::dtype::DType;
+use crate::elements::cast::{Cast, Rules, Tally};
+use crate::elements::dtype::DType;
+use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
-use crate::minifloat::Format;
 use crate::tensor::Content;
 
 pub(super) const RULE: Rule = Rule {

@@ -23,7 +23,7 @@
 //! }
 //! ```
 
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

@@ -29,10 +29,10 @@
 
 use std::collections::HashMap;
 
-use crate::dtype::DType;
-use crate::facts;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::schemas;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC108",
@@ -90,10 +90,10 @@ impl Demanded<'_, '_> {
         if model.callee(node).is_some() {
             return None;
         }
-        let schema = facts::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
+        let schema = schemas::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
         let variable = schema.input(input as usize).filter(|formal| formal.is_homogeneous())?.type_name;
         *self.by_variable.entry((node, variable)).or_insert_with(|| {
-            let is_same = |formal: Option<&facts::Formal>| {
+            let is_same = |formal: Option<&schemas::Formal>| {
                 formal.is_some_and(|formal| formal.type_name == variable && formal.is_homogeneous())
             };
             let inputs = model.inputs(node).filter(|&(index, _)| is_same(schema.input(index as usize)));

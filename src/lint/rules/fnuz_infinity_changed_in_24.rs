@@ -24,8 +24,8 @@
 //! ```
 
 use super::words::tally_of;
-use crate::cast::{Cast, FNUZ_SETTLED, Rules};
-use crate::dtype::{Class, DType};
+use crate::elements::cast::{Cast, FNUZ_SETTLED, Rules};
+use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {
@@ -65,5 +65,5 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
 fn has_infinity(dtype: DType) -> bool {
     dtype == DType::String
         || (dtype.class() == Class::Float
-            && crate::minifloat::Format::of(dtype).is_some_and(|format| format.is_infinite(format.infinity())))
+            && crate::elements::float_format::Format::of(dtype).is_some_and(|format| format.is_infinite(format.infinity())))
 }

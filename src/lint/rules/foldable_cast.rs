@@ -24,7 +24,7 @@
 //! }
 //! ```
 
-use crate::folding;
+use crate::casts::folding;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

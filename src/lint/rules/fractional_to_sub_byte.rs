@@ -25,7 +25,7 @@
 //! ```
 
 use super::words::tally_of;
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 

@@ -27,7 +27,7 @@
 //! Safe: removes the attribute.
 
 use super::attributes::{ROUND_MODE_SINCE, remove_attribute};
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

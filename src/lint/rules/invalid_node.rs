@@ -28,8 +28,8 @@
 //! }
 //! ```
 
-use crate::facts::valid::node_fault;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::validity::node_fault;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC212",

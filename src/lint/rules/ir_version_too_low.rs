@@ -30,10 +30,10 @@
 //! written in. Unsafe for a model of IR 3 or lower whose initializers are listed as inputs: since IR 4 a caller can override
 //! these.
 
-use crate::facts;
 use crate::graph::{Edit, Model, Origin, ScopeId};
-use crate::ir_version::{OPSET_IMPORT, OWN_INITIALIZERS};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::needs;
+use crate::protobuf::ir_version::{OPSET_IMPORT, OWN_INITIALIZERS};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC206",
@@ -47,7 +47,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let stated = model.ir_version();
-    let Some(need) = facts::contents(model).into_iter().max_by_key(|need| need.ir).filter(|need| need.ir > stated) else {
+    let Some(need) = needs::contents(model).into_iter().max_by_key(|need| need.ir).filter(|need| need.ir > stated) else {
         return Vec::new();
     };
     let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which requires {}", need.what, need.ir));

@@ -26,9 +26,9 @@
 //! ```
 
 use super::words::{largest, tally_of};
-use crate::dtype::DType;
+use crate::elements::dtype::DType;
+use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
-use crate::minifloat::Format;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC304",

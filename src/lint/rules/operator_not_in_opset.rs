@@ -28,10 +28,10 @@
 
 use std::sync::Arc;
 
-use crate::facts::{self, Schema, canonical_domain};
+use crate::base::hash::HashMap;
 use crate::graph::{Body, domain_name, is_onnx_domain};
-use crate::hash::HashMap;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::schemas::{self, Schema, canonical_domain};
 
 pub(super) const RULE: Rule = Rule {
     code: "RC210",
@@ -55,7 +55,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
             return None;
         }
         let is_in_function = matches!(model.body(model.root(node.scope)), Body::Function(_));
-        // By the name of the domain: see `facts::versions`.
+        // By the name of the domain: see `schemas::versions`.
         let key = (domain_name(domain), op, opset, is_in_function);
         let check = || match opset {
             Some(opset) => check_operator(domain, op, opset),
@@ -78,12 +78,12 @@ fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> 
 
 fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
     let place = domain_name(domain);
-    match facts::schema(domain, op, opset) {
+    match schemas::schema(domain, op, opset) {
         Some(schema) if schema.deprecated => {
             Some(format!("{op} of {place} is deprecated since opset {}; the imported opset is {opset}", schema.since_version))
         }
         Some(_) => None,
-        None => match facts::versions(domain, op).first() {
+        None => match schemas::versions(domain, op).first() {
             Some(first) => Some(format!("{op} requires opset {} of {place}; the imported opset is {opset}", first.since_version)),
             None => unknown(domain, op, opset),
         },
@@ -92,15 +92,15 @@ fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
 
 /// Domains without operators in the tables are not checked.
 fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
-    let mut operators = facts::all().iter().filter(|schema| schema.domain == domain).peekable();
+    let mut operators = schemas::all().iter().filter(|schema| schema.domain == domain).peekable();
     operators.peek()?;
     let closest = operators.filter_map(|schema| Some((alike(op, schema)?, schema.name)));
     let closest = closest.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, name)| name);
     let place = domain_name(domain);
-    Some(match closest.map(|name| (name, facts::schema(domain, name, opset))) {
+    Some(match closest.map(|name| (name, schemas::schema(domain, name, opset))) {
         Some((name, Some(_))) => format!("{place} has no operator {op} in any opset; did you mean {name}?"),
         Some((name, None)) => {
-            let since = facts::versions(domain, name).first().map_or(opset, |first| first.since_version);
+            let since = schemas::versions(domain, name).first().map_or(opset, |first| first.since_version);
             format!("{place} has no operator {op} in any opset; did you mean {name}, which requires opset {since}?")
         }
         None => format!("{place} has no operator {op} in any opset"),

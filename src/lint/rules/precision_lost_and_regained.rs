@@ -25,8 +25,8 @@
 //! }
 //! ```
 
-use crate::cast::embeds;
-use crate::dtype::Class;
+use crate::elements::cast::embeds;
+use crate::elements::dtype::Class;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

@@ -28,7 +28,7 @@
 //! declares for the input. If the result is an output of a graph, there is no fix.
 
 use super::rewrite::bypass;
-use crate::cast::copies;
+use crate::elements::cast::copies;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

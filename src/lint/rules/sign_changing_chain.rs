@@ -24,10 +24,10 @@
 //! }
 //! ```
 
-use crate::cast::{Cast, Rules, convert_element};
-use crate::dtype::{Class, DType};
+use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::dtype::{Class, DType};
+use crate::elements::packed::mask;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
-use crate::packed::mask;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC306",

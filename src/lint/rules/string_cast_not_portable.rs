@@ -24,7 +24,7 @@
 //! }
 //! ```
 
-use crate::dtype::{Class, DType};
+use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
 pub(super) const RULE: Rule = Rule {

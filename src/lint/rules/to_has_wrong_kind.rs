@@ -26,8 +26,8 @@
 
 use crate::graph::{Edit, NodeId, read_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::wire::raw::attribute_proto::AttributeType;
-use crate::wire::schema::AttributeProto;
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC204",

@@ -1,9 +1,9 @@
 //! Phrases that several rules share.
 
-use crate::cast::Tally;
-use crate::dtype::DType;
+use crate::elements::cast::Tally;
+use crate::elements::dtype::DType;
+use crate::elements::float_format::Format;
 use crate::lint::{element, number};
-use crate::minifloat::Format;
 use crate::tensor::Content;
 
 /// The largest finite number of a float type.

@@ -2,9 +2,9 @@
 
 use super::parts::{fix_mark, severity_style};
 use super::run::LintRun;
+use crate::base::printable::{ADDED, PLAIN, Parts, STRONG, Shown};
 use crate::lint::Diagnostic;
 use crate::report::items::put_all;
-use crate::shown::{ADDED, PLAIN, Parts, STRONG, Shown};
 
 pub(super) fn render(run: &LintRun) -> Parts<'_> {
     Parts::new(|put| put_all(&run.findings, put, write_line))

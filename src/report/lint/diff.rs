@@ -2,14 +2,14 @@
 
 use similar::TextDiff;
 
-use crate::shown::{ADDED, INFO, PLAIN, REMOVED, STRONG, Shown};
-use crate::text;
-use crate::wire::schema::ModelProto;
+use crate::base::printable::{ADDED, INFO, PLAIN, REMOVED, STRONG, Shown};
+use crate::onnx_text;
+use crate::protobuf::schema::ModelProto;
 
 /// The unified difference of two models as text; empty if their texts are equal.
 #[must_use]
 pub fn model_diff(path: &str, before: &ModelProto, after: &ModelProto) -> Shown {
-    let (before, after) = (text::print(before), text::print(after));
+    let (before, after) = (onnx_text::print(before), onnx_text::print(after));
     let diff = TextDiff::from_lines(&before, &after);
     let mut shown = Shown::default();
     for (number, hunk) in diff.unified_diff().context_radius(2).iter_hunks().enumerate() {

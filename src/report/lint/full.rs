@@ -4,11 +4,11 @@ use std::ptr;
 
 use super::parts::severity_style;
 use super::run::LintRun;
-use crate::hash::HashMap;
+use crate::base::hash::HashMap;
+use crate::base::printable::{FAINT, PLAIN, Parts, STRONG, Shown};
 use crate::lint::{Diagnostic, Safety};
 use crate::report::items::put_all;
 use crate::report::words::{wrapped, wrapped_after};
-use crate::shown::{FAINT, PLAIN, Parts, STRONG, Shown};
 
 /// The indentation of further lines of a message.
 const INDENT: &str = "    ";

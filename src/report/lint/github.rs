@@ -2,10 +2,10 @@
 
 use super::parts::slashes;
 use super::run::LintRun;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::{Parts, Shown};
 use crate::lint::{Diagnostic, Severity};
 use crate::report::items::put_all;
-use crate::shown::{Parts, Shown};
 
 pub(super) fn render(run: &LintRun) -> Parts<'_> {
     Parts::new(|put| {

@@ -4,9 +4,9 @@ use serde::{Serialize, Serializer};
 
 use super::parts::slashes;
 use super::run::LintRun;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::Document;
 use crate::lint::Severity;
-use crate::shown::Document;
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
     Document::json(Entries(run))

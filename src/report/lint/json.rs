@@ -1,7 +1,7 @@
 //! One JSON document.
 
 use super::run::LintRun;
-use crate::shown::Document;
+use crate::base::printable::Document;
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
     crate::report::json(run, &run.errors)

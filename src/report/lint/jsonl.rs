@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::run::LintRun;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::Document;
 use crate::lint::Diagnostic;
-use crate::shown::Document;
 
 #[derive(Serialize)]
 #[serde(untagged)]

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::run::LintRun;
+use crate::base::printable::{Document, PutXml};
 use crate::lint::Diagnostic;
-use crate::shown::{Document, PutXml};
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
     Document::xml(|put| write(run, put))

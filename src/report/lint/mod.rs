@@ -22,7 +22,7 @@ pub use run::{LintRun, lint_summary};
 
 use clap::ValueEnum;
 
-use crate::shown::Printed;
+use crate::base::printable::Printed;
 
 /// A format of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! Parts of findings that several formats print.
 
+use crate::base::printable::{ERROR, INFO, Style, WARNING};
 use crate::lint::{Diagnostic, Safety, Severity};
-use crate::shown::{ERROR, INFO, Style, WARNING};
 
 /// The mark of a finding that has a fix: `[*]` for a safe one, `[?]` for one that takes `--unsafe-fixes`.
 pub(super) fn fix_mark(found: &Diagnostic) -> &'static str {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::error::Error;
-use crate::external::UnusedFile;
+use crate::base::error::Error;
 use crate::lint::{Diagnostic, Safety, Severity};
 use crate::report::words::plural;
+use crate::storage::UnusedFile;
 
 /// The results of a run of `recast lint`.
 #[derive(Debug, Default, Serialize)]

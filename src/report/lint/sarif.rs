@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::parts::slashes;
 use super::run::LintRun;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::Document;
 use crate::lint::{Diagnostic, Rule, Safety, Severity};
-use crate::shown::Document;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 

@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::sketch::Sketch;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::printable::{self, Document};
 use crate::lint::{Diagnostic, RULES};
 use crate::passes::{self, Pass, Tier};
 use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
 use crate::report::lint::rule_json_value;
 use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun};
-use crate::shown::{self, Document};
 
 /// A page about a run.
 #[derive(Serialize)]
@@ -121,7 +121,7 @@ pub fn page_json<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
 #[must_use]
 pub fn page_html<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
     let (before, after) = TEMPLATE.split_once("{{content}}").unwrap_or((TEMPLATE, ""));
-    let before = before.replace("{{style}}", STYLE).replace("{{escaped}}", &shown::escaped_characters());
+    let before = before.replace("{{style}}", STYLE).replace("{{escaped}}", &printable::escaped_characters());
     let after = after.replace("{{script}}", &SCRIPTS.join("\n"));
     Document::page(before, crate::report::versioned(Content::of(page), errors), after)
 }

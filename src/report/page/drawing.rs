@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::layout::{Point, arranged};
 use super::places::Part;
-use crate::dtype::DType;
-use crate::facts::infer::{Inferred, Names};
+use crate::base::hash::HashMap;
+use crate::base::printable;
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ValueId, domain_name};
-use crate::hash::HashMap;
-use crate::shown;
+use crate::ops::inference::{Inferred, Names};
 use crate::tensor::Tensor;
 
 /// The steps from the place to the farthest vertex.
@@ -242,7 +242,7 @@ fn title(name: &str) -> String {
 fn line(text: &str) -> String {
     let start: String = text.chars().rev().take(LONGEST_LINE * 2).collect();
     let text =
-        shown::escaped(&if text.chars().nth(LONGEST_LINE).is_some() { start.chars().rev().collect() } else { text.to_owned() });
+        printable::escaped(&if text.chars().nth(LONGEST_LINE).is_some() { start.chars().rev().collect() } else { text.to_owned() });
     let count = text.chars().count();
     if count <= LONGEST_LINE {
         return text;

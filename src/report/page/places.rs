@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
+use crate::base::hash::{HashMap, HashSet};
 use crate::convert::Change;
 use crate::diff::Difference;
 use crate::graph::{Model, NodeId, Origin, ValueId};
-use crate::hash::{HashMap, HashSet};
 use crate::lint::Diagnostic;
 use crate::report::{ConvertedModel, FoldedModel};
 

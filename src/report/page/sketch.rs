@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::drawing::{Drawing, draw};
 use super::places::{About, Part, find};
-use crate::facts::infer::infer_with_names;
+use crate::base::hash::HashSet;
+use crate::base::parallel;
+use crate::diff::inspect::{self, Initializers, Inspection};
 use crate::graph::Model;
-use crate::hash::HashSet;
-use crate::inspect::{self, Initializers, Inspection};
-use crate::parallel;
+use crate::ops::inference::infer_with_names;
 
 /// A model before and after a command, and drawings of the graph around the places that the report names.
 #[derive(Debug, Serialize)]

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use onnx_recast::internals::cast::Contested;
 use onnx_recast::internals::convert::{self, Explicit, IrVersion, NotConverted, Options};
-use onnx_recast::internals::dtype::DType;
+use onnx_recast::internals::elements::cast::Contested;
+use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes;
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::raw::attribute_proto::AttributeType;
-use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::protobuf::raw::attribute_proto::AttributeType;
+use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::{onnx_text, passes};
 
 use crate::support::{difference, expect_no_failures, fold, model};
 
@@ -165,7 +164,7 @@ fn results_are_declared_where_onnx_infers_no_type() {
 
 /// What is wrong with a converted model: the casts must be written as their version writes them, and compute the same constants.
 fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String> {
-    let printed = text::print(after);
+    let printed = onnx_text::print(after);
     let names = printed.contains("<to: string = ");
     if names != (opset < 6) {
         return Some(format!("`to` is written wrongly\n{printed}"));
@@ -199,7 +198,7 @@ fn values(model: &ModelProto) -> String {
     let options = passes::Options { fold_undefined: true, contested: Some(Contested::Runtime), ..Default::default() };
     let (folded, report) = fold(model, &options);
     assert_eq!(report.folded().len(), 2, "both casts fold: {report:?}");
-    text::print(&folded)
+    onnx_text::print(&folded)
 }
 
 fn set_opset(imports: &mut [OperatorSetIdProto]) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use prost::Message;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -127,7 +127,7 @@ fn constants_are_read_from_data_files() {
     fs::write(folder.path("axes.bin"), [-1i64, 1].map(i64::to_le_bytes).concat()).unwrap();
     assert_eq!(recast(&["convert", &input, "--opset", "17", "-o", &output]).status.code(), Some(0));
     let graph = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap().graph.clone().unwrap();
-    assert_eq!(text::print_node(&graph.node[0]), "y = ReduceMean <keepdims: int = 0, axes: ints = [1]> (x)");
+    assert_eq!(onnx_text::print_node(&graph.node[0]), "y = ReduceMean <keepdims: int = 0, axes: ints = [1]> (x)");
     assert!(graph.initializer.is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! Operators that an older opset lacks, as nodes of that opset.
 
 use onnx_recast::internals::convert::{Exactness, Expand, NotConverted, Options};
-use onnx_recast::internals::text;
+use onnx_recast::internals::onnx_text;
 
 use super::{blockers, case, convert_text, run};
 use crate::support::expect_no_failures;
@@ -186,7 +186,7 @@ fn normalizations() {
         { y = GroupNormalization <num_groups = 2> (x, s, b) }"#;
     let proto = convert_text(source, &Options::to(12)).unwrap().model.into_proto();
     let ops: Vec<_> = proto.graph.as_ref().unwrap().node.iter().map(|node| node.op_type().to_owned()).collect();
-    assert_eq!(ops.iter().filter(|op| *op == "Reshape").count(), 3, "{}", text::print(&proto));
+    assert_eq!(ops.iter().filter(|op| *op == "Reshape").count(), 3, "{}", onnx_text::print(&proto));
 }
 
 #[test]
@@ -622,7 +622,7 @@ fn names_and_metadata_stay() {
     let source = r#"<ir_version: 10, opset_import: ["": 18]> g (float[2] x, float[2] y_tanh) => (float[2] y, float[2] z)
         { [mine] y = Mish (x) [y_softplus] z = Add (x, y_tanh) }"#;
     let proto = convert_text(source, &Options::to(17)).unwrap().model.into_proto();
-    let nodes = proto.graph.as_ref().unwrap().node.iter().map(text::print_node).collect::<Vec<_>>();
+    let nodes = proto.graph.as_ref().unwrap().node.iter().map(onnx_text::print_node).collect::<Vec<_>>();
     assert_eq!(
         nodes,
         [

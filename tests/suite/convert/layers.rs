@@ -1,8 +1,8 @@
 //! Normalization, pooling, resizing, recurrent networks, and what else has one operator.
 
-use onnx_recast::internals::cast::Contested;
 use onnx_recast::internals::convert::{NotConverted, Options};
-use onnx_recast::internals::text;
+use onnx_recast::internals::elements::cast::Contested;
+use onnx_recast::internals::onnx_text;
 
 use super::{case, convert_text, run, without_name};
 use crate::support::expect_no_failures;
@@ -529,7 +529,7 @@ fn contested_nodes_are_read_as_requested() {
         for (contested, expected) in contested.into_iter().zip(expected) {
             let source = format!("<ir_version: 3, opset_import: [\"\": 6]> g {graph} {{ {nodes} }}");
             let found = match convert_text(&source, &Options { contested, ..Options::to(to) }) {
-                Ok(done) => without_name(&text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0])),
+                Ok(done) => without_name(&onnx_text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0])),
                 Err(NotConverted::Blocked { blockers, .. }) => format!("no: {}", blockers[0]),
                 Err(error) => error.to_string(),
             };

@@ -2,8 +2,8 @@
 
 use onnx_recast::internals::convert::{self, ExpandInto, IrVersion, Options};
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::{
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::{
     GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorAnnotation, TrainingInfoProto, ValueInfoProto,
 };
 use prost::Message;

@@ -25,8 +25,8 @@ mod scopes;
 
 use onnx_recast::internals::convert::{self, Conversion, NotConverted, Options};
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 
 use crate::support::{expect_no_failures, model};
 
@@ -60,7 +60,7 @@ fn run(cases: &[Case]) {
         let expected = case.expected.strip_prefix("no: ");
         match (converted(case), expected) {
             (Ok(proto), None) => {
-                let nodes = proto.graph.as_ref().unwrap().node.iter().map(|node| without_name(&text::print_node(node)));
+                let nodes = proto.graph.as_ref().unwrap().node.iter().map(|node| without_name(&onnx_text::print_node(node)));
                 let found = nodes.collect::<Vec<_>>().join("\n").lines().map(str::trim).collect::<Vec<_>>().join("\n");
                 let expected = case.expected.lines().map(str::trim).collect::<Vec<_>>().join("\n");
                 if found != expected {
@@ -73,7 +73,7 @@ fn run(cases: &[Case]) {
             (Err(reason), Some(expected)) if reason.contains(expected) => {}
             (Err(reason), _) => failures.push(format!("== {} to {}: {}\nrefused: {reason}", case.from, case.to, case.nodes)),
             (Ok(proto), Some(reason)) => {
-                failures.push(format!("== {}: converted, but {reason}\n{}", case.nodes, text::print(&proto)));
+                failures.push(format!("== {}: converted, but {reason}\n{}", case.nodes, onnx_text::print(&proto)));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! and runtimes compute the same in all: the node stays, with a warning.
 
 use onnx_recast::internals::convert::{Code, NotConverted, Options};
-use onnx_recast::internals::text;
+use onnx_recast::internals::onnx_text;
 
 use super::{convert_text, without_name};
 use crate::support::expect_no_failures;
@@ -36,7 +36,7 @@ fn integers_with_fmod_stay_with_a_warning() {
         let case = format!("{dtype} {node} from {from} to {to}");
         match convert_text(&source, &Options::to(to)) {
             Ok(done) => {
-                let found = without_name(&text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0]));
+                let found = without_name(&onnx_text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0]));
                 if found != node || done.report.warnings.is_empty() == warns {
                     failures.push(format!("{case}: {found}, {:?}", done.report.warnings));
                 }

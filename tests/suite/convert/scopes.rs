@@ -2,7 +2,7 @@
 
 use onnx_recast::internals::convert::{NotConverted, Options};
 use onnx_recast::internals::graph::{Attribute, Model};
-use onnx_recast::internals::text;
+use onnx_recast::internals::onnx_text;
 
 use super::{blockers, convert_text};
 use crate::support::{expect_no_failures, model};
@@ -56,7 +56,7 @@ fn a_scan_over_a_batch_becomes_a_scan_around_a_scan() {
     let outer = &proto.graph.as_ref().unwrap().node[0];
     assert_eq!((outer.input.len(), outer.output.len()), (2, 2));
     let body = outer.attribute.iter().find_map(|attribute| attribute.g.as_ref()).unwrap();
-    let printed = text::print_node(&body.node[0]);
+    let printed = onnx_text::print_node(&body.node[0]);
     assert!(printed.contains("scan_input_directions: ints = [1]") && printed.contains("num_scan_inputs: int = 1"), "{printed}");
     assert_eq!(body.input.len(), 2);
 }
@@ -257,7 +257,7 @@ fn an_attribute_that_no_call_gives_is_absent() {
             let converted = convert_text(&source, &Options::to(to)).map_err(|error| error.to_string())?;
             let mut nodes = converted.model.into_proto().functions[0].node.clone();
             nodes.iter_mut().for_each(|node| node.attribute.retain(|attribute| attribute.tail().ref_attr_name().is_empty()));
-            Ok::<_, String>(nodes.iter().map(text::print_node).collect::<Vec<_>>().join("\n"))
+            Ok::<_, String>(nodes.iter().map(onnx_text::print_node).collect::<Vec<_>>().join("\n"))
         };
         let reference = format!("{absent} = @v");
         match (nodes(&[attributes, &reference]), nodes(&[attributes])) {

@@ -1,13 +1,13 @@
 //! A conversion of anything ends in a model of the wanted opset that loads, or in blockers, or in an error; and always in the same.
 
 use onnx_recast::internals::convert::{Conversion, NotConverted, Options, convert};
-use onnx_recast::internals::dtype::DType;
-use onnx_recast::internals::facts::{self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType};
-use onnx_recast::internals::wire::raw::{
+use onnx_recast::internals::elements::dtype::DType;
+use onnx_recast::internals::ops::schemas::{self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType};
+use onnx_recast::internals::protobuf::raw::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use onnx_recast::internals::wire::{Field, Value, schema};
+use onnx_recast::internals::protobuf::{Field, Value, schema};
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {
@@ -46,7 +46,7 @@ fn target_of(bytes: &[u8]) -> i64 {
 /// attributes and constants in the usual range and beyond any: with all its inputs, with those that must be there, with none.
 pub fn seeds(models: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut seeds = models.to_vec();
-    for schema in facts::all().iter().filter(|schema| schema.domain.is_empty()) {
+    for schema in schemas::all().iter().filter(|schema| schema.domain.is_empty()) {
         for number in [1, -100, i64::MAX] {
             for inputs in [schema.inputs.len(), schema.input_count().0.min(schema.inputs.len()), 0] {
                 seeds.extend([1, LATEST_OPSET].map(|target| model_of(schema, number, inputs, target)));
@@ -88,10 +88,10 @@ fn model_of(schema: &Schema, number: i64, inputs: usize, target: i64) -> Vec<u8>
     files.take(LATEST_OPSET as usize).find(|file| target_of(file) == target).expect("one letter leads to the target")
 }
 
-fn attribute(fact: &facts::Attribute, number: i64) -> AttributeProto {
+fn attribute(fact: &schemas::Attribute, number: i64) -> AttributeProto {
     let mut made = AttributeProto { name: Some(fact.name.to_owned()), r#type: Some(fact.kind as i32), ..AttributeProto::default() };
     let text = match fact.default {
-        Some(facts::Default::String(text)) => text,
+        Some(schemas::Default::String(text)) => text,
         _ => "linear",
     };
     match fact.kind {

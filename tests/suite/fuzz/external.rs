@@ -6,14 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use onnx_recast::internals::external::{Options, Placement, Plan};
+use onnx_recast::internals::files::{DataFolder, Target};
 use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, DEFAULT};
+use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
+use onnx_recast::internals::protobuf::raw::tensor_proto::DataLocation;
+use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
+use onnx_recast::internals::storage::{Options, Placement, Plan};
 use onnx_recast::internals::tensor::{Tensor, Values};
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::raw::{StringStringEntryProto, tensor_proto::DataLocation};
-use onnx_recast::internals::wire::schema::{ModelProto, TensorProto};
-use onnx_recast::internals::wire::{DataFolder, Target};
 use prost::Message;
 
 /// Three tensors of 16 bytes: one is cast, one is cast and kept, one is kept.
@@ -89,7 +90,7 @@ impl World {
         for (link, to) in [("model/link", "../outside/secret"), ("model/door", "../outside"), ("model/inner", "sub/more")] {
             std::os::unix::fs::symlink(to, at(link)).expect("a link");
         }
-        let mut model = text::parse(MODEL).expect("the model is sound");
+        let mut model = onnx_text::parse(MODEL).expect("the model is sound");
         let tensors = &mut model.graph.as_mut().expect("it has a graph").initializer;
         for (tensor, keys) in tensors.iter_mut().zip(keys.split("\n\n")) {
             refer(tensor, keys);

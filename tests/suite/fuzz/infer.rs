@@ -4,16 +4,16 @@
 //! The other targets change models that exist. Their attributes are rarely both extreme and of the type that the operator has.
 
 use onnx_recast::internals::convert::{self, convert};
-use onnx_recast::internals::dtype::{Class, DType};
-use onnx_recast::internals::facts::{self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType};
+use onnx_recast::internals::elements::dtype::{Class, DType};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Job, Layer, Noqa, Overlapping, Selection};
+use onnx_recast::internals::ops::schemas::{self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType};
 use onnx_recast::internals::passes::{self, PassError};
-use onnx_recast::internals::wire::raw::{
+use onnx_recast::internals::protobuf::raw::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use onnx_recast::internals::wire::{Field, Value, schema};
+use onnx_recast::internals::protobuf::{Field, Value, schema};
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {
@@ -152,7 +152,7 @@ fn model_of(choices: &mut Choices) -> ModelProto {
     let mut graph = GraphProto { name: Some("g".to_owned()), ..GraphProto::default() };
     let mut opset = LATEST_OPSET;
     for place in 0..2 {
-        let schema = &facts::all()[choices.below(facts::all().len())];
+        let schema = &schemas::all()[choices.below(schemas::all().len())];
         if schema.domain.is_empty() && place == 0 {
             opset = schema.since_version;
         }
@@ -335,7 +335,7 @@ pub fn seeds(_models: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let bytes = (0..length).map(|_| random.below(256) as u8);
         (operator as u16).to_be_bytes().into_iter().chain(bytes).collect()
     };
-    (0..facts::all().len()).flat_map(|operator| (0..SEEDS_OF_EACH).map(move |turn| seed(operator, turn))).collect()
+    (0..schemas::all().len()).flat_map(|operator| (0..SEEDS_OF_EACH).map(move |turn| seed(operator, turn))).collect()
 }
 
 const SEEDS_OF_EACH: u64 = 8;

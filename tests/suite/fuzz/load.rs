@@ -1,12 +1,12 @@
 //! Any bytes are a model, a tensor, or an error; and whatever was read can be looked at.
 
-use onnx_recast::internals::cast_file;
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::{DataFolder, Input};
+use onnx_recast::internals::api::tensor_files;
+use onnx_recast::internals::files::{DataFolder, Input};
+use onnx_recast::internals::onnx_text;
 
 pub fn run(bytes: &[u8]) {
     let input = Input { name: "input".to_owned(), bytes: bytes.to_vec().into() };
-    if let Ok(array) = cast_file::read(&input, None, &DataFolder::default()) {
+    if let Ok(array) = tensor_files::read(&input, None, &DataFolder::default()) {
         let _ = array.elements();
     }
     let Some(model) = super::model(bytes) else { return };
@@ -14,5 +14,5 @@ pub fn run(bytes: &[u8]) {
         let _ = model.node_path(*node);
     }
     let _ = model.inspect();
-    let _ = (model.to_dot().write_styled(&mut std::io::sink()), text::print(model.proto()));
+    let _ = (model.to_dot().write_styled(&mut std::io::sink()), onnx_text::print(model.proto()));
 }

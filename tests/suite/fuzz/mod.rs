@@ -16,8 +16,8 @@ pub mod text;
 mod smoke;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::wire::Layout;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::Layout;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 
 /// A property of inputs.
 pub struct Target {

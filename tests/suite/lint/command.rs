@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ impl Folder {
     }
 
     pub fn text(&self, name: &str) -> String {
-        text::print(&ModelProto::decode(fs::read(self.path(name)).unwrap().as_slice()).unwrap())
+        onnx_text::print(&ModelProto::decode(fs::read(self.path(name)).unwrap().as_slice()).unwrap())
     }
 
     pub fn recast(&self, arguments: &[&str]) -> Output {
@@ -284,7 +284,7 @@ fn fix_saves_and_reports_remaining_findings() {
     assert_eq!((output.status.code(), findings(&output)), (Some(1), vec!["mixed.onnx RC201 graph/bare".to_owned()]));
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(document["fixed"].as_array().unwrap().len(), 2);
-    assert_eq!(folder.text("silent.onnx"), text::print(&model(STATED)));
+    assert_eq!(folder.text("silent.onnx"), onnx_text::print(&model(STATED)));
     assert_eq!(fs::read(folder.path("stated.onnx")).unwrap(), stated);
     let again = folder.recast(&["lint", "silent.onnx", "--fix"]);
     assert_eq!((again.status.code(), stdout(&again).as_str(), stderr(&again).as_str()), (Some(0), "", "no findings in 1 model\n"));
@@ -298,7 +298,7 @@ fn unsafe_fixes_require_an_option() {
     let twice = r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float16[4] y) { a = Cast <to = 10> (x) b = Cast <to = 10> (x) y = Add (a, b) }"#;
     folder.model("m.onnx", twice);
     folder.recast(&["lint", "--fix", "--select", "RC404"]);
-    assert_eq!(folder.text("m.onnx"), text::print(&model(twice)));
+    assert_eq!(folder.text("m.onnx"), onnx_text::print(&model(twice)));
     folder.recast(&["lint", "--fix", "--unsafe-fixes", "--select", "RC404"]);
     assert!(folder.text("m.onnx").contains("Add (a, a)"));
 }
@@ -363,7 +363,7 @@ fn a_model_with_two_names_is_fixed_once_under_the_first() {
         assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{paths:?}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["models"], serde_json::json!(linted), "{paths:?}");
-        assert_eq!(folder.text("m.onnx"), text::print(&model(STATED)), "{paths:?}");
+        assert_eq!(folder.text("m.onnx"), onnx_text::print(&model(STATED)), "{paths:?}");
         assert!(folder.path("n.onnx").is_symlink(), "{paths:?}");
     }
 }
@@ -477,7 +477,7 @@ fn fixes_skip_findings_of_the_baseline() {
     assert_eq!(shown.matches("\n+ ").count(), 1, "{shown}");
     let output = folder.recast(&["lint", "--baseline", "known.json", "--fix"]);
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), "fixed 1 finding\n"));
-    assert_eq!(folder.text("m.onnx"), text::print(&model(&two("", ", saturate = 1"))));
+    assert_eq!(folder.text("m.onnx"), onnx_text::print(&model(&two("", ", saturate = 1"))));
 }
 
 #[test]

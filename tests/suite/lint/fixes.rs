@@ -5,8 +5,8 @@ use std::fs;
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Baseline, Diagnostic, Fixed, RULES, Safety};
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
 use prost::Message;
 
 use super::documentation::examples;
@@ -91,7 +91,7 @@ fn safe_fixes_change_attributes_of_reported_nodes_only() {
             }
         }
         after.ir_version = proto.ir_version;
-        let lines = |model: &ModelProto| text::print(model).lines().count();
+        let lines = |model: &ModelProto| onnx_text::print(model).lines().count();
         if lines(&after) != lines(&proto) {
             failures.push(format!("{name}: has more lines or fewer"));
         }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use onnx_recast::internals::base::printable::Printed;
 use onnx_recast::internals::report::{LintFormat, LintRun};
-use onnx_recast::internals::shown::Printed;
 use prost::Message;
 use serde_json::Value;
 

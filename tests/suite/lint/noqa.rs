@@ -2,8 +2,8 @@
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Job, Noqa};
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, StringStringEntryProto};
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
 
 use super::{job, selecting};
 use crate::support::{expect_no_failures, model};

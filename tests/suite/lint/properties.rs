@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use onnx_recast::internals::cast::{Cast, Contested, RoundMode, Rules, convert_element};
-use onnx_recast::internals::dtype::{Class, DType};
+use onnx_recast::internals::elements::cast::{Cast, Contested, RoundMode, Rules, convert_element};
+use onnx_recast::internals::elements::dtype::{Class, DType};
+use onnx_recast::internals::elements::float_format::Format;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Baseline, Fixed, Safety};
-use onnx_recast::internals::minifloat::Format;
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::{ModelProto, NodeProto};
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -106,7 +106,7 @@ proptest! {
                 let code = code & (u64::MAX >> (64 - sketch.input.bits()));
                 // A BOOL is 0 or 1.
                 let code = if sketch.input == DType::Bool { code & 1 } else { code };
-                prop_assert_eq!(run(&before, sketch.input, code), run(&after, sketch.input, code), "{:#x}\n{}{}", code, text::print(&before), text::print(&after));
+                prop_assert_eq!(run(&before, sketch.input, code), run(&after, sketch.input, code), "{:#x}\n{}{}", code, onnx_text::print(&before), onnx_text::print(&after));
             }
         }
     }
@@ -117,7 +117,7 @@ proptest! {
             let fixed = fix(&build(&sketch), "ALL", allowed);
             let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
             let fixable = left.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed)).count();
-            prop_assert_eq!(fixable, 0, "{}", text::print(&fixed));
+            prop_assert_eq!(fixable, 0, "{}", onnx_text::print(&fixed));
         }
     }
 

@@ -11,8 +11,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use onnx_recast::internals::text;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -50,7 +50,7 @@ impl Folder {
     }
 
     fn read_text(&self, name: &str) -> String {
-        text::print(&self.read(name))
+        onnx_text::print(&self.read(name))
     }
 }
 

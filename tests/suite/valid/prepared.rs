@@ -1,7 +1,7 @@
 //! `--freeze-initializers` and `--drop-metadata`.
 
-use onnx_recast::internals::wire::raw::StringStringEntryProto;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use serde_json::json;
 
 use super::{Folder, document, recast, said};
@@ -56,7 +56,7 @@ fn initializers_that_are_constants_anyway_stay_listed() {
     assert_eq!(folder.read("out.onnx"), folder.read("m.onnx"));
 }
 
-fn entry(key: &str) -> onnx_recast::internals::wire::schema::StringStringEntryProto {
+fn entry(key: &str) -> onnx_recast::internals::protobuf::schema::StringStringEntryProto {
     StringStringEntryProto { key: Some(key.to_owned()), value: Some("v".to_owned()) }.into()
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use onnx_recast::ConvertOptions;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::verify::Verification;
 
 use super::faults::{self, Fault};

@@ -9,9 +9,9 @@ use std::fs;
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, EXACT, Options};
+use onnx_recast::internals::protobuf::Piece;
+use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto, TensorProto};
 use onnx_recast::internals::tensor::{Tensor, raw_data};
-use onnx_recast::internals::wire::Piece;
-use onnx_recast::internals::wire::schema::{ModelProto, NodeProto, TensorProto};
 use onnx_recast::passes::{Pass, Plan};
 use onnx_recast::verify::Verification;
 use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, Placement, SaveOptions, graph};

@@ -1,7 +1,7 @@
 //! The models whose results the fault table plants faults in: each kind of message occurs in one of them.
 
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::{GraphProto, ModelProto, StringStringEntryProto};
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
 use prost::Message as _;
 
 use crate::support::model;
@@ -263,8 +263,10 @@ fn decorate(model: &mut ModelProto) {
     let values = name("sparse", raw::TensorProto { dims: vec![1], data_type: Some(6), ..Default::default() });
     let indices = name("", raw::TensorProto { dims: vec![1], data_type: Some(7), ..Default::default() });
     let numbers = |tensor: raw::TensorProto, bytes: &'static [u8]| {
-        let mut tensor: onnx_recast::internals::wire::schema::TensorProto = tensor.into();
-        tensor.rest_mut().push(onnx_recast::internals::tensor::raw_data(onnx_recast::internals::wire::Piece::Bytes(bytes.into())));
+        let mut tensor: onnx_recast::internals::protobuf::schema::TensorProto = tensor.into();
+        tensor
+            .rest_mut()
+            .push(onnx_recast::internals::tensor::raw_data(onnx_recast::internals::protobuf::Piece::Bytes(bytes.into())));
         tensor
     };
     let sparse = raw::SparseTensorProto {

@@ -2,8 +2,8 @@
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
-use onnx_recast::internals::wire::raw;
-use onnx_recast::internals::wire::schema::ModelProto;
+use onnx_recast::internals::protobuf::raw;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::verify::Verification;
 
 use super::node;

@@ -1,0 +1,51 @@
+//! Options that are chosen by name, on the command line and in the bindings.
+
+/// A name that is not one of an option's values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}")]
+pub struct UnknownName {
+    expected: String,
+}
+
+/// Gives an enum its names: `NAMES` and `FromStr`.
+macro_rules! choice {
+    ($type:ident { $($name:literal => $value:ident),+ }) => {
+        impl $type {
+            /// The names of all values.
+            pub const NAMES: &[&str] = &[$($name),+];
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::base::choice::UnknownName;
+
+            fn from_str(name: &str) -> Result<$type, Self::Err> {
+                match name {
+                    $($name => Ok($type::$value),)+
+                    _ => Err($crate::base::choice::UnknownName::among($type::NAMES)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
+impl UnknownName {
+    pub(crate) fn among(known: &[&str]) -> UnknownName {
+        let expected = match known {
+            [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+            all => all.concat(),
+        };
+        UnknownName { expected }
+    }
+}
+
+/// How alike two names are at least, for one to be suggested in place of the other.
+const ALIKE: f64 = 0.85;
+
+/// The name that is most like an unknown one; letter case is ignored.
+pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let unknown = unknown.to_ascii_lowercase();
+    let alike = |name: &'n str| (strsim::jaro_winkler(&unknown, &name.to_ascii_lowercase()), name);
+    let most = known.into_iter().map(alike).max_by(|left, right| left.0.total_cmp(&right.0));
+    most.filter(|(alike, _)| *alike >= ALIKE).map(|(_, name)| name)
+}

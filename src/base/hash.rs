@@ -1,0 +1,35 @@
+//! Hash tables with a fast, randomly seeded hash, so that a crafted model cannot cause collisions.
+//!
+//! The order of a table differs between processes and is never shown: clippy reports loops over tables (`clippy.toml`), and an `expect`
+//! states why an order has no effect.
+
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+/// A hash map; create it with `default`.
+pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+
+/// A hash set; create it with `default`.
+pub(crate) type HashSet<K> = std::collections::HashSet<K, RandomState>;
+
+/// Texts, equal ones of which are one allocation.
+#[derive(Debug, Default)]
+pub(crate) struct SharedTexts(HashSet<Arc<str>>);
+
+/// How many different texts are kept to be shared. More are unlikely to recur.
+const MOST_SHARED: usize = 1024;
+
+impl SharedTexts {
+    /// A text, in the allocation of an equal one if there is one.
+    pub fn shared<T: AsRef<str> + Into<Arc<str>>>(&mut self, text: T) -> Arc<str> {
+        if let Some(known) = self.0.get(text.as_ref()) {
+            return Arc::clone(known);
+        }
+        let text = text.into();
+        if self.0.len() < MOST_SHARED {
+            self.0.insert(Arc::clone(&text));
+        }
+        text
+    }
+}

@@ -1,0 +1,9 @@
+//! What every layer uses: errors and their places, cancellation and progress, names of choices, text that is safe to print.
+
+pub mod choice;
+pub mod documentation;
+pub mod error;
+pub mod hash;
+pub mod parallel;
+pub mod printable;
+pub mod progress;

@@ -1,0 +1,154 @@
+//! Why a node is not folded.
+
+use crate::elements::cast::Unsupported;
+use crate::elements::dtype::DType;
+use crate::graph::NotConstant;
+use crate::ops::compute::NotComputed;
+use crate::ops::schemas::LATEST_OPSET;
+use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
+
+/// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name of the variant.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The input is not a readable constant.
+    #[error(transparent)]
+    NotConstant(#[from] NotConstant),
+    /// The calls of the function do not all give one of its attributes the same value.
+    #[error("`{attribute}` refers to an attribute of the function, and its calls do not all give it the same value")]
+    CallersDisagree {
+        /// The attribute of the cast.
+        attribute: String,
+    },
+    /// The name of the input or output is also defined in an enclosing scope.
+    #[error("'{name}' shadows a name of an enclosing scope; runtimes differ in which of the two they use")]
+    ShadowedName {
+        /// The name.
+        name: String,
+    },
+    /// The type that `CastLike` copies is unknown.
+    #[error("the type of '{like}', which CastLike copies, is unknown")]
+    TypeUnknown {
+        /// The second input.
+        like: String,
+    },
+    /// The model imports an opset whose casts are not known, or no opset.
+    #[error("{}", match .opset {
+        Some(opset) => format!("the casts of opset {opset} are not known; the known opsets are 1 to {LATEST_OPSET}"),
+        None => "no opset of ai.onnx is imported".to_owned(),
+    })]
+    OpsetUnknown {
+        /// The opset of ai.onnx.
+        opset: Option<i64>,
+    },
+    /// The opset's `Cast` does not support one of the types.
+    #[error(transparent)]
+    TypeUnsupported(#[from] Unsupported),
+    /// The opset's operator does not support the types, though `Cast` does.
+    #[error("{op} of opset {opset} does not support {from} to {to}")]
+    PairUnsupported {
+        /// `Cast` or `CastLike`.
+        op: String,
+        /// The opset.
+        opset: u32,
+        /// The type of the input.
+        from: DType,
+        /// The type of the result.
+        to: DType,
+    },
+    /// The result would be stored in a `Constant`, which does not support the type in this opset.
+    #[error("Constant of this opset does not support {to}")]
+    ConstantTypeUnsupported {
+        /// The type of the result.
+        to: DType,
+    },
+    /// ONNX leaves some of the results undefined.
+    #[error("{}", elements(*.count, "undefined", *.first, .why))]
+    UndefinedValue {
+        /// How many.
+        count: u64,
+        /// The index of the first.
+        first: u64,
+        /// Why the first is undefined.
+        why: &'static str,
+    },
+    /// ONNX's text and its node tests disagree on some of the results.
+    #[error("{}", elements(*.count, "contested", *.first, .why))]
+    ContestedValue {
+        /// How many.
+        count: u64,
+        /// The index of the first.
+        first: u64,
+        /// Why the first is contested.
+        why: &'static str,
+    },
+    /// The values cannot be cast.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// The node is bit-exact, and its inputs are known, but its result is not computed.
+    #[error(transparent)]
+    NotComputed(NotComputed),
+    /// The input is the result of such a node.
+    #[error("its input is not computed at {node}: {why}")]
+    InputNotComputed {
+        /// The path of the node.
+        node: String,
+        /// Why its result is not computed.
+        why: Box<NotComputed>,
+    },
+    /// The data file of the input cannot be read, since its folder is unknown.
+    #[error(transparent)]
+    DataUnavailable(Box<BadTensor>),
+    /// Too many tensors were computed from a constant.
+    #[error("the limit of {CASTS_OF_EACH} casts per large constant is reached for '{constant}'")]
+    CastLimit {
+        /// The constant.
+        constant: String,
+    },
+    /// The folded tensors would exceed the tensors they replace by more than the limit.
+    #[error("the model would grow by {growth} bytes; the limit is {limit}")]
+    GrowthLimit {
+        /// By how many bytes.
+        growth: i64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl Reason {
+    /// A stable name, in kebab case.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Reason::NotConstant(NotConstant::Computed) => "not-constant",
+            Reason::NotConstant(NotConstant::Overridable) => "overridable",
+            Reason::NotConstant(NotConstant::Trained) => "updated-by-training",
+            Reason::NotConstant(NotConstant::Sparse) => "sparse",
+            Reason::NotConstant(NotConstant::AttributeReference) => "attribute-reference",
+            Reason::NotConstant(NotConstant::NoValue) => "invalid-constant",
+            Reason::CallersDisagree { .. } => "callers-disagree",
+            Reason::ShadowedName { .. } => "shadowed-name",
+            Reason::TypeUnknown { .. } => "type-unknown",
+            Reason::OpsetUnknown { .. } => "opset-unknown",
+            Reason::TypeUnsupported(_) | Reason::PairUnsupported { .. } => "type-unsupported",
+            Reason::ConstantTypeUnsupported { .. } => "constant-type-unsupported",
+            Reason::UndefinedValue { .. } => "undefined-value",
+            Reason::ContestedValue { .. } => "contested-value",
+            Reason::Failed(Failure::Literal(_)) => "invalid-literal",
+            Reason::Failed(Failure::TooLarge(_)) => "too-large",
+            Reason::NotComputed(NotComputed::Undefined(_)) => "undefined-result",
+            Reason::NotComputed(NotComputed::Contested(_)) => "contested-result",
+            Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => "left-to-runtimes",
+            Reason::NotComputed(NotComputed::TooLarge { .. }) => "result-too-large",
+            Reason::InputNotComputed { .. } => "input-not-computed",
+            Reason::DataUnavailable(_) => "data-unavailable",
+            Reason::CastLimit { .. } => "cast-limit",
+            Reason::GrowthLimit { .. } => "growth-limit",
+        }
+    }
+}
+
+fn elements(count: u64, what: &str, first: u64, why: &str) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!("{count} of its results {are} {what}, the first at element {first}: {why}")
+}

@@ -1,0 +1,49 @@
+//! The tensors that folding stores and frees, as far as folds are decided.
+
+use crate::base::hash::HashMap;
+use crate::graph::{NodeId, ScopeId, ValueId};
+
+/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
+pub(super) type Chain = usize;
+
+/// Equal results that may be shared, and the scope in which they are shared.
+pub(super) type Place = (Chain, ScopeId);
+
+/// The number of results at a place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Copies {
+    /// Results that keep their names, and may replace others.
+    pub(super) fixed: i64,
+    /// Results that others may replace.
+    pub(super) free: i64,
+}
+
+impl Copies {
+    pub(super) fn stored(self) -> i64 {
+        self.fixed.max(i64::from(self.free > 0))
+    }
+}
+
+/// The storage after the folds so far.
+#[derive(Debug, Default)]
+pub(super) struct Storage {
+    /// Remaining uses of values that have lost a use, or may lose one.
+    pub(super) uses_left: HashMap<ValueId, usize>,
+    /// By computed node that is not a cast: how many of its outputs are still needed.
+    pub(super) outputs_left: HashMap<NodeId, usize>,
+    pub(super) copies: HashMap<Place, Copies>,
+    /// The bytes of all results minus those of the removed constants.
+    pub(super) growth: i64,
+}
+
+/// The storage after one more fold: the entries that differ.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    pub(super) uses_left: HashMap<ValueId, usize>,
+    pub(super) outputs_left: HashMap<NodeId, usize>,
+    pub(super) copies: HashMap<Place, Copies>,
+    /// The number of bytes by which the folded tensors exceed the tensors they replace.
+    pub growth: i64,
+    /// Whether the result is stored itself instead of an equal one.
+    pub stores: bool,
+}

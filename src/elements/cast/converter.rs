@@ -1,0 +1,184 @@
+//! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
+
+use super::chain::chain;
+use super::level::Level;
+use super::pair::Cast;
+use super::sink::{Spare, Target};
+use super::stage::Stage;
+use super::stream::{self, LINE};
+use crate::elements::packed::{part, part_mut};
+
+/// The maximum number of elements per chunk between two kernels, large enough to amortize the switch between kernels, during which no
+/// memory is requested. All chunk sizes are multiples of eight, so that every chunk is byte-aligned, and of the elements that fill a
+/// cache line with the narrowest type.
+const CHUNK: usize = 4096;
+
+/// Elements per unit of work of a thread.
+#[cfg(any(test, feature = "internals"))]
+const PART: usize = 64 * CHUNK;
+
+/// The size from which results bypass the caches, as they would not fit.
+const LARGE: usize = 8 << 20;
+
+/// A prepared cast: its kernels are selected and its tables filled. Reuse it to cast several parts.
+#[derive(Clone, Debug)]
+pub struct Converter {
+    cast: Cast,
+    level: Level,
+    stages: Vec<Stage>,
+    /// The packed width of results that the last kernel writes one per byte.
+    packing: Option<usize>,
+}
+
+/// A buffer for a chunk between two kernels, whose elements have at most four bytes.
+#[repr(align(64))]
+struct Buffer([u8; CHUNK * 4]);
+
+impl Converter {
+    /// A converter for the best instruction set of the machine.
+    ///
+    /// # Panics
+    /// If one of the types is not numeric.
+    #[must_use]
+    pub fn new(cast: Cast) -> Converter {
+        Converter::for_level(cast, Level::detect())
+    }
+
+    /// A converter for an instruction set.
+    ///
+    /// # Panics
+    /// If the machine does not support it, or one of the types is not numeric.
+    #[must_use]
+    pub fn for_level(cast: Cast, level: Level) -> Converter {
+        assert!(level.is_available(), "this machine does not have {level:?}");
+        let stages = chain(&cast);
+        let packing = (cast.to.bits() < 8 && !matches!(stages.as_slice(), [Stage::Copy])).then_some(cast.to.bits());
+        Converter { cast, level, stages, packing }
+    }
+
+    /// The cast.
+    #[must_use]
+    pub fn cast(&self) -> &Cast {
+        &self.cast
+    }
+
+    /// Converts elements: see [`Cast::convert`].
+    ///
+    /// # Panics
+    /// If `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
+    pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        self.cast.check_source(source, elements);
+        self.cast.check_target(elements, target);
+        self.convert_part(source, elements, target, target.len() >= LARGE);
+    }
+
+    /// Converts elements on all threads of the current rayon pool, or on this thread without the feature `parallel`.
+    ///
+    /// # Panics
+    /// See [`Converter::convert`].
+    #[cfg(any(test, feature = "internals"))]
+    pub fn convert_parallel(&self, source: &[u8], elements: usize, target: &mut [u8]) {
+        self.cast.check_source(source, elements);
+        self.cast.check_target(elements, target);
+        let past_caches = target.len() >= LARGE;
+        let bytes = PART * self.cast.to.bits() / 8;
+        crate::base::parallel::for_each_part(target, bytes, |part_index, target| {
+            let first = part_index * PART;
+            let count = PART.min(elements - first);
+            self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);
+        });
+    }
+
+    fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
+        let (chunk, between) = match self.stages.as_slice() {
+            [first, _] => (CHUNK, first.bytes_out()),
+            _ => (elements, 0),
+        };
+        let (mut spare, mut buffer) = (Spare::new(), Buffer([0; CHUNK * 4]));
+        let mut done = 0;
+        while done < elements {
+            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { chunk }.min(elements - done);
+            let part = part(self.cast.from.bits(), source, done, count);
+            let result = part_mut(self.cast.to.bits(), target, done, count);
+            let target = Target::new(result, &mut spare, self.packing, past_caches);
+            self.convert_chunk(part, target, &mut buffer.0[..count * between]);
+            done += count;
+        }
+        let padding = (elements % 8 * self.cast.to.bits()).wrapping_neg() % 8;
+        if let Some(last) = target.last_mut() {
+            *last &= 0xFF >> padding;
+        }
+        if past_caches {
+            stream::finish();
+        }
+    }
+
+    /// The length of a first chunk after which the next starts on a cache line, if possible.
+    fn up_to_a_line(&self, target: &[u8]) -> usize {
+        let before = target.as_ptr().align_offset(LINE);
+        let bits = self.cast.to.bits();
+        (8..CHUNK)
+            .step_by(4)
+            .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
+            .unwrap_or(CHUNK)
+    }
+
+    fn convert_chunk(&self, chunk: &[u8], target: Target, held: &mut [u8]) {
+        match self.stages.as_slice() {
+            [last] => last.run(self.level, chunk, target),
+            [first, last] => {
+                first.run(self.level, chunk, Target::Near(held));
+                last.run(self.level, held, target);
+            }
+            _ => unreachable!("a chain has one stage or two"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::cast::Rules;
+    use crate::elements::dtype::DType;
+
+    #[test]
+    fn streaming_and_parallel_results_are_the_same_at_every_alignment() {
+        let pairs = [
+            (DType::Float16, DType::Float),
+            (DType::Float, DType::Float16),
+            (DType::Float, DType::Float),
+            (DType::Int8, DType::Double),
+            (DType::Float, DType::Uint4),
+            (DType::Float, DType::Float8E5M2),
+            (DType::Float, DType::Float4E2M1),
+            (DType::Float, DType::Float6E2M3),
+            (DType::Int8, DType::Float16),
+            (DType::Int8, DType::Int4),
+            (DType::Uint8, DType::Int2),
+            (DType::Int64, DType::Bfloat16),
+            (DType::Int2, DType::Float6E2M3),
+            (DType::Float6E3M2, DType::Bfloat16),
+        ];
+        for (from, to) in pairs {
+            let elements = 2 * PART + 3 * CHUNK + 5;
+            let size = |dtype: DType| (elements * dtype.bits()).div_ceil(8);
+            let source: Vec<u8> = (0..size(from)).map(|index| (index * 31 % 251) as u8).collect();
+            let cast = Cast::new(from, to, Rules::default()).unwrap();
+            let mut expected = vec![0; size(to)];
+            cast.convert_exactly(&source, elements, &mut expected);
+            for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                let converter = Converter::for_level(cast, level);
+                for offset in [0, 1, 16, 60] {
+                    let mut memory = vec![0xFF; size(to) + offset + 1];
+                    let target = &mut memory[offset..offset + size(to)];
+                    converter.convert_part(&source, elements, target, true);
+                    assert!(target == expected, "{cast:?} with {level:?} at {offset}");
+                    assert_eq!(memory.last(), Some(&0xFF), "{cast:?} with {level:?} at {offset} writes out of bounds");
+                }
+                let mut target = vec![0xFF; size(to)];
+                converter.convert_parallel(&source, elements, &mut target);
+                assert!(target == expected, "{cast:?} with {level:?} in parallel");
+            }
+        }
+    }
+}

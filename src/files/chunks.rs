@@ -1,0 +1,79 @@
+//! Layouts in chunks: writing to a stream, and comparison with a file.
+
+use std::io::{self, Write};
+
+use super::explained::explained;
+use crate::base::parallel;
+use crate::protobuf::{GRAIN, Layout, Piece};
+
+/// The number of bytes that a thread computes or copies, and writes, at a time.
+pub(super) const CHUNK: usize = 2730 * GRAIN;
+
+/// A part of a piece.
+pub(super) struct Chunk<'p> {
+    pub piece: &'p Piece,
+    /// Its offset in the piece.
+    pub start: usize,
+    pub bytes: usize,
+    /// Its offset in the file.
+    pub place: u64,
+}
+
+/// All parts of the pieces; `step` gives the length of the parts of a piece at an offset in the file.
+pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> Vec<Chunk<'_>> {
+    let mut chunks = Vec::new();
+    let mut place = 0;
+    for piece in pieces {
+        let step = step(piece, place);
+        for start in (0..piece.bytes()).step_by(step) {
+            let bytes = step.min(piece.bytes() - start);
+            chunks.push(Chunk { piece, start, bytes, place });
+            place += bytes as u64;
+        }
+    }
+    chunks
+}
+
+/// Writes sequentially, for pipes.
+pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK];
+    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _| CHUNK) {
+        match piece {
+            Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
+            Piece::Made(recipe) => {
+                recipe.fill(start, &mut buffer[..bytes]);
+                out.write_all(&buffer[..bytes])?;
+            }
+        }
+        layout.count_written(bytes)?;
+    }
+    out.flush()
+}
+
+impl Layout {
+    /// Writes the file sequentially.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        write_in_order(self, out)
+    }
+
+    /// Whether an existing file has the same bytes. Stops at the first difference.
+    #[must_use]
+    pub fn is_content_of(&self, found: &[u8]) -> bool {
+        let pieces = self.pieces();
+        self.bytes() == found.len() as u64
+            && parallel::all(chunks(&pieces, |_, _| CHUNK), |Chunk { piece, start, bytes, place }| {
+                let found = &found[place as usize..];
+                match piece {
+                    Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),
+                    Piece::Made(recipe) => {
+                        let mut buffer = vec![0; bytes];
+                        recipe.fill(start, &mut buffer);
+                        found.starts_with(&buffer)
+                    }
+                }
+            })
+    }
+}

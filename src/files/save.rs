@@ -1,0 +1,59 @@
+//! Atomic writing of files.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use super::chunks::write_in_order;
+use super::new_file::NewFile;
+use super::paths::{at, is_stream};
+use super::together::save_together;
+use crate::protobuf::Layout;
+
+/// The target of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Target {
+    /// This path, atomically. An existing file is replaced.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+}
+
+/// Writes a file. The bytes are written to a temporary file in the target's folder and flushed; then this file gets the target's owner
+/// and permissions, as far as the user is permitted to set them, and its name. If the target is a link, the file to which it refers is
+/// replaced.
+///
+/// # Errors
+/// Those of the operating system, with the path; the target is then unchanged, unless only flushing its folder failed. A terminal is an
+/// error, as are targets that [`crate::files::check_replaceable`] refuses.
+#[expect(clippy::disallowed_methods, reason = "a model is not text")]
+pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
+    match target {
+        Target::File(path) if !is_stream(path) => {
+            save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || Ok(())).map(drop)
+        }
+        Target::File(path) => {
+            let write = || write_in_order(&layout, &mut File::options().write(true).open(path)?);
+            write().map_err(|error| at(path, error))
+        }
+        Target::Stdout => {
+            let write = || match io::stdout().is_terminal() {
+                true => Err(io::Error::other("binary output is not written to a terminal; write it to a file")),
+                false => write_in_order(&layout, &mut io::stdout().lock()),
+            };
+            write().map_err(|error| at(Path::new("-"), error))
+        }
+    }
+}
+
+impl Target {
+    /// The path; `-` is standard output.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Target::Stdout => "-".to_owned(),
+            Target::File(path) => path.display().to_string(),
+        }
+    }
+}

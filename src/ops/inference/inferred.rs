@@ -1,0 +1,115 @@
+//! The results of inference.
+
+use super::known::{Fact, Ints, Known, NOTHING};
+use super::length::Length;
+use super::walk::{Found, walk};
+use crate::base::hash::HashMap;
+use crate::graph::{Model, ScopeId, ValueId};
+use crate::ops::schemas::TypeSet;
+
+/// The known facts of every value of a model.
+#[derive(Debug)]
+pub struct Inferred {
+    /// By the value's index.
+    known: Vec<Known>,
+    /// The integers of small tensors that nodes compute.
+    ints: HashMap<ValueId, Ints>,
+    contradictions: Vec<Contradiction>,
+    /// By function that a graph calls: the types of its values.
+    called: HashMap<ScopeId, HashMap<ValueId, TypeSet>>,
+}
+
+/// A value that the model declares with another type or shape than the one that is stored or follows from its node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// The value.
+    pub value: ValueId,
+    /// What the model declares.
+    pub declared: Known,
+    /// What is stored, or computed by the node.
+    pub found: Known,
+}
+
+/// The names of dimensions, by value.
+#[derive(Debug, Default)]
+pub struct Names(HashMap<ValueId, Vec<Option<String>>>);
+
+impl Inferred {
+    /// The known facts of a value.
+    #[must_use]
+    pub fn of(&self, value: ValueId) -> &Known {
+        self.known.get(value.index()).unwrap_or(&NOTHING)
+    }
+
+    /// The integers of a scalar or a list that a node computes, as far as they are known.
+    #[must_use]
+    pub fn ints(&self, value: ValueId) -> Option<&Ints> {
+        self.ints.get(&value)
+    }
+
+    /// Whether a graph calls a function, also through other functions.
+    #[must_use]
+    pub fn is_called(&self, function: ScopeId) -> bool {
+        self.called.contains_key(&function)
+    }
+
+    /// The types that a value of a function has in the calls of graphs, also through other functions; `None` if it is unknown in one of
+    /// them, or there are none.
+    #[must_use]
+    pub fn types_in_calls(&self, function: ScopeId, value: ValueId) -> Option<TypeSet> {
+        self.called.get(&function)?.get(&value).copied()
+    }
+
+    /// The values whose declarations are wrong, in document order; without those of functions, whose calls may differ.
+    #[must_use]
+    pub fn contradictions(&self) -> &[Contradiction] {
+        &self.contradictions
+    }
+}
+
+impl Names {
+    /// The names of a value's dimensions, `None` for those without one; nothing if no dimension has a name.
+    #[must_use]
+    pub fn of(&self, value: ValueId) -> Option<&[Option<String>]> {
+        self.0.get(&value).map(Vec::as_slice)
+    }
+}
+
+/// Infers the types and shapes of the values of all scopes.
+#[must_use]
+pub fn infer(model: &Model) -> Inferred {
+    without_symbols(walk(model))
+}
+
+/// The same, with the names of dimensions.
+#[must_use]
+pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
+    let found = walk(model);
+    let name = |length: &Option<Length>| match length {
+        Some(Length::Symbol(symbol)) => found.symbols.name(*symbol).map(str::to_owned),
+        _ => None,
+    };
+    let names_of = |fact: &Fact| -> Option<Vec<Option<String>>> {
+        let names: Vec<_> = fact.shape.as_ref()?.iter().map(name).collect();
+        names.iter().any(Option::is_some).then_some(names)
+    };
+    let names = model.values().filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?))).collect();
+    (without_symbols(found), Names(names))
+}
+
+fn without_symbols(found: Found) -> Inferred {
+    let sizes = |numbers: Vec<Option<Length>>| numbers.into_iter().map(|number| number.and_then(Length::size)).collect();
+    let contradictions = found.contradictions.into_iter().map(|(value, (declared, found))| Contradiction {
+        value,
+        declared: declared.without_symbols(),
+        found: found.without_symbols(),
+    });
+    let mut contradictions: Vec<Contradiction> = contradictions.collect();
+    contradictions.sort_by_key(|contradiction| contradiction.value.index());
+    Inferred {
+        known: found.facts.into_iter().map(Fact::without_symbols).collect(),
+        ints: found.numbers.into_iter().map(|(value, numbers)| (value, sizes(numbers))).collect(),
+        contradictions,
+        called: found.called,
+    }
+}

@@ -1,0 +1,157 @@
+//! Convolutions, pooling, resizing, sampling.
+
+use super::dims::{ONE, Shapes, of_rank, size, sizes};
+use crate::ops::inference::known::{Dim, Dims, Fact};
+use crate::ops::inference::length::Length;
+use crate::ops::inference::view::View;
+
+pub(super) fn shapes(view: &View) -> Option<Shapes> {
+    let shape = match view.schema.name {
+        "AffineGrid" => affine_grid(view),
+        "AveragePool" | "LpPool" => pooled(view),
+        "Col2Im" => Some(of_rank(2 + view.length(1)?)),
+        "Conv" | "ConvInteger" => convolved(view, 0, 1),
+        "ConvTranspose" => transposed(view),
+        "DFT" => dft(view),
+        "DeformConv" => convolved(view, 0, 1),
+        "GlobalAveragePool" | "GlobalLpPool" | "GlobalMaxPool" => global(view.input(0)),
+        "GridSample" => grid_sample(view),
+        "MaxPool" => return Some(vec![pooled(view); 2]),
+        "MaxRoiPool" => Some(vec![first(view, 1), dim(view, 0, 1), None, None]),
+        "MaxUnpool" => view.input(0).rank().map(of_rank),
+        "QLinearConv" => convolved(view, 0, 3),
+        "Resize" | "Upsample" => resized(view),
+        "RoiAlign" => roi_align(view),
+        "STFT" => Some(vec![first(view, 0), None, None, size(2)]),
+        _ => return None,
+    };
+    Some(vec![shape])
+}
+
+fn dim(view: &View, input: usize, axis: usize) -> Dim {
+    view.shape(input).and_then(|shape| shape.get(axis).copied().flatten())
+}
+
+fn first(view: &View, input: usize) -> Dim {
+    dim(view, input, 0)
+}
+
+fn global(input: &Fact) -> Option<Dims> {
+    let shape = input.shape.as_ref()?;
+    Some(shape.iter().take(2).copied().chain(shape.iter().skip(2).map(|_| ONE)).collect())
+}
+
+/// How a window moves over the spatial axes.
+struct Window {
+    kernel: Vec<Dim>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    pads: Vec<i64>,
+    auto_pad: Vec<u8>,
+}
+
+impl Window {
+    /// None if an attribute is not known or does not fit.
+    fn of(view: &View, kernel: Vec<Dim>) -> Option<Window> {
+        let axes = kernel.len();
+        let list = |name: &str, default: i64, length: usize| match view.attribute(name) {
+            None => Some(vec![default; length]),
+            Some(given) => given.map(|given| given.ints.clone()).filter(|given| given.len() == length),
+        };
+        let auto_pad = match view.attribute("auto_pad") {
+            None => b"NOTSET".to_vec(),
+            Some(given) => given?.s().to_vec(),
+        };
+        Some(Window {
+            strides: list("strides", 1, axes)?,
+            dilations: list("dilations", 1, axes)?,
+            pads: list("pads", 0, 2 * axes)?,
+            kernel,
+            auto_pad,
+        })
+    }
+
+    /// The number of positions of the window along an axis.
+    fn positions(&self, axis: usize, length: Dim) -> Dim {
+        let (length, stride) = (length?.size()?, self.strides[axis]);
+        if stride <= 0 {
+            return None;
+        }
+        let reach = self.kernel[axis]?.size()?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
+        let pads = match self.auto_pad.as_slice() {
+            b"NOTSET" | b"" => self.pads[axis].checked_add(self.pads[self.kernel.len() + axis])?,
+            b"VALID" => 0,
+            b"SAME_UPPER" | b"SAME_LOWER" => return Some(Length::Size(length.checked_add(stride - 1)? / stride)),
+            _ => return None,
+        };
+        let room = length.checked_add(pads)?.checked_sub(reach)?;
+        if room < 0 { None } else { (room / stride).checked_add(1).map(Length::Size) }
+    }
+}
+
+fn pooled(view: &View) -> Option<Dims> {
+    let shape = view.shape(0)?;
+    let head = || shape.iter().take(2).copied();
+    let rest = shape.len().saturating_sub(2);
+    let kernel = view.ints("kernel_shape").filter(|kernel| kernel.len() == rest).map(sizes);
+    // Rounding up differs between the versions.
+    let window = kernel.and_then(|kernel| Window::of(view, kernel)).filter(|_| view.int_or("ceil_mode", 0) == Some(0));
+    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, shape[axis + 2]));
+    Some(head().chain((0..rest).map(spatial)).collect())
+}
+
+fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
+    let rank = view.input(input).rank().or(view.input(weights).rank())?;
+    let axes = rank.saturating_sub(2);
+    let kernel: Vec<Dim> = match view.attribute("kernel_shape") {
+        Some(given) => given.map_or(vec![None; axes], |given| sizes(&given.ints)),
+        None => (0..axes).map(|axis| dim(view, weights, axis + 2)).collect(),
+    };
+    let window = Some(kernel).filter(|kernel| kernel.len() == axes).and_then(|kernel| Window::of(view, kernel));
+    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, dim(view, input, axis + 2)));
+    let spatial: Vec<Dim> = (0..axes).map(spatial).collect();
+    Some([first(view, input), first(view, weights)].into_iter().chain(spatial).take(rank).collect())
+}
+
+fn transposed(view: &View) -> Option<Dims> {
+    let rank = view.input(0).rank().or(view.input(1).rank())?;
+    let features = view.size_or("group", 1).zip(dim(view, 1, 1)).and_then(|(group, features)| group.checked_mul(features));
+    Some([first(view, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
+}
+
+fn resized(view: &View) -> Option<Dims> {
+    let shape = view.shape(0)?;
+    let (sizes, policy) = (view.values(3), view.attribute("keep_aspect_ratio_policy"));
+    match sizes {
+        Some(sizes) if sizes.len() == shape.len() && view.attribute("axes").is_none() && policy.is_none() => Some(sizes),
+        _ => Some(of_rank(shape.len())),
+    }
+}
+
+fn affine_grid(view: &View) -> Option<Dims> {
+    let rank = view.length(1)?;
+    let axes = rank.checked_sub(2)?;
+    let target = view.values(1).unwrap_or_else(|| of_rank(rank));
+    let batch = target.first().copied().flatten().or(first(view, 0));
+    Some([batch].into_iter().chain(target.into_iter().skip(2)).chain([size(axes)]).collect())
+}
+
+fn grid_sample(view: &View) -> Option<Dims> {
+    let rank = view.input(0).rank().or(view.input(1).rank())?;
+    let places = (1..rank.checked_sub(1)?).map(|axis| dim(view, 1, axis));
+    Some([first(view, 0), dim(view, 0, 1)].into_iter().chain(places).collect())
+}
+
+fn roi_align(view: &View) -> Option<Dims> {
+    Some(vec![first(view, 1), dim(view, 0, 1), view.size_or("output_height", 1), view.size_or("output_width", 1)])
+}
+
+/// The last axis has the real and imaginary part; the length of the transformed one may change.
+fn dft(view: &View) -> Option<Dims> {
+    let mut shape = of_rank(view.input(0).rank()?);
+    *shape.last_mut()? = match (view.int_or("onesided", 0)?, view.int_or("inverse", 0)?) {
+        (0, _) | (_, 0) => size(2),
+        _ => None,
+    };
+    Some(shape)
+}

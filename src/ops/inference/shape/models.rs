@@ -1,0 +1,37 @@
+//! ai.onnx.ml: classifiers, regressors, encoders.
+
+use super::dims::{ONE, Shapes, of_rank};
+use crate::ops::inference::known::{Dim, Dims};
+use crate::ops::inference::view::View;
+
+pub(super) fn shapes(view: &View) -> Option<Shapes> {
+    let input = || view.shape(0).cloned();
+    let batch = || -> Dim {
+        let shape = view.shape(0)?;
+        if shape.len() == 1 { ONE } else { shape.first().copied().flatten() }
+    };
+    let has_rank = |ranks: &[usize]| view.input(0).rank().is_some_and(|rank| ranks.contains(&rank));
+    Some(match view.schema.name {
+        "Binarizer" | "CategoryMapper" | "Imputer" | "LabelEncoder" | "Normalizer" | "Scaler" => vec![input()],
+        "LinearClassifier" | "SVMClassifier" | "TreeEnsembleClassifier" if has_rank(&[1, 2]) => {
+            vec![Some(vec![batch()]), Some(vec![batch(), None])]
+        }
+        "LinearRegressor" | "SVMRegressor" | "TreeEnsembleRegressor" | "TreeEnsemble" if has_rank(&[1, 2]) => {
+            vec![Some(vec![batch(), None])]
+        }
+        "ArrayFeatureExtractor" => vec![features(view)],
+        "OneHotEncoder" => vec![view.input(0).rank().map(|rank| of_rank(rank + 1))],
+        "FeatureVectorizer" => vec![Some(of_rank(2))],
+        _ => return None,
+    })
+}
+
+/// One row for a vector.
+fn features(view: &View) -> Option<Dims> {
+    let shape = view.shape(0)?;
+    match shape.as_slice() {
+        [] => None,
+        [_] => Some(vec![ONE, None]),
+        [before @ .., _] => Some(before.iter().copied().chain([None]).collect()),
+    }
+}

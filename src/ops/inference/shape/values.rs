@@ -1,0 +1,75 @@
+//! Operators that create tensors, and those on strings and sequences.
+
+use super::dims::{Shapes, of_rank, size, sizes};
+use crate::graph::ConstantValue;
+use crate::ops::inference::known::{Dim, Dims, is_kept};
+use crate::ops::inference::length::Length;
+use crate::ops::inference::view::View;
+
+pub(super) fn shapes(view: &View) -> Option<Shapes> {
+    let shape = match view.schema.name {
+        "BlackmanWindow" | "HammingWindow" | "HannWindow" => Some(vec![scalar(view, 0)]),
+        "Constant" => constant(view),
+        "ConstantOfShape" => view.values(0).or_else(|| view.length(0).map(of_rank)),
+        "ImageDecoder" => Some(of_rank(3)),
+        "MelWeightMatrix" => Some(of_rank(2)),
+        "Multinomial" => {
+            Some(vec![view.shape(0).and_then(|shape| shape.first().copied().flatten()), view.size_or("sample_size", 1)])
+        }
+        "OptionalHasElement" | "SequenceLength" | "Size" => Some(Vec::new()),
+        "RandomNormal" | "RandomUniform" => view.ints("shape").filter(|dims| is_kept(dims.len())).map(sizes),
+        "Range" => Some(vec![range(view)]),
+        "StringNormalizer" | "TfIdfVectorizer" => view.input(0).rank().map(of_rank),
+        "Shape" => Some(vec![dims(view)]),
+        _ => return None,
+    };
+    Some(vec![shape])
+}
+
+fn scalar(view: &View, input: usize) -> Dim {
+    view.values(input)
+        .and_then(|values| values.first().copied().flatten())
+        .filter(|length| length.size().is_none_or(|length| length >= 0))
+}
+
+fn constant(view: &View) -> Option<Dims> {
+    let dims = ConstantValue::of_node(view.node).ok()?.dims()?;
+    is_kept(dims.len()).then(|| sizes(&dims))
+}
+
+fn dims(view: &View) -> Dim {
+    let rank = view.input(0).rank()?;
+    let (start, end) = shape_range(view, rank)?;
+    size(end - start)
+}
+
+/// Which dimensions `Shape` gives.
+pub(in crate::ops::inference) fn shape_range(view: &View, rank: usize) -> Option<(usize, usize)> {
+    let wide = i64::try_from(rank).ok()?;
+    let clamped = |index: i64| usize::try_from(if index < 0 { index.saturating_add(wide) } else { index }.clamp(0, wide)).ok();
+    let start = clamped(view.int_or("start", 0)?)?;
+    let end = clamped(view.int_or("end", wide)?)?;
+    Some((start, end.max(start)))
+}
+
+fn range(view: &View) -> Dim {
+    match (scalar_any(view, 0)?, scalar_any(view, 1)?, scalar_any(view, 2)?) {
+        // A length that is counted is not negative.
+        (Length::Size(0), limit @ Length::Symbol(_), Length::Size(1)) => Some(limit),
+        (start, limit, delta) => range_length(start.size()?, limit.size()?, delta.size()?).map(Length::Size),
+    }
+}
+
+fn scalar_any(view: &View, input: usize) -> Dim {
+    view.values(input).and_then(|values| values.first().copied().flatten())
+}
+
+/// The number of elements of a `Range` of integers.
+pub(in crate::ops::inference) fn range_length(start: i64, limit: i64, delta: i64) -> Option<i64> {
+    let (span, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
+    let (span, delta) = if delta < 0 { (-span, -delta) } else { (span, delta) };
+    if delta == 0 {
+        return None;
+    }
+    i64::try_from((-(-span).div_euclid(delta)).max(0)).ok()
+}

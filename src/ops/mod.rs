@@ -1,0 +1,9 @@
+//! What ONNX defines about operators: schemas of all versions, inference of types and shapes, validity of nodes, values of constants, and
+//! what runtimes load.
+
+pub mod compute;
+pub mod inference;
+pub mod needs;
+pub mod runtimes;
+pub mod schemas;
+pub mod validity;

@@ -1,0 +1,213 @@
+//! Runtimes, and the newest opset and IR version that they load: `facts/targets.txt`.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use serde::Serialize;
+
+/// Consecutive versions of a runtime that load the same models.
+///
+/// A runtime is named by its version: `onnxruntime@1.17`, or `onnxruntime@1.17.3`. Versions that are not in the table are not guessed.
+///
+/// ```
+/// use onnx_recast::Runtime;
+///
+/// let runtime: Runtime = "onnxruntime@1.17".parse()?;
+/// assert_eq!((runtime.opset, runtime.ir_version), (20, Some(9)));
+/// assert!(!runtime.loads(Some(21), 9));
+///
+/// let error = "onnxrumtime@1.17".parse::<Runtime>().unwrap_err();
+/// assert!(error.to_string().contains("did you mean onnxruntime?"));
+/// assert!(Runtime::all().iter().any(|runtime| runtime.name == "tensorrt"));
+/// # Ok::<(), onnx_recast::UnknownRuntime>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Runtime {
+    /// The name of the runtime.
+    #[serde(rename = "runtime")]
+    pub name: &'static str,
+    /// The first version.
+    pub first: &'static str,
+    /// The last version; later releases of the same version are included.
+    pub last: &'static str,
+    /// The newest opset of ai.onnx.
+    pub opset: i64,
+    /// The newest IR version, if the source states it.
+    #[serde(rename = "ir")]
+    pub ir_version: Option<i64>,
+    /// Where the numbers come from.
+    pub source: &'static str,
+}
+
+/// A name that is not a version of a runtime in the table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct UnknownRuntime {
+    message: String,
+}
+
+impl Runtime {
+    /// All runtimes, by name, oldest version first.
+    #[must_use]
+    pub fn all() -> &'static [Runtime] {
+        static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
+        RUNTIMES.get_or_init(|| {
+            let rows = include_str!("../../facts/targets.txt").lines().filter(|line| !line.starts_with('#'));
+            rows.map(|row| read(row).unwrap_or_else(|| panic!("facts/targets.txt is tested, but: {row}"))).collect()
+        })
+    }
+
+    /// Whether a model that imports this opset of ai.onnx, in this IR version, is loaded.
+    #[must_use]
+    pub fn loads(&self, opset: Option<i64>, ir_version: i64) -> bool {
+        opset.is_none_or(|opset| opset <= self.opset) && self.ir_version.is_none_or(|newest| ir_version <= newest)
+    }
+
+    /// The newest opset whose release has an IR version that is loaded.
+    #[must_use]
+    pub fn newest_opset(&self) -> i64 {
+        let is_loaded = |&opset: &i64| crate::ops::schemas::ir_of_opset(opset).is_some_and(|ir| self.loads(Some(opset), ir));
+        (1..=self.opset).rev().find(is_loaded).unwrap_or(1)
+    }
+
+    fn covers(&self, version: &[u32]) -> bool {
+        version >= bound(self.first).as_slice() && by_prefix(version, &bound(self.last)) != Ordering::Greater
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => write!(f, "{} {}", self.name, self.first),
+            false => write!(f, "{} {} to {}", self.name, self.first, self.last),
+        }
+    }
+}
+
+impl FromStr for Runtime {
+    type Err = UnknownRuntime;
+
+    fn from_str(name: &str) -> Result<Runtime, UnknownRuntime> {
+        let unknown = |message: String| UnknownRuntime { message };
+        let (runtime, version) =
+            name.split_once('@').ok_or_else(|| unknown("expected RUNTIME@VERSION, for instance onnxruntime@1.17".to_owned()))?;
+        let rows: Vec<Runtime> = Runtime::all().iter().filter(|row| row.name.eq_ignore_ascii_case(runtime)).copied().collect();
+        if rows.is_empty() {
+            return Err(unknown(unknown_name(runtime)));
+        }
+        let numbers =
+            numbers(version).ok_or_else(|| unknown(format!("'{version}' is not a version; expected numbers such as 1.17")))?;
+        rows.iter().find(|row| row.covers(&numbers)).copied().ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))
+    }
+}
+
+fn unknown_name(runtime: &str) -> String {
+    let mut known: Vec<&str> = Runtime::all().iter().map(|row| row.name).collect();
+    known.dedup();
+    let alike = |name: &str| strsim::jaro_winkler(&runtime.to_ascii_lowercase(), name);
+    let closest = known.iter().map(|name| (alike(name), name)).filter(|&(alike, _)| alike >= ALIKE);
+    let hint = match closest.max_by(|(left, _), (right, _)| left.total_cmp(right)) {
+        Some((_, name)) => format!("did you mean {name}? "),
+        None => String::new(),
+    };
+    format!("unknown runtime '{runtime}'; {hint}known runtimes are {}", known.join(", "))
+}
+
+/// Names that are less alike are other names.
+const ALIKE: f64 = 0.8;
+
+/// A runtime loads what its older versions load, so the hint is the last known version before the unknown one.
+fn unknown_version(version: &str, numbers: &[u32], rows: &[Runtime]) -> String {
+    let hint = match rows.iter().rfind(|row| bound(row.last).as_slice() < numbers) {
+        Some(Runtime { name, last, .. }) => format!("{name}@{last} is the last before it; "),
+        None => String::new(),
+    };
+    let known: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    format!("unknown version '{version}'; {hint}known are {}", known.join(", "))
+}
+
+/// A row of the table: five words, and the source.
+fn read(row: &'static str) -> Option<Runtime> {
+    let mut rest = row;
+    let mut word = || {
+        let (word, others) = rest.trim_start().split_once(' ')?;
+        rest = others;
+        Some(word)
+    };
+    let (name, first, last) = (word()?, word()?, word()?);
+    let opset = word()?.parse().ok()?;
+    let ir_version = match word()? {
+        "-" => None,
+        number => Some(number.parse().ok()?),
+    };
+    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim() })
+}
+
+fn numbers(version: &str) -> Option<Vec<u32>> {
+    version.split('.').map(|part| part.parse().ok()).collect()
+}
+
+/// The version of a row; a test reads them all.
+fn bound(version: &str) -> Vec<u32> {
+    numbers(version).unwrap_or_default()
+}
+
+/// Compares as many parts as the bound has: 1.17.3 is not after 1.17.
+fn by_prefix(version: &[u32], bound: &[u32]) -> Ordering {
+    version[..version.len().min(bound.len())].cmp(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_find_their_rows() {
+        for (name, opset) in [
+            ("onnxruntime@1.5.2", 12),
+            ("onnxruntime@1.16.3", 19),
+            ("ONNXRuntime@1.17", 20),
+            ("onnxruntime@1.31", 26),
+            ("tensorrt@8.6.1", 17),
+            ("tensorrt@9.3", 19),
+            ("windowsml@1903", 8),
+            ("rknn@2.0", 19),
+        ] {
+            assert_eq!(name.parse().map(|runtime: Runtime| runtime.opset), Ok(opset), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_that_names_the_nearest() {
+        for (name, hint) in [
+            ("onnxruntime", "expected RUNTIME@VERSION"),
+            (
+                "onnxrumtime@1.17",
+                "unknown runtime 'onnxrumtime'; did you mean onnxruntime? known runtimes are onnxruntime, tensorrt",
+            ),
+            ("TensorRT8@8.6", "did you mean tensorrt? "),
+            ("tflite@2", "unknown runtime 'tflite'; known runtimes are"),
+            ("onnxruntime@new", "'new' is not a version"),
+            ("onnxruntime@", "'' is not a version"),
+            ("onnxruntime@1", "unknown version '1'; known are onnxruntime 1.5.2, onnxruntime 1.15 to 1.16"),
+            ("onnxruntime@1.6", "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are"),
+            ("onnxruntime@1.32", "onnxruntime@1.31 is the last before it"),
+            ("tensorrt@10.2", "tensorrt@10.1 is the last before it"),
+        ] {
+            let message = name.parse::<Runtime>().unwrap_err().to_string();
+            assert!(message.contains(hint), "{name}: {message}");
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_source_and_versions_in_order() {
+        for runtime in Runtime::all() {
+            let (first, last) = (numbers(runtime.first), numbers(runtime.last));
+            assert!(first.is_some() && first <= last && !runtime.source.is_empty(), "{runtime}");
+            assert!((1..=crate::ops::schemas::LATEST_OPSET).contains(&runtime.opset), "{runtime}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The tables that the build script generates from `facts/operators.txt`.
+
+use super::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType};
+use crate::elements::dtype::DType;
+
+include!(concat!(env!("OUT_DIR"), "/facts.rs"));
+
+/// The element type with this number; the types are stored in the order of their numbers.
+const fn element(number: usize) -> DType {
+    DType::ALL[number - 1]
+}

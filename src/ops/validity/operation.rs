@@ -1,0 +1,84 @@
+//! A node with what is known of its inputs and outputs.
+
+use crate::graph::{Attribute, Model, NodeId};
+use crate::ops::inference::{Inferred, Ints, Known, NOTHING};
+use crate::ops::schemas::Schema;
+use crate::protobuf::schema::{AttributeProto, NodeProto};
+
+pub(super) struct Operation<'a> {
+    model: &'a Model,
+    id: NodeId,
+    pub node: &'a NodeProto,
+    pub schema: &'static Schema,
+    /// By index; an omitted input is unknown.
+    pub inputs: Vec<&'a Known>,
+    /// By index; the integers of small tensors, as far as they are known.
+    ints: Vec<Option<&'a Ints>>,
+    pub outputs: Vec<&'a Known>,
+}
+
+impl<'a> Operation<'a> {
+    pub fn of(model: &'a Model, inferred: &'a Inferred, id: NodeId, schema: &'static Schema) -> Operation<'a> {
+        let node = model.node(id);
+        let mut inputs = vec![&NOTHING; node.input.len()];
+        let mut ints = vec![None; node.input.len()];
+        for (index, value) in model.inputs(id) {
+            inputs[index as usize] = inferred.of(value);
+            ints[index as usize] = inferred.ints(value);
+        }
+        let mut outputs = vec![&NOTHING; node.output.len()];
+        for (index, value) in model.outputs(id) {
+            outputs[index as usize] = inferred.of(value);
+        }
+        Operation { model, id, node, schema, inputs, ints, outputs }
+    }
+
+    /// An attribute with a known value.
+    pub fn attribute(&self, name: &str) -> Option<&'a AttributeProto> {
+        match self.model.attribute(self.id, name) {
+            Attribute::Is(attribute) => Some(attribute),
+            Attribute::Absent | Attribute::Unclear => None,
+        }
+    }
+
+    /// An integer attribute, or this value if it is missing; `None` if it is not known.
+    pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
+        match self.model.attribute(self.id, name) {
+            Attribute::Is(attribute) => Some(attribute.i()),
+            Attribute::Absent => Some(default),
+            Attribute::Unclear => None,
+        }
+    }
+
+    /// A list of integers.
+    pub fn list(&self, name: &str) -> Option<&'a [i64]> {
+        self.attribute(name).map(|attribute| attribute.ints.as_slice())
+    }
+
+    /// The dimensions of an input of known rank.
+    pub fn shape(&self, index: usize) -> Option<&'a [Option<i64>]> {
+        self.inputs.get(index)?.shape.as_deref()
+    }
+
+    pub fn rank(&self, index: usize) -> Option<usize> {
+        self.shape(index).map(<[_]>::len)
+    }
+
+    /// The integers of an input, if all are known.
+    pub fn values(&self, index: usize) -> Option<Vec<i64>> {
+        self.ints.get(index).copied().flatten()?.iter().copied().collect()
+    }
+
+    /// What an operator takes as an attribute in some versions, and as an input in others.
+    pub fn attribute_or_values(&self, name: &str, index: usize) -> Option<Vec<i64>> {
+        match self.schema.attribute(name) {
+            Some(_) => self.list(name).map(<[_]>::to_vec),
+            None => self.values(index),
+        }
+    }
+
+    /// The name of an input.
+    pub fn name(&self, index: usize) -> &'a str {
+        self.node.input.get(index).map_or("", String::as_str)
+    }
+}

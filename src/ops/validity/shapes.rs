@@ -1,0 +1,236 @@
+//! Shapes, axes and lengths that contradict each other.
+
+use super::operation::Operation;
+use crate::ops::inference::broadcasts;
+
+/// Operators whose `axis` counts the axes of the first input, and the first opset in which both tools refuse any other number.
+const AXIS: &[(&str, i64)] = &[
+    ("ArgMax", 11),
+    ("ArgMin", 11),
+    ("Compress", 11),
+    ("Concat", 11),
+    ("Gather", 1),
+    ("Hardmax", 11),
+    ("LayerNormalization", 17),
+    ("LogSoftmax", 11),
+    ("RMSNormalization", 23),
+    ("Softmax", 11),
+    ("Split", 2),
+    ("SplitToSequence", 11),
+    ("TopK", 1),
+];
+
+type Dims<'a> = &'a [Option<i64>];
+
+/// The fault of an operation that is converted to an opset, or has the opset of its model.
+pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
+    let opset = to.max(operation.schema.since_version);
+    if AXIS.iter().any(|&(op, since)| op == operation.schema.name && since <= opset)
+        && let Some(fault) = axis(operation)
+    {
+        return Some(fault);
+    }
+    match operation.schema.name {
+        "AveragePool" | "Conv" | "ConvTranspose" | "LpPool" | "MaxPool" => window(operation),
+        "Concat" => concatenated(operation),
+        "Einsum" => labels(operation),
+        "Expand" => {
+            let target: Vec<Option<i64>> = operation.values(1)?.into_iter().map(Some).collect();
+            broadcast(operation.shape(0)?, &target)
+        }
+        "Flatten" => flattened(operation),
+        "GatherND" => tuples(operation),
+        "Gemm" => {
+            let axis = |index: usize, name: &str, axis: usize| -> Option<i64> {
+                let axis = if operation.int_or(name, 0)? != 0 { 1 - axis } else { axis };
+                operation.shape(index).filter(|shape| shape.len() == 2)?[axis]
+            };
+            inner(operation, (0, axis(0, "transA", 1)), (1, axis(1, "transB", 0)))
+        }
+        "MatMul" | "MatMulInteger" => matrices(operation, 0, 1),
+        "QLinearMatMul" => matrices(operation, 0, 3),
+        "Reshape" => reshaped(operation),
+        "Slice" => {
+            let axes = operation.attribute_or_values("axes", 3)?;
+            axes.into_iter().find_map(|axis| out_of_range(axis, operation.rank(0)?))
+        }
+        "Split" => parts(operation),
+        "Squeeze" => squeezed(operation),
+        "Tile" => tiled(operation),
+        "Transpose" => permutation(operation),
+        "Unsqueeze" => {
+            let axes = operation.attribute_or_values("axes", 1)?;
+            let rank = operation.rank(0)?.checked_add(axes.len())?;
+            axes.iter().find_map(|&axis| out_of_range(axis, rank)).or_else(|| repeated(&axes, rank))
+        }
+        name if name.starts_with("Reduce") => {
+            let axes = operation.attribute_or_values("axes", 1)?;
+            axes.into_iter().find_map(|axis| out_of_range(axis, operation.rank(0)?))
+        }
+        // It is not established that all runtimes refuse its contradictions when they load a model.
+        "StringConcat" => None,
+        name if broadcasts(name) && operation.schema.attribute("broadcast").is_none() => all_broadcast(operation),
+        _ => None,
+    }
+}
+
+fn out_of_range(axis: i64, rank: usize) -> Option<String> {
+    let rank = i64::try_from(rank).ok()?;
+    (!(-rank..rank).contains(&axis)).then(|| format!("axis {axis} is out of range for rank {rank}"))
+}
+
+fn repeated(axes: &[i64], rank: usize) -> Option<String> {
+    let rank = i64::try_from(rank).ok()?;
+    let mut counted: Vec<i64> = axes.iter().map(|&axis| if axis < 0 { axis + rank } else { axis }).collect();
+    counted.sort_unstable();
+    let twice = counted.windows(2).find(|pair| pair[0] == pair[1])?[0];
+    Some(format!("axis {twice} is listed twice"))
+}
+
+fn axis(operation: &Operation) -> Option<String> {
+    let (axis, rank) = (operation.attribute("axis")?.i(), i64::try_from(operation.rank(0)?).ok()?);
+    (!(-rank..rank).contains(&axis)).then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
+}
+
+fn permutation(operation: &Operation) -> Option<String> {
+    let (perm, rank) = (operation.list("perm")?, operation.rank(0)?);
+    let is_axis = |axis: &i64| usize::try_from(*axis).is_ok_and(|axis| axis < rank);
+    let mut distinct = perm.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let is_wrong = distinct.len() != perm.len() || !distinct.iter().all(is_axis);
+    is_wrong.then(|| format!("`perm` = {perm:?} is not a permutation of {rank} axes"))
+}
+
+fn flattened(operation: &Operation) -> Option<String> {
+    let (axis, rank) = (operation.int_or("axis", 1)?, i64::try_from(operation.rank(0)?).ok()?);
+    (!(-rank..=rank).contains(&axis)).then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
+}
+
+/// What two shapes that are broadcast contradict.
+fn broadcast(left: Dims, right: Dims) -> Option<String> {
+    let mut pairs = left.iter().rev().zip(right.iter().rev());
+    let (left, right) = pairs.find_map(|(&left, &right)| {
+        let (left, right) = (left?, right?);
+        (left != right && left != 1 && right != 1).then_some((left, right))
+    })?;
+    Some(format!("dimensions {left} and {right} cannot be broadcast"))
+}
+
+fn all_broadcast(operation: &Operation) -> Option<String> {
+    let shapes: Vec<Dims> = (0..operation.inputs.len()).filter_map(|index| operation.shape(index)).collect();
+    // Where two fit, a third may not fit both: each is compared with each of the few.
+    shapes.iter().enumerate().take(8).find_map(|(index, left)| shapes[index + 1..].iter().find_map(|right| broadcast(left, right)))
+}
+
+/// The lengths over which a product sums.
+fn inner(operation: &Operation, (left, width): (usize, Option<i64>), (right, height): (usize, Option<i64>)) -> Option<String> {
+    let (width, height) = (width?, height?);
+    let (left, right) = (operation.name(left), operation.name(right));
+    (width != height).then(|| format!("the product of '{left}' and '{right}' sums over {width} and {height} elements"))
+}
+
+fn matrices(operation: &Operation, left: usize, right: usize) -> Option<String> {
+    let (first, second) = (operation.shape(left)?, operation.shape(right)?);
+    let width = *first.last()?;
+    let height = if second.len() == 1 { second[0] } else { *second.get(second.len().checked_sub(2)?)? };
+    let batch = |shape: Dims| shape.len().saturating_sub(2);
+    inner(operation, (left, width), (right, height)).or_else(|| broadcast(&first[..batch(first)], &second[..batch(second)]))
+}
+
+fn concatenated(operation: &Operation) -> Option<String> {
+    let shapes: Vec<(usize, Dims)> =
+        (0..operation.inputs.len()).filter_map(|index| Some((index, operation.shape(index)?))).collect();
+    let (&(first, shape), others) = shapes.split_first()?;
+    let axis = operation.int_or("axis", 1)?;
+    let rank = i64::try_from(shape.len()).ok()?;
+    let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+    others.iter().find_map(|&(other, found)| {
+        let (first, other) = (operation.name(first), operation.name(other));
+        if found.len() != shape.len() {
+            return Some(format!("input '{first}' has rank {}, but '{other}' has rank {}", shape.len(), found.len()));
+        }
+        let differ = |at: &usize| *at != axis && shape[*at].zip(found[*at]).is_some_and(|(left, right)| left != right);
+        let at = (0..shape.len()).find(differ)?;
+        Some(format!("'{first}' and '{other}' have different lengths along axis {at}, along which they are not joined"))
+    })
+}
+
+fn reshaped(operation: &Operation) -> Option<String> {
+    let target = operation.attribute_or_values("shape", 1)?;
+    let input = operation.shape(0)?;
+    let elements = input.iter().try_fold(1i64, |product, dim| product.checked_mul((*dim)?))?;
+    let copies_zero = operation.int_or("allowzero", 0)? == 0;
+    let length = |(at, &dim): (usize, &i64)| match dim {
+        0 if copies_zero => input.get(at).copied().flatten(),
+        -1 => Some(1),
+        dim => Some(dim),
+    };
+    let others = target.iter().enumerate().map(length).try_fold(1i64, |product, dim| product.checked_mul(dim?))?;
+    let fits = match target.contains(&-1) {
+        true => others == 0 || elements % others == 0,
+        false => others == elements,
+    };
+    (!fits).then(|| format!("{elements} elements cannot be arranged as {target:?}"))
+}
+
+fn parts(operation: &Operation) -> Option<String> {
+    let given = operation.attribute_or_values("split", 1)?;
+    let (shape, axis) = (operation.shape(0)?, operation.int_or("axis", 0)?);
+    let rank = i64::try_from(shape.len()).ok()?;
+    let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+    let length = (*shape.get(axis)?)?;
+    let sum = given.iter().try_fold(0i64, |sum, part| sum.checked_add(*part))?;
+    if given.len() != operation.node.output.len() {
+        return Some(format!("there are {} lengths for {} outputs", given.len(), operation.node.output.len()));
+    }
+    (sum != length).then(|| format!("the parts have {sum} elements, but the axis has {length}"))
+}
+
+fn squeezed(operation: &Operation) -> Option<String> {
+    let (shape, axes) = (operation.shape(0)?, operation.attribute_or_values("axes", 1)?);
+    axes.into_iter().find_map(|axis| {
+        if let Some(fault) = out_of_range(axis, shape.len()) {
+            return Some(fault);
+        }
+        let rank = i64::try_from(shape.len()).ok()?;
+        let length = shape[usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?]?;
+        (length != 1).then(|| format!("axis {axis} has length {length}, not 1"))
+    })
+}
+
+fn tiled(operation: &Operation) -> Option<String> {
+    if operation.schema.since_version == 1 {
+        return None;
+    }
+    let (rank, repeats) = (operation.rank(0)?, operation.values(1)?);
+    (repeats.len() != rank).then(|| format!("there are {} repeats for {rank} axes", repeats.len()))
+}
+
+fn tuples(operation: &Operation) -> Option<String> {
+    let (rank, taken) = (i64::try_from(operation.rank(0)?).ok()?, (*operation.shape(1)?.last()?)?);
+    let batch = operation.int_or("batch_dims", 0)?;
+    (taken.checked_add(batch)? > rank)
+        .then(|| format!("the indices have {taken} numbers after {batch} batch axes, for rank {rank}"))
+}
+
+/// The lists of numbers for the spatial axes.
+fn window(operation: &Operation) -> Option<String> {
+    let axes = operation.rank(0)?.checked_sub(2)?;
+    [("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 2)].into_iter().find_map(|(name, each)| {
+        let list = operation.list(name).filter(|list| !list.is_empty() && list.len() != each * axes)?;
+        Some(format!("`{name}` = {list:?} does not fit {axes} spatial axes"))
+    })
+}
+
+/// An operand has as many axes as labels, and more where there is an ellipsis.
+fn labels(operation: &Operation) -> Option<String> {
+    let equation = String::from_utf8_lossy(operation.attribute("equation")?.s()).into_owned();
+    let terms = equation.split("->").next().unwrap_or_default().split(',').enumerate();
+    terms.into_iter().find_map(|(index, term)| {
+        let labels = term.chars().filter(char::is_ascii_alphabetic).count();
+        let rank = operation.rank(index)?;
+        let fits = if term.contains("...") { labels <= rank } else { labels == rank };
+        (!fits).then(|| format!("input '{}' has rank {rank}, but {labels} labels", operation.name(index)))
+    })
+}

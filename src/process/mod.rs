@@ -1,0 +1,19 @@
+//! The process: the limit for its memory, signals that end it, files that are mapped into it.
+//!
+//! The library uses maps and the removal of temporary files. The rest is for the command, to which the process belongs.
+
+mod allocator;
+mod last_words;
+mod limit;
+#[cfg(unix)]
+#[path = "unix/mod.rs"]
+pub(crate) mod system;
+#[cfg(not(unix))]
+#[path = "other.rs"]
+pub(crate) mod system;
+
+pub use allocator::return_memory_soon;
+pub(crate) use last_words::map as map_in_parallel;
+pub use last_words::{LastWords, set_last_words};
+pub use limit::{Limited, defer_huge_pages, expect_large_graph, note_output, set_memory_limit};
+pub use system::{exit, install_signal_handlers, is_standard_output};

@@ -1,0 +1,42 @@
+//! Lossless protobuf messages, and what a file of them consists of before it is written.
+//!
+//! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`] contains the same names, each wrapped in
+//! [`Kept`], for the rest of the crate. This module does not interpret models.
+
+mod ahead;
+mod context;
+mod field;
+pub mod ir_version;
+mod kept;
+mod layout;
+mod locate;
+pub mod outline;
+mod part;
+mod piece;
+mod progress;
+mod recipe;
+mod spans;
+
+/// protobuf's limit for the length of a message: 31 bits.
+pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
+
+pub use field::{Field, Value, values_of};
+pub use kept::{Kept, Known, Malformed, Reason};
+pub use layout::Layout;
+pub use piece::Piece;
+pub use progress::Progress;
+pub use recipe::{GRAIN, Recipe};
+pub use spans::Spans;
+
+/// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].
+#[allow(clippy::all, clippy::pedantic, missing_docs)]
+pub mod raw {
+    include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
+}
+
+/// Every message of `proto/onnx.proto` with its unknown fields: `schema::X` is `Kept<raw::X>`.
+pub mod schema {
+    include!(concat!(env!("OUT_DIR"), "/schema.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/known.rs"));

@@ -1,0 +1,77 @@
+//! The layout of a new data file.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::files::DataFolder;
+use crate::protobuf::{Layout, Piece};
+
+/// Alignment of tensors of at least this size: a page, so that they can be mapped.
+const PAGE: u64 = 4096;
+/// Alignment of smaller tensors, so that vectors of any width can be read from a map of the file.
+const CACHE_LINE: u64 = 64;
+
+/// A file of these pieces, in this order, and the range of each piece in it. Pieces that share bytes of a file of `data` share them in
+/// the new file too.
+pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Range<u64>>) {
+    let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
+    runs.extend(pieces.iter().enumerate().map(|(index, piece)| Run { first: index, offset: 0, piece: (*piece).clone() }));
+    join_overlapping(&mut runs, data);
+    let mut file = Vec::with_capacity(2 * pieces.len());
+    let mut length = 0_u64;
+    let mut starts = vec![None; pieces.len()];
+    let mut ranges = Vec::with_capacity(pieces.len());
+    for (run, piece) in runs.into_iter().zip(pieces) {
+        let start = *starts[run.first].get_or_insert_with(|| {
+            let bytes = run.piece.bytes() as u64;
+            let start = length.next_multiple_of(if bytes < PAGE { CACHE_LINE } else { PAGE });
+            file.push(Piece::Bytes(zeros(start - length)));
+            file.push(run.piece);
+            length = start + bytes;
+            start
+        });
+        let begin = start + run.offset;
+        ranges.push(begin..begin + piece.bytes() as u64);
+    }
+    (Layout::of_pieces(file), ranges)
+}
+
+/// The source of a piece's bytes: they begin at `offset` of `piece`, which all pieces with the same `first` share.
+struct Run {
+    first: usize,
+    offset: u64,
+    piece: Piece,
+}
+
+/// Joins the runs that share bytes of a data file. Each byte is then written once, even if several tensors contain it.
+fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
+    let address = |run: &Run| run.piece.source(0..0).as_ptr() as usize;
+    let mut slices: Vec<usize> = (0..runs.len()).filter(|&index| matches!(runs[index].piece, Piece::Bytes(_))).collect();
+    slices.sort_by_key(|&index| (address(&runs[index]), index));
+    let mut begun = 0;
+    while begun < slices.len() {
+        let start = address(&runs[slices[begun]]);
+        let mut end = start + runs[slices[begun]].piece.bytes();
+        let mut next = begun + 1;
+        while next < slices.len() && address(&runs[slices[next]]) < end {
+            end = end.max(address(&runs[slices[next]]) + runs[slices[next]].piece.bytes());
+            next += 1;
+        }
+        let group = &slices[begun..next];
+        begun = next;
+        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source(0..0))) {
+            let first = group.iter().copied().min().unwrap_or(group[0]);
+            let base = file.as_ptr() as usize;
+            let shared = Piece::Bytes(file.slice(start - base..end - base));
+            for &index in group {
+                runs[index] = Run { first, offset: (address(&runs[index]) - start) as u64, piece: shared.clone() };
+            }
+        }
+    }
+}
+
+fn zeros(count: u64) -> Bytes {
+    static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
+    Bytes::from_static(&ZEROS[..count as usize])
+}

@@ -1,0 +1,195 @@
+//! The models near data files, and the data files to which they refer.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::base::hash::HashMap;
+use crate::files::folders::{self, Kind};
+use crate::files::{self, DataFolder, folder_of};
+use crate::graph::{DataRanges, Model};
+use crate::protobuf::schema::ModelProto;
+
+/// The models that may refer to some data files.
+pub(super) struct Neighbours(Vec<Rc<Neighbour>>);
+
+/// The files that were decoded for one decision on several data files, so that each is decoded once.
+#[derive(Default)]
+pub(super) struct Decoded {
+    /// By path; `None` for a file that is not a model.
+    files: HashMap<PathBuf, Option<Rc<Neighbour>>>,
+    /// By the folder of the output and that of the data file.
+    near: HashMap<[PathBuf; 2], Rc<Neighbours>>,
+}
+
+struct Neighbour {
+    path: PathBuf,
+    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is not known to be none: it may refer to any
+    /// file.
+    data: Option<Data>,
+}
+
+/// The files to which a model refers.
+#[derive(Default)]
+struct Data {
+    /// Resolved.
+    files: BTreeSet<PathBuf>,
+    /// The names of those that cannot be located: outside of the model's folder, for instance.
+    names: BTreeSet<OsString>,
+}
+
+impl Decoded {
+    /// The models that may refer to a data file.
+    pub(super) fn near(&mut self, folder: &Path, data: &Path) -> Rc<Neighbours> {
+        let key = [folder.to_owned(), folder_of(data)];
+        if let Some(known) = self.near.get(&key) {
+            return Rc::clone(known);
+        }
+        let neighbours = Rc::new(self.neighbours(folder, [data]));
+        self.near.insert(key, Rc::clone(&neighbours));
+        neighbours
+    }
+
+    /// Whether a file is a model, or has the name of one.
+    pub(super) fn is_model(&mut self, path: &Path) -> bool {
+        is_called_model(path) || self.file(path.to_owned()).is_some_and(|file| file.data.is_some())
+    }
+
+    fn file(&mut self, path: PathBuf) -> Option<Rc<Neighbour>> {
+        self.files.entry(path).or_insert_with_key(|path| Neighbour::read(path.clone()).map(Rc::new)).clone()
+    }
+
+    fn neighbours<'p>(&mut self, folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+        let near: BTreeSet<PathBuf> = data
+            .into_iter()
+            .map(folder_of)
+            .chain([folder.to_owned()])
+            .filter_map(|folder| folders::resolve(&folder).ok())
+            .collect();
+        let folders: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors()).collect();
+        let (mut found, mut unknown) = (BTreeSet::new(), Vec::new());
+        for folder in folders {
+            let is_near = near.contains(folder);
+            let is_further_up = !is_near && !near.iter().any(|near| near.parent() == Some(folder));
+            match folders::list(folder) {
+                Ok(entries) => {
+                    let is_read = |path: &PathBuf| (is_near || may_be_model(path)) && may_be_file(path);
+                    found.extend(entries.into_iter().filter(is_read));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if is_further_up && error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(_) => unknown.push(Rc::new(Neighbour { path: folder.to_owned(), data: None })),
+            }
+        }
+        Neighbours(found.into_iter().filter_map(|path| self.file(path)).chain(unknown).collect())
+    }
+}
+
+impl Neighbours {
+    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
+    /// locations can be in these folders. A folder that cannot be listed completely may contain such a model. Of the parent folders, those
+    /// further up than the first are often closed to users, such as `/home`: if one may not be listed, it counts as empty.
+    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+        Decoded::default().neighbours(folder, data)
+    }
+
+    /// The first model that can be read and refers to a data file.
+    pub(super) fn user_of(&self, data: &Path) -> Option<&Path> {
+        let data = folders::resolve(data).ok()?;
+        let refers = |neighbour: &&Rc<Neighbour>| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data));
+        self.0.iter().find(refers).map(|neighbour| neighbour.path.as_path())
+    }
+
+    /// The models that refer to a data file, or may refer to it.
+    pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
+        let data = folders::resolve(data).ok();
+        let refers = move |neighbour: &&Rc<Neighbour>| data.as_ref().is_some_and(|data| neighbour.refers(data));
+        self.0.iter().filter(refers).map(|neighbour| neighbour.path.as_path())
+    }
+}
+
+impl Neighbour {
+    fn read(path: PathBuf) -> Option<Neighbour> {
+        let data = data_ranges(&path).map(|ranges| {
+            let (folder, mut data) = (DataFolder::of_model(&path), Data::default());
+            for location in ranges.keys() {
+                match folder.locate(location) {
+                    Ok(found) => drop(data.files.insert(found.path())),
+                    Err(_) => data.names.extend(Path::new(location).file_name().map(ToOwned::to_owned)),
+                }
+            }
+            data
+        });
+        (data.is_some() || is_called_model(&path) || is_unreadable(&path)).then_some(Neighbour { path, data })
+    }
+
+    fn refers(&self, file: &PathBuf) -> bool {
+        let may_refer = |data: &Data| data.files.contains(file) || file.file_name().is_some_and(|name| data.names.contains(name));
+        self.data.as_ref().is_none_or(may_refer) && !folders::resolve(&self.path).is_ok_and(|path| path == *file)
+    }
+}
+
+/// Why a file must not be replaced that is not a model itself: a model beside it stores tensors in it.
+pub(super) fn use_as_data(file: &Path) -> Option<String> {
+    if folders::is_file(file) && !is_model(file) { user_beside(file) } else { None }
+}
+
+/// Why a file that is not a model must not replace one: that is a model, or data of a model beside it.
+#[must_use]
+pub fn why_kept(file: &Path) -> Option<String> {
+    match folders::is_file(file) {
+        true if is_model(file) => Some("is a model".to_owned()),
+        true => user_beside(file),
+        false => None,
+    }
+}
+
+/// The model beside a file that stores tensors in it, as the reason of a refusal.
+fn user_beside(file: &Path) -> Option<String> {
+    let neighbours = Neighbours::of(&folder_of(file), [file]);
+    let user = neighbours.user_of(file)?;
+    let is_beside = user.parent() == folders::resolve(file).ok()?.parent();
+    let user = user.file_name().filter(|_| is_beside).map_or(user, Path::new);
+    Some(format!("{} stores tensors in this file", user.display()))
+}
+
+/// Whether there is a file that cannot be opened.
+fn is_unreadable(file: &Path) -> bool {
+    folders::read(file).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+}
+
+/// Whether a path is not known to be that of something else than a file. A link that cannot be followed may be one to a file.
+fn may_be_file(path: &Path) -> bool {
+    !folders::stat_target(path).is_ok_and(|found| found.kind != Kind::File)
+}
+
+/// Whether a file is a model, or has the name of one.
+pub(super) fn is_model(path: &Path) -> bool {
+    is_called_model(path) || data_ranges(path).is_some()
+}
+
+fn is_called_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
+/// Whether a file has one of the names that models have.
+fn may_be_model(path: &Path) -> bool {
+    is_called_model(path) || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pb"))
+}
+
+/// The data files to which a model refers; none if the file is not a model.
+pub(super) fn data_ranges(file: &Path) -> Option<DataRanges> {
+    #[cfg(test)]
+    DECODED.set(DECODED.get() + 1);
+    let proto = ModelProto::from_bytes(files::open(file).ok()?.bytes).ok()?;
+    proto.graph.as_ref()?;
+    Some(Model::new(proto).ok()?.data_ranges())
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The number of files that this thread has decoded.
+    pub(super) static DECODED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}

@@ -1,0 +1,311 @@
+//! Data files to which the output's old model referred and the new one does not.
+//!
+//! They are kept and reported. On request, those are removed that can be shown to be data of the old model alone:
+//!
+//! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one name only;
+//! 2. it has the name of a data file, see [`super::data_name`];
+//! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
+//! 4. it is not a model, no model near it refers to it, and no other file beside it contains its name, as far as [`contains`] searches.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::data_name;
+use super::names::is_same;
+use super::neighbours::{Decoded, Neighbours};
+use crate::base::hash::{HashMap, HashSet};
+use crate::files::folders::{self, Folder, Kind};
+use crate::files::{DataFolder, Located, formats};
+use crate::graph::DataRanges;
+
+/// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
+const LONGEST_PADDING: usize = 1 << 16;
+
+/// How much of a file beside a data file is searched for its name if it is not text.
+const SEARCHED: u64 = 4 << 20;
+
+/// A data file that a model no longer uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnusedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Why it was not removed, if that was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The data files of the old model, after the new one was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OldFiles {
+    /// Removed files.
+    pub removed: Vec<PathBuf>,
+    /// Kept files.
+    pub unused: Vec<UnusedFile>,
+}
+
+/// The data files that are no longer used.
+#[derive(Debug, Default)]
+pub(super) struct Unused {
+    files: Vec<File>,
+    /// The folder in which they are looked up.
+    data: Arc<DataFolder>,
+    /// The path of the model that referred to them and is replaced.
+    output: PathBuf,
+}
+
+/// By data file: the models that are replaced before, and no longer use the file then. All paths are resolved, as far as they exist.
+#[derive(Debug, Default)]
+pub(crate) struct Released(HashMap<PathBuf, HashSet<PathBuf>>);
+
+impl Released {
+    fn has(&self, file: &Path, model: &Path) -> bool {
+        self.0.get(file).is_some_and(|models| folders::resolve(model).is_ok_and(|model| models.contains(&model)))
+    }
+}
+
+#[derive(Debug)]
+struct File {
+    at: Located,
+    location: String,
+    ranges: Vec<Range<u64>>,
+}
+
+impl Unused {
+    /// Those of `old`, except for those that are `is_used`.
+    pub(super) fn of(old: &DataRanges, data: &Arc<DataFolder>, output: &Path, is_used: impl Fn(&Path) -> bool) -> Unused {
+        let mut files: Vec<File> = Vec::new();
+        for (location, ranges) in old {
+            let Ok(at) = data.locate(location) else { continue };
+            match files.iter_mut().find(|file| file.at.path() == at.path()) {
+                Some(file) => file.ranges.extend(ranges.iter().cloned()),
+                None if is_used(&at.path()) => {}
+                None => files.push(File { at, location: location.clone(), ranges: ranges.clone() }),
+            }
+        }
+        Unused { files, data: Arc::clone(data), output: output.to_owned() }
+    }
+
+    /// These, and data files with the output's names that neither the old model nor another model uses: a run that is killed after the last
+    /// rename of a pair leaves such a file.
+    pub(super) fn with_left_over(mut self, own: &[&PathBuf], output: &Path) -> Unused {
+        let is_listed = |path: &Path| self.files.iter().any(|file| file.at.path() == path);
+        let others: Vec<&Path> = own.iter().map(|path| path.as_path()).filter(|path| !is_listed(path)).collect();
+        if others.is_empty() {
+            return self;
+        }
+        let folder = crate::files::folder_of(output);
+        let neighbours = Neighbours::of(&folder, others.iter().copied());
+        let data = DataFolder::of_model(output);
+        for path in others.into_iter().filter(|path| neighbours.referring(path).next().is_none()) {
+            let location = path.file_name().and_then(|name| name.to_str());
+            let located = location.and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
+            if let Some((location, at)) = located {
+                self.files.push(File { at, location, ranges: Vec::new() });
+            }
+        }
+        self.output = output.to_owned();
+        self
+    }
+
+    /// Adds the model and its files to those that are replaced.
+    pub(super) fn release(&self, released: &mut Released) {
+        let output = folders::resolve(&self.output).unwrap_or_else(|_| self.output.clone());
+        for file in &self.files {
+            released.0.entry(file.at.path()).or_default().insert(output.clone());
+        }
+    }
+
+    /// Keeps all files or, with `prune`, decides which may be removed, after others are replaced. Reads the models near them; changes
+    /// nothing.
+    pub(super) fn decide(&self, prune: bool, released: &Released) -> Decided {
+        let mut decoded = Decoded::default();
+        let mut decided = Decided::default();
+        for file in &self.files {
+            let may_be_removed = if file.ranges.is_empty() {
+                Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
+            } else if prune {
+                self.check_removable(file, released, &mut decoded).map_err(Some)
+            } else {
+                Err(None)
+            };
+            match may_be_removed {
+                Ok(()) => decided.removable.push(file.at.clone()),
+                Err(reason) => decided.kept.push(UnusedFile::new(&file.at, reason)),
+            }
+        }
+        if !decided.removable.is_empty() {
+            // They were opened for the checks.
+            self.data.release();
+        }
+        decided
+    }
+
+    fn check_removable(&self, file: &File, released: &Released, decoded: &mut Decoded) -> Result<(), String> {
+        let path = file.at.path();
+        let folder = Folder::open(&crate::files::folder_of(&self.output)).map_err(|error| error.to_string())?;
+        let Some(below) = file.at.beneath(&folder) else {
+            return Err("is outside the output's folder".to_owned());
+        };
+        if super::names::normal(&file.location).as_ref() != Some(&below) {
+            return Err("has a link in its path".to_owned());
+        }
+        if let Some(problem) = data_name::problem(&below) {
+            return Err(problem.to_owned());
+        }
+        // Its current metadata: the number of names may have changed since the plan was made.
+        let now = self.data.locate(&file.location).map_err(|error| error.to_string())?;
+        if now.stat.links > 1 {
+            return Err("has other names (hard links)".to_owned());
+        }
+        let content = self.data.open(&file.location).map_err(|error| error.to_string())?;
+        if !is_all_claimed(&content.bytes, file.ranges.clone()) {
+            return Err("contains bytes that belong to no tensor of the model".to_owned());
+        }
+        if decoded.is_model(&path) {
+            return Err("is a model".to_owned());
+        }
+        let neighbours = decoded.near(folder.path(), &path);
+        let is_replaced = |by: &Path| is_same(by, &self.output) || released.has(&path, by);
+        if let Some(by) = neighbours.referring(&path).find(|by| !is_replaced(by)) {
+            return Err(format!("{} may refer to it", by.display()));
+        }
+        match naming_file(&path, is_replaced, decoded) {
+            Some(other) => Err(format!("{} names it", other.display())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Which of the files may be removed.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    removable: Vec<Located>,
+    kept: Vec<UnusedFile>,
+}
+
+impl Decided {
+    /// What is reported if the files are removed; no file is changed.
+    pub(super) fn preview(self) -> OldFiles {
+        OldFiles { removed: self.removable.iter().map(Located::path).collect(), unused: self.kept }
+    }
+
+    /// Removes the files that may be removed, except for those that have changed.
+    pub(super) fn carry_out(self) -> OldFiles {
+        let mut old = OldFiles { removed: Vec::new(), unused: self.kept };
+        for file in self.removable {
+            match file.remove() {
+                Ok(()) => old.removed.push(file.path()),
+                Err(error) => old.unused.push(UnusedFile::new(&file, Some(format!("cannot be removed: {error}")))),
+            }
+        }
+        old
+    }
+}
+
+impl UnusedFile {
+    fn new(file: &Located, reason: Option<String>) -> UnusedFile {
+        UnusedFile { path: file.path(), bytes: file.stat.bytes, reason }
+    }
+}
+
+/// Whether the ranges cover all bytes, except for short runs of zeros.
+fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
+    let length = bytes.len() as u64;
+    ranges.push(length..length);
+    ranges.sort_by_key(|range| range.start);
+    let mut end = 0;
+    ranges.into_iter().all(|range| {
+        let gap = &bytes[end.min(length) as usize..range.start.clamp(end, length.max(end)).min(length) as usize];
+        end = end.max(range.end);
+        gap.len() < LONGEST_PADDING && gap.iter().all(|&byte| byte == 0)
+    })
+}
+
+/// A file beside a data file that contains its name, such as an index, a configuration or a checksum.
+fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool, decoded: &mut Decoded) -> Option<PathBuf> {
+    let name = data.file_name()?.as_encoded_bytes();
+    let folder = crate::files::folder_of(data);
+    // A file in a folder that cannot be read may name it.
+    let Ok(others) = folders::list(&folder) else { return Some(folder) };
+    others.into_iter().find(|other| {
+        let is_file = folders::stat(other).is_ok_and(|found| found.kind == Kind::File);
+        // A file that cannot be read may name it.
+        let names = || folders::read(other).and_then(|file| contains(file, name)).unwrap_or(true);
+        other != data && is_file && !is_replaced(other) && !decoded.is_model(other) && names()
+    })
+}
+
+/// Whether a file contains a name: anywhere if it is text, which begins as UTF-8 without NUL, else in its first [`SEARCHED`] bytes. An
+/// index is text; other large files are data, and to read all of them would take minutes.
+fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
+    let (mut bytes, mut is_text) = (Vec::new(), None);
+    loop {
+        let read = file.by_ref().take(SEARCHED).read_to_end(&mut bytes)?;
+        if bytes.windows(name.len()).any(|part| part == name) {
+            return Ok(true);
+        }
+        let is_text = *is_text.get_or_insert_with(|| formats::characters(&bytes).is_some_and(|text| !text.contains('\0')));
+        if (read as u64) < SEARCHED || !is_text {
+            return Ok(false);
+        }
+        // The name may begin in this part and end in the next one.
+        bytes.drain(..bytes.len().saturating_sub(name.len() - 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How much of a file shows whether it is text.
+    const SAMPLE: usize = 4096;
+
+    #[test]
+    fn a_name_is_found_anywhere_in_text_and_at_the_beginning_of_other_files() {
+        let part = SEARCHED as usize;
+        let mut failures = Vec::new();
+        let cut = [b"a".repeat(SAMPLE - 1), "\u{e9}".into()].concat();
+        for (kind, beginning, is_text) in
+            [("text", b"a".to_vec(), true), ("cut", cut, true), ("NUL", vec![0], false), ("binary", vec![0xff], false)]
+        {
+            for at in [0, part - 6, part - 3, part, part + 9, 2 * part - 5, 2 * part - 1, 3 * part] {
+                let bytes = [&beginning, vec![b'a'; at].as_slice(), b"w.data", vec![b'a'; part].as_slice()].concat();
+                let is_found = contains(bytes.as_slice(), b"w.data").unwrap();
+                let is_expected = is_text || at + beginning.len() + 6 <= part;
+                if is_found != is_expected {
+                    failures.push(format!("{kind}, at {at}: {is_found}"));
+                }
+            }
+        }
+        assert!(!contains(b"w.dat".as_slice(), b"w.data").unwrap());
+        assert!(failures.is_empty(), "{failures:?}");
+    }
+
+    #[test]
+    #[allow(clippy::single_range_in_vec_init)] // A single tensor is a case, too.
+    fn a_file_is_claimed_if_only_short_runs_of_zeros_are_not() {
+        let mut bytes = vec![1; 100];
+        bytes[40..50].fill(0);
+        let cases: [(&[Range<u64>], bool); 8] = [
+            (&[0..100], true),
+            (&[0..40, 50..100], true),
+            (&[50..100, 0..45], true),
+            (&[0..40, 51..100], false),
+            (&[0..99], false),
+            (&[1..100], false),
+            (&[], false),
+            (&[0..u64::MAX, u64::MAX..u64::MAX], true),
+        ];
+        for (ranges, expected) in cases {
+            assert_eq!(is_all_claimed(&bytes, ranges.to_vec()), expected, "{ranges:?}");
+        }
+        assert!(!is_all_claimed(&vec![0; LONGEST_PADDING], Vec::new()));
+        assert!(is_all_claimed(&[], Vec::new()));
+    }
+}

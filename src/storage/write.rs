@@ -1,0 +1,179 @@
+//! Writes the files of a plan.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::interim;
+use super::names::is_same;
+use super::neighbours::Neighbours;
+use super::plan::Plan;
+use super::unused::{OldFiles, Released};
+use crate::base::progress::{Counter, Phase, Unit};
+use crate::files::folders::{self, Folder};
+use crate::files::{
+    Before, DataFolder, Inspect, NewFile, Target, at, is_stream, is_temporary, open_with_data, save, save_together,
+};
+use crate::graph::Model;
+use crate::protobuf::schema::ModelProto;
+use crate::protobuf::{Layout, Piece, Progress};
+
+/// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
+pub(crate) type Judge<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
+
+impl Plan {
+    /// Reports the progress of writing to the callback of the model.
+    fn count(&mut self) -> Steps {
+        let bytes = self.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
+        let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
+        self.data.iter_mut().map(|file| &mut file.layout).chain([&mut self.model]).for_each(|layout| layout.count_in(&counter));
+        Steps { counter, files: self.progress().collect() }
+    }
+
+    /// The data files that the model no longer uses, kept or removed as if the plan were executed; no file is changed.
+    #[must_use]
+    pub fn preview(self) -> OldFiles {
+        self.preview_after(&mut Released::default())
+    }
+
+    /// The same after other plans, by the outputs of which some files are no longer used.
+    pub(crate) fn preview_after(self, released: &mut Released) -> OldFiles {
+        let decided = self.unused.decide(self.prunes, released);
+        self.unused.release(released);
+        decided.preview()
+    }
+
+    /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
+    ///
+    /// # Errors
+    /// Those of the operating system, with the path; also if an input changed while it was read. An existing model is then unchanged.
+    pub fn write(self) -> io::Result<OldFiles> {
+        self.write_if(None)
+    }
+
+    /// Like [`Plan::write`], if a judge accepts the model.
+    ///
+    /// # Errors
+    /// Those of [`Plan::write`] and of the judge.
+    pub(crate) fn write_if(mut self, judge: Option<Judge>) -> io::Result<OldFiles> {
+        let (_locks, decided);
+        let steps = self.count();
+        let judge = judge.map(|judge| steps.around(judge));
+        match self.target {
+            Target::File(path) if self.exists_already => {
+                if let Some(judge) = judge {
+                    let (input, data) = open_with_data(&path)?;
+                    judge(&open_again(&path, input.bytes, data)?)?;
+                }
+                decided = self.unused.decide(self.prunes, &Released::default());
+            }
+            Target::File(path) if !is_stream(&path) => {
+                let mut files = in_folders(&self.folder, self.data)?;
+                if let Some(replaced) = &self.replaced {
+                    let is_replaced = |file: &&mut NewFile| file.path == *replaced;
+                    let names = 1 + interim::second_names(&path, replaced).len() as u64;
+                    files.iter_mut().filter(is_replaced).for_each(|file| file.names = names);
+                }
+                files.push(NewFile::replacing(path.clone(), self.model));
+                let check = || {
+                    self.sources.expect_unchanged()?;
+                    self.before.iter().try_for_each(Before::expect_unchanged)?;
+                    if let Some(data) = &self.replaced {
+                        expect_unused(&self.folder, data, &path, self.is_in_place)?;
+                    }
+                    // Before the model is replaced, since reading other models can exceed the memory limit.
+                    Ok(self.unused.decide(self.prunes, &Released::default()))
+                };
+                let inspect = judge.map(|judge| inspection(Arc::clone(&self.sources), judge));
+                // Other runs must not begin to use an old data file until it is removed.
+                (_locks, decided) = save_together(files, self.interim, inspect, check)?;
+            }
+            target => {
+                let mut model = self.model;
+                if let Some(judge) = judge {
+                    let mut bytes = Vec::new();
+                    model.write_to(&mut bytes)?;
+                    let bytes = Bytes::from(bytes);
+                    let path = self.folder.join("model.onnx");
+                    judge(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
+                    model = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
+                }
+                save(model, &target)?;
+                self.sources.expect_unchanged()?;
+                decided = self.unused.decide(self.prunes, &Released::default());
+            }
+        }
+        Ok(decided.carry_out())
+    }
+}
+
+/// The progress of all files of a plan.
+struct Steps {
+    counter: Arc<Counter>,
+    files: Vec<Progress>,
+}
+
+impl Steps {
+    fn enter(&self, phase: Phase) {
+        self.files.iter().for_each(|file| file.enter(phase));
+        self.counter.enter(phase);
+    }
+
+    /// The judge, whose work is a phase. The names of the files and their folder are flushed after it.
+    fn around(self, judge: Judge) -> Judge {
+        Box::new(move |model| {
+            self.enter(Phase::Verifying);
+            let verdict = judge(model);
+            self.enter(Phase::Flushing);
+            verdict
+        })
+    }
+}
+
+/// Opens the model among new files, for a judge.
+fn inspection<'j>(sources: Arc<DataFolder>, judge: Judge<'j>) -> Inspect<'j> {
+    Box::new(move |mut files| {
+        let Some((path, bytes)) = files.pop() else { return Ok(()) };
+        let data = sources.with_new_files(&path, files);
+        judge(&open_again(&path, bytes, data)?)
+    })
+}
+
+fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> {
+    let damaged = |error: String| at(path, io::Error::other(format!("the written bytes are not the model: {error}")));
+    let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
+    let model = Model::for_reading(proto).map_err(|error| damaged(error.to_string()))?;
+    Ok(model.with_data(data).with_path(path.to_owned()))
+}
+
+/// Checks that only the output uses a data file that is about to be replaced: another run may have written a model.
+fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -> io::Result<()> {
+    let neighbours = Neighbours::of(folder, [data]);
+    let is_other = |by: &&Path| {
+        // The new files of this run do not have their names yet.
+        let is_temporary = by.file_name().is_some_and(is_temporary);
+        !is_temporary && (is_in_place || !is_same(by, output))
+    };
+    match neighbours.referring(data).find(is_other) {
+        Some(by) => Err(at(data, io::Error::other(format!("{} stores tensors in this file now; use another name", by.display())))),
+        None => Ok(()),
+    }
+}
+
+/// Creates the folders of data files, beneath the output's folder and without following links, in which the files are then created.
+fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
+    if data.is_empty() {
+        return Ok(data);
+    }
+    folders::create_folders(folder).map_err(|error| at(folder, error))?;
+    let open = Folder::open(folder).map_err(|error| at(folder, error))?;
+    let beneath = |file: NewFile| {
+        // The data file of a model is in its folder, with or without a folder in the path.
+        let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        let created = open.create_folders_to(below).map_err(|error| at(&file.path, error))?;
+        Ok(NewFile { folder: Some(created), ..file })
+    };
+    data.into_iter().map(beneath).collect()
+}
