@@ -1,7 +1,6 @@
 //! What every layer uses: errors and their places, cancellation and progress, names of choices, text that is safe to print.
 
 pub mod choice;
-pub mod documentation;
 pub mod error;
 pub mod hash;
 pub mod parallel;

@@ -1,7 +1,7 @@
 //! Checks a model with rules, each of which finds a pattern that is an error or undesirable.
 //!
-//! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; the comment at its head is its documentation, which
-//! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
+//! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; its `docs` are what `recast explain` prints and SARIF
+//! carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
 
 mod baseline;
 mod config;

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Subject};
-use crate::base::documentation;
 
 /// A rule: a pattern, the function that finds it, and its documentation.
 ///
@@ -22,7 +21,7 @@ use crate::base::documentation;
 ///     name: "debug-output",
 ///     severity: Severity::Warning,
 ///     selected: Selected::ByDefault,
-///     source: "//! A node was left in the model for debugging.\n",
+///     docs: "A node was left in the model for debugging.\n",
 ///     check: |subject| {
 ///         let is_debug = |node: &_| subject.model.node(*node).name().starts_with("debug");
 ///         let found = subject.nodes().filter(is_debug);
@@ -50,8 +49,8 @@ pub struct Rule {
     pub severity: Severity,
     /// Whether the rule is enabled by default.
     pub selected: Selected,
-    /// The rule's source file, by `include_str!`: its leading comment is the documentation.
-    pub source: &'static str,
+    /// The documentation, in Markdown: a sentence, and sections under headings `## NAME`.
+    pub docs: &'static str,
     /// Finds the pattern.
     pub check: fn(&Subject) -> Vec<Finding>,
 }
@@ -82,25 +81,17 @@ pub enum Selected {
 }
 
 impl Rule {
-    /// The documentation, in Markdown.
-    #[must_use]
-    pub fn documentation(&self) -> String {
-        documentation::of_source(self.source)
-    }
-
     /// The first line of the documentation, a sentence.
     #[must_use]
-    pub fn summary(&self) -> String {
-        self.documentation().lines().next().unwrap_or_default().to_owned()
+    pub fn summary(&self) -> &'static str {
+        self.docs.lines().next().unwrap_or_default()
     }
 
     /// The text under a heading of the documentation, if there is one.
     #[must_use]
-    pub fn section(&self, heading: &str) -> Option<String> {
-        let documentation = self.documentation();
-        let mut sections = documentation.split("\n## ");
-        let found = sections.find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n').map(str::trim));
-        found.map(str::to_owned)
+    pub fn section(&self, heading: &str) -> Option<&'static str> {
+        let mut sections = self.docs.split("\n## ");
+        sections.find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n').map(str::trim))
     }
 }
 

@@ -1,14 +1,17 @@
-//! Removes initializers that no node uses.
-//!
-//! 1. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
+//! The pass `dead-initializers`.
 
 use super::event::{Event, Removal, Removed};
 use super::pass::{Pass, Plan};
 use crate::graph::{Edit, Origin};
 
+const DOCS: &str = r#"Removes initializers that no node uses.
+
+1. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
+"#;
+
 pub(super) const DEAD_INITIALIZERS: Pass = Pass {
     name: "dead-initializers",
-    source: include_str!("dead_initializers.rs"),
+    docs: DOCS,
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut plan = Plan::default();

@@ -1,12 +1,4 @@
-//! Removes nodes whose results are not used, directly or through other nodes.
-//!
-//! before: `a = Neg(x)  b = Abs(a)  y = Relu(x)`
-//! after:  `                        y = Relu(x)`
-//!
-//! 1. A node is used if one of its results is an output of the model or a function, has a quantization annotation or a training binding,
-//!    or is used by such a node or in its subgraphs.
-//! 2. Operators that are not known may have effects: their nodes are kept.
-//! 3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
+//! The pass `dead-nodes`.
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
@@ -14,9 +6,20 @@ use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Edit, Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas;
 
+const DOCS: &str = r#"Removes nodes whose results are not used, directly or through other nodes.
+
+before: `a = Neg(x)  b = Abs(a)  y = Relu(x)`
+after:  `                        y = Relu(x)`
+
+1. A node is used if one of its results is an output of the model or a function, has a quantization annotation or a training binding,
+   or is used by such a node or in its subgraphs.
+2. Operators that are not known may have effects: their nodes are kept.
+3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
+"#;
+
 pub(super) const DEAD_NODES: Pass = Pass {
     name: "dead-nodes",
-    source: include_str!("dead_nodes.rs"),
+    docs: DOCS,
     requires: |_| Ok(()),
     plan: |model, _| {
         let used = used_nodes(model);

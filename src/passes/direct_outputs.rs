@@ -1,11 +1,4 @@
-//! Gives the name of an output to the node that computes it, in place of a node that only returns its input.
-//!
-//! before: `a = Relu(x)  y = Identity(a)  z = Neg(a)`     y: an output of the graph
-//! after:  `y = Relu(x)                   z = Neg(y)`
-//!
-//! 1. The node is one that `identity` or `redundant-casts` would remove if its result were not an output: an `Identity`, a cast to the type
-//!    that its input has.
-//! 2. Its input is computed in the same graph, and is not an output itself.
+//! The pass `direct-outputs`.
 
 use super::event::{Event, Removal};
 use super::identity::returns_input;
@@ -16,13 +9,18 @@ use crate::elements::cast::copies;
 use crate::graph::{Edit, Model, NodeId, ScopeKind, ValueId};
 use crate::protobuf::schema::AttributeProto;
 
-pub(super) const DIRECT_OUTPUTS: Pass = Pass {
-    name: "direct-outputs",
-    source: include_str!("direct_outputs.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Gives the name of an output to the node that computes it, in place of a node that only returns its input.
+
+before: `a = Relu(x)  y = Identity(a)  z = Neg(a)`     y: an output of the graph
+after:  `y = Relu(x)                   z = Neg(y)`
+
+1. The node is one that `identity` or `redundant-casts` would remove if its result were not an output: an `Identity`, a cast to the type
+   that its input has.
+2. Its input is computed in the same graph, and is not an output itself.
+"#;
+
+pub(super) const DIRECT_OUTPUTS: Pass =
+    Pass { name: "direct-outputs", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

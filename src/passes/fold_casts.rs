@@ -1,15 +1,18 @@
-//! Replaces a `Cast` or `CastLike` of a constant by its result.
-//!
-//! The cases are those of [`crate::casts::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
-//! these, unless something else uses their results.
+//! The pass `fold-casts`.
 
 use super::fold;
 use super::pass::Pass;
 use crate::casts::folding::Extent;
 
+const DOCS: &str = r#"Replaces a `Cast` or `CastLike` of a constant by its result.
+
+The cases are those of [`crate::casts::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
+these, unless something else uses their results.
+"#;
+
 pub(super) const FOLD_CASTS: Pass = Pass {
     name: "fold-casts",
-    source: include_str!("fold_casts.rs"),
+    docs: DOCS,
     requires: |_| Ok(()),
     plan: |model, options| fold::plan(model, options, Extent::Casts),
     ensures: fold::ensures,

@@ -1,10 +1,4 @@
-//! Moves equal casts of all parts of a tensor before the Split.
-//!
-//! before: `a, b = Split(x)  c = Cast<to = FLOAT>(a)  d = Cast<to = FLOAT>(b)  y = Add(c, d)`
-//! after:  `t = Cast<to = FLOAT>(x)  a, b = Split(t)                           y = Add(a, b)`
-//!
-//! 1. Every part is cast, and nothing else uses it; Split supports the resulting type.
-//! 2. A part or a cast that is an output of a graph is kept, and so is everything around it.
+//! The pass `hoist-casts`.
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
@@ -12,13 +6,17 @@ use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits};
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 
-pub(super) const HOIST_CASTS: Pass = Pass {
-    name: "hoist-casts",
-    source: include_str!("hoist_casts.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Moves equal casts of all parts of a tensor before the Split.
+
+before: `a, b = Split(x)  c = Cast<to = FLOAT>(a)  d = Cast<to = FLOAT>(b)  y = Add(c, d)`
+after:  `t = Cast<to = FLOAT>(x)  a, b = Split(t)                           y = Add(a, b)`
+
+1. Every part is cast, and nothing else uses it; Split supports the resulting type.
+2. A part or a cast that is an output of a graph is kept, and so is everything around it.
+"#;
+
+pub(super) const HOIST_CASTS: Pass =
+    Pass { name: "hoist-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

@@ -1,14 +1,4 @@
-//! Removes nodes that return their input; their consumers use the input.
-//!
-//! before: `a = Identity(x)  y = Relu(a)`
-//! after:  `                 y = Relu(x)`
-//!
-//! 1. `Identity`.
-//! 2. `Transpose` that keeps the order of the axes.
-//! 3. `Reshape` to the shape that the input has, if the shape is a constant and the dimensions of the input are known as far as needed: a 0
-//!    copies any dimension, and one -1 stands for the remaining one.
-//! 4. A node whose result is an output of a graph is kept: the name is part of the interface. So is one whose input has a name that an
-//!    inner scope defines again.
+//! The pass `identity`.
 
 use std::cell::OnceCell;
 
@@ -18,13 +8,21 @@ use super::pass::{Pass, Plan};
 use crate::graph::{Attribute, Model, NodeId, ValueId};
 use crate::ops::inference::{Inferred, infer, tensor_ints};
 
-pub(super) const IDENTITY: Pass = Pass {
-    name: "identity",
-    source: include_str!("identity.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Removes nodes that return their input; their consumers use the input.
+
+before: `a = Identity(x)  y = Relu(a)`
+after:  `                 y = Relu(x)`
+
+1. `Identity`.
+2. `Transpose` that keeps the order of the axes.
+3. `Reshape` to the shape that the input has, if the shape is a constant and the dimensions of the input are known as far as needed: a 0
+   copies any dimension, and one -1 stands for the remaining one.
+4. A node whose result is an output of a graph is kept: the name is part of the interface. So is one whose input has a name that an
+   inner scope defines again.
+"#;
+
+pub(super) const IDENTITY: Pass =
+    Pass { name: "identity", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);

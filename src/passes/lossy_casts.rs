@@ -1,10 +1,4 @@
-//! Removes a cast of a float to a narrower type and directly back: the results keep the digits that the casts would round.
-//!
-//! before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT>(a)  y = Relu(b)`     x: `FLOAT[n]`
-//! after:  `a = Cast<to = FLOAT16>(x)                           y = Relu(x)`
-//!
-//! 1. The results of the model change: run it by name only.
-//! 2. Casts to float8 and narrower types, which quantize, are kept.
+//! The pass `lossy-casts`.
 
 use super::bypass::Bypasses;
 use super::event::Removal;
@@ -12,9 +6,18 @@ use super::pass::Pass;
 use crate::casts::{Casts, Chain};
 use crate::elements::dtype::{Class, DType};
 
+const DOCS: &str = r#"Removes a cast of a float to a narrower type and directly back: the results keep the digits that the casts would round.
+
+before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT>(a)  y = Relu(b)`     x: `FLOAT[n]`
+after:  `a = Cast<to = FLOAT16>(x)                           y = Relu(x)`
+
+1. The results of the model change: run it by name only.
+2. Casts to float8 and narrower types, which quantize, are kept.
+"#;
+
 pub(super) const LOSSY_CASTS: Pass = Pass {
     name: "lossy-casts",
-    source: include_str!("lossy_casts.rs"),
+    docs: DOCS,
     requires: |_| Ok(()),
     plan: |model, _| {
         let casts = Casts::of(model);

@@ -1,10 +1,4 @@
-//! Removes a cast that another cast of the same scope makes equally; its consumers use the result of the first one.
-//!
-//! before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT16>(x)  y = Mul(a, b)`
-//! after:  `a = Cast<to = FLOAT16>(x)                             y = Mul(a, a)`
-//!
-//! 1. Casts are equal if they have the same input and type, and the same `saturate` and `round_mode` where these have an effect.
-//! 2. A cast whose result is an output of a graph is kept.
+//! The pass `merge-casts`.
 
 use super::bypass::Bypasses;
 use super::event::Removal;
@@ -12,9 +6,18 @@ use super::pass::Pass;
 use crate::base::hash::HashMap;
 use crate::casts::Casts;
 
+const DOCS: &str = r#"Removes a cast that another cast of the same scope makes equally; its consumers use the result of the first one.
+
+before: `a = Cast<to = FLOAT16>(x)  b = Cast<to = FLOAT16>(x)  y = Mul(a, b)`
+after:  `a = Cast<to = FLOAT16>(x)                             y = Mul(a, a)`
+
+1. Casts are equal if they have the same input and type, and the same `saturate` and `round_mode` where these have an effect.
+2. A cast whose result is an output of a graph is kept.
+"#;
+
 pub(super) const MERGE_CASTS: Pass = Pass {
     name: "merge-casts",
-    source: include_str!("merge_casts.rs"),
+    docs: DOCS,
     requires: |_| Ok(()),
     plan: |model, _| {
         let casts = Casts::of(model);

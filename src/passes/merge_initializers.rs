@@ -1,7 +1,4 @@
-//! Removes an initializer that is equal to another one of its graph, bit for bit; its consumers use the first one.
-//!
-//! 1. Initializers are equal if they have the same type, shape and bytes, wherever these are stored.
-//! 2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
+//! The pass `merge-initializers`.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -14,13 +11,14 @@ use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
 use crate::tensor::{Content, Data, Tensor};
 
-pub(super) const MERGE_INITIALIZERS: Pass = Pass {
-    name: "merge-initializers",
-    source: include_str!("merge_initializers.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Removes an initializer that is equal to another one of its graph, bit for bit; its consumers use the first one.
+
+1. Initializers are equal if they have the same type, shape and bytes, wherever these are stored.
+2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
+"#;
+
+pub(super) const MERGE_INITIALIZERS: Pass =
+    Pass { name: "merge-initializers", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let mut by_shape: HashMap<(ScopeId, DType, Vec<i64>), Vec<ValueId>> = HashMap::default();

@@ -1,8 +1,8 @@
 //! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`](crate::Model::apply)
 //! applies the edits.
 //!
-//! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; the first comment of
-//! the file is its documentation, which `recast passes` prints. A pass of another crate is a [`Pass`] too:
+//! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; its `docs` are what `recast passes`
+//! prints. A pass of another crate is a [`Pass`] too:
 //!
 //! ```
 //! use onnx_recast::graph::Edit;
@@ -12,7 +12,7 @@
 //! /// Removes nodes whose outputs have no use and are not outputs of a graph.
 //! const REMOVE_DEAD_NODES: Pass = Pass {
 //!     name: "remove-dead-nodes",
-//!     source: "//! Removes nodes whose outputs are not used.\n",
+//!     docs: "Removes nodes whose outputs are not used.\n",
 //!     requires: |_| Ok(()),
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();

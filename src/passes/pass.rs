@@ -1,7 +1,6 @@
 //! A pass, and what it plans.
 
 use super::event::Event;
-use crate::base::documentation;
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Edit, Model};
@@ -11,8 +10,8 @@ use crate::graph::{Edit, Model};
 pub struct Pass {
     /// The name that selects it.
     pub name: &'static str,
-    /// Its source file, by `include_str!`: its leading comment is the documentation.
-    pub source: &'static str,
+    /// The documentation, in Markdown; the first paragraph is a sentence that summarises it.
+    pub docs: &'static str,
     /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug builds.
     pub requires: fn(&Model) -> Result<(), String>,
     /// Plans the changes and the events.
@@ -22,17 +21,10 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The documentation, in Markdown.
-    #[must_use]
-    pub fn documentation(&self) -> String {
-        documentation::of_source(self.source)
-    }
-
     /// The first sentence of the documentation.
     #[must_use]
     pub fn summary(&self) -> String {
-        let documentation = self.documentation();
-        let first = documentation.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        let first = self.docs.split("\n\n").next().unwrap_or_default().replace('\n', " ");
         first.trim_end().trim_end_matches('.').to_owned()
     }
 }

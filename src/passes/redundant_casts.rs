@@ -1,18 +1,4 @@
-//! Removes casts that change nothing.
-//!
-//! 1. A cast to the type that its input has is removed; not of FLOAT8E5M2 with `saturate`, which changes infinities.
-//!
-//! before: `a = Cast<to = FLOAT>(x)  y = Relu(a)`     x: `FLOAT[n]`
-//! after:  `                         y = Relu(x)`
-//!
-//! 2. A cast of a cast is made of the first input, if the type between has every value of the first type, or, of integers, at least the
-//!    bits of the last type: FLOAT16 to FLOAT to FLOAT16 and INT64 to UINT64 to INT64 are no cast, FLOAT16 to FLOAT to DOUBLE is one;
-//!    FLOAT to FLOAT16 to FLOAT stays as it is.
-//!
-//! before: `a = Cast<to = FLOAT>(x)  b = Cast<to = DOUBLE>(a)`     x: `FLOAT16[n]`
-//! after:  `                         b = Cast<to = DOUBLE>(x)`
-//!
-//! 3. A cast whose result is no longer used is removed.
+//! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
 use super::event::{Event, Removal};
@@ -23,13 +9,25 @@ use crate::elements::cast::{collapses, copies};
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
-pub(super) const REDUNDANT_CASTS: Pass = Pass {
-    name: "redundant-casts",
-    source: include_str!("redundant_casts.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Removes casts that change nothing.
+
+1. A cast to the type that its input has is removed; not of FLOAT8E5M2 with `saturate`, which changes infinities.
+
+before: `a = Cast<to = FLOAT>(x)  y = Relu(a)`     x: `FLOAT[n]`
+after:  `                         y = Relu(x)`
+
+2. A cast of a cast is made of the first input, if the type between has every value of the first type, or, of integers, at least the
+   bits of the last type: FLOAT16 to FLOAT to FLOAT16 and INT64 to UINT64 to INT64 are no cast, FLOAT16 to FLOAT to DOUBLE is one;
+   FLOAT to FLOAT16 to FLOAT stays as it is.
+
+before: `a = Cast<to = FLOAT>(x)  b = Cast<to = DOUBLE>(a)`     x: `FLOAT16[n]`
+after:  `                         b = Cast<to = DOUBLE>(x)`
+
+3. A cast whose result is no longer used is removed.
+"#;
+
+pub(super) const REDUNDANT_CASTS: Pass =
+    Pass { name: "redundant-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

@@ -1,16 +1,4 @@
-//! Moves casts behind moves of elements, where that saves a cast.
-//!
-//! before: `a = Cast<to = FLOAT>(x)  r = Reshape(a, s)  b = Cast<to = FLOAT16>(r)`     x: `FLOAT16[n]`
-//! after:  `                         r = Reshape(x, s)  b = Cast<to = FLOAT16>(r)`
-//!
-//! 1. The results of the moves, such as Reshape, Transpose, Slice, Gather and Concat, are only cast, and the casts before and after them are
-//!    one cast, as for `redundant-casts`. That pass removes the second cast if it changes nothing any more.
-//! 2. A Concat of equal casts is cast once.
-//!
-//! before: `a = Cast<to = FLOAT>(x)  b = Cast<to = FLOAT>(z)  y = Concat(a, b)`
-//! after:  `t = Concat(x, z)                                  y = Cast<to = FLOAT>(t)`
-//!
-//! 3. A result that is an output of a graph keeps its type, and moves support the type that they get.
+//! The pass `sink-casts`.
 
 use super::event::{Event, Removal};
 use super::pass::{Pass, Plan};
@@ -21,13 +9,23 @@ use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
 
-pub(super) const SINK_CASTS: Pass = Pass {
-    name: "sink-casts",
-    source: include_str!("sink_casts.rs"),
-    requires: |_| Ok(()),
-    plan: |model, _| Ok(plan(model)),
-    ensures: |_, _| Ok(()),
-};
+const DOCS: &str = r#"Moves casts behind moves of elements, where that saves a cast.
+
+before: `a = Cast<to = FLOAT>(x)  r = Reshape(a, s)  b = Cast<to = FLOAT16>(r)`     x: `FLOAT16[n]`
+after:  `                         r = Reshape(x, s)  b = Cast<to = FLOAT16>(r)`
+
+1. The results of the moves, such as Reshape, Transpose, Slice, Gather and Concat, are only cast, and the casts before and after them are
+   one cast, as for `redundant-casts`. That pass removes the second cast if it changes nothing any more.
+2. A Concat of equal casts is cast once.
+
+before: `a = Cast<to = FLOAT>(x)  b = Cast<to = FLOAT>(z)  y = Concat(a, b)`
+after:  `t = Concat(x, z)                                  y = Cast<to = FLOAT>(t)`
+
+3. A result that is an output of a graph keeps its type, and moves support the type that they get.
+"#;
+
+pub(super) const SINK_CASTS: Pass =
+    Pass { name: "sink-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

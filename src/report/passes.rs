@@ -30,15 +30,15 @@ pub fn pass_text(pass: &Pass) -> Shown {
     let mut text = Shown::default();
     text.push_styled_line(&[(STRONG, pass.name), (PLAIN, "")]);
     text.push_blank_line();
-    pass.documentation().lines().for_each(|line| text.push_line(format_args!("{line}")));
+    pass.docs.lines().for_each(|line| text.push_line(format_args!("{line}")));
     text
 }
 
 /// The list `passes`.
 #[must_use]
 pub fn passes_json(passes: &[(Tier, &Pass)]) -> Document<'static> {
-    let facts = passes.iter().map(|(tier, pass)| {
-        json!({ "name": pass.name, "tier": tier.name(), "summary": pass.summary(), "documentation": pass.documentation() })
-    });
+    let facts = passes.iter().map(
+        |(tier, pass)| json!({ "name": pass.name, "tier": tier.name(), "summary": pass.summary(), "documentation": pass.docs }),
+    );
     super::json(json!({ "passes": facts.collect::<Vec<Value>>() }), &[])
 }

@@ -404,7 +404,7 @@ fn no_string_borrows_bytes_that_may_be_mapped() {
 fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
     const FAITHLESS: Pass = Pass {
         name: "faithless",
-        source: "//! Says that it removed a node, and removes another.\n",
+        docs: "Says that it removed a node, and removes another.\n",
         requires: |_| Ok(()),
         plan: |model, _| {
             let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();

@@ -75,7 +75,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
     type Operation = fn(&mut Model) -> Result<(), onnx_recast::Error>;
     const BROKEN: Pass = Pass {
         name: "broken",
-        source: "//! Defines a name twice.\n",
+        docs: "Defines a name twice.\n",
         requires: |_| Ok(()),
         plan: |model, _| {
             let node = model.topological_order()[0];

@@ -15,7 +15,7 @@ use crate::support::expect_no_failures;
 
 const PANICS: Pass = Pass {
     name: "panics",
-    source: "//! Panics.\n",
+    docs: "Panics.\n",
     requires: |_| Ok(()),
     plan: |model, _| panic!("no plan for {} nodes", model.topological_order().len()),
     ensures: |_, _| Ok(()),
@@ -26,7 +26,7 @@ static PANICKING_RULE: Rule = Rule {
     name: "panicking-rule",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: "//! Panics.\n//!\n//! ## Why is this bad?\n//! It finds nothing.\n",
+    docs: "Panics.\n\n## Why is this bad?\nIt finds nothing.\n",
     check: |_| panic!("no finding"),
 };
 

@@ -571,7 +571,7 @@ fn every_pass_has_a_name_of_its_own_and_a_documentation() {
     let names: Vec<&str> = passes::all().map(|(_, pass)| pass.name).collect();
     let mut failures = Vec::new();
     for (_, pass) in passes::all() {
-        let documentation = pass.documentation();
+        let documentation = pass.docs;
         if names.iter().filter(|name| **name == pass.name).count() != 1 {
             failures.push(format!("{} is the name of several passes", pass.name));
         }

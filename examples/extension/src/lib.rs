@@ -10,7 +10,7 @@ use onnx_recast::passes::{Event, Pass, Plan, Removal};
 /// Removes `Identity` nodes; their consumers use the input instead.
 pub const REMOVE_IDENTITIES: Pass = Pass {
     name: "remove-identities",
-    source: "//! Removes Identity nodes whose outputs are not outputs of a graph.\n",
+    docs: "Removes Identity nodes whose outputs are not outputs of a graph.\n",
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut plan = Plan::default();
@@ -41,7 +41,7 @@ pub static UNNAMED_NODE: Rule = Rule {
     name: "unnamed-node",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: "//! A node has no name.\n//!\n//! ## Why is this bad?\n//! The runtime identifies nodes by their names.\n",
+    docs: "A node has no name.\n\n## Why is this bad?\nThe runtime identifies nodes by their names.\n",
     check: find_unnamed_nodes,
 };
 

@@ -1,32 +1,4 @@
-//! A node has an attribute that its operator does not have in the imported opset.
-//!
-//! ## What it checks
-//! The attributes of every node whose operator ONNX defines, against the schema of the opset that the model or function imports.
-//!
-//! ## Why is this bad?
-//! The model is not valid: runtimes reject it or ignore the attribute. Usually the model was moved to an older opset without
-//! removing newer attributes: Cast has no `saturate` before opset 19 and no `round_mode` before opset 24.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <saturate = 1, to = 10> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <to = 10> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe if the attribute states the behaviour of the older operator: `saturate` and `round_mode`, which only affect types that
-//! the older operator does not support, and any attribute whose value equals the implied behaviour. That is mostly the default
-//! of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions sample differently from the newer default.
-//! Removes the attribute. Otherwise there is no fix.
+//! The rule `attribute-not-in-opset`.
 
 use std::collections::HashSet;
 
@@ -36,12 +8,43 @@ use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::ops::schemas;
 use crate::protobuf::schema::AttributeProto;
 
+const DOCS: &str = r#"A node has an attribute that its operator does not have in the imported opset.
+
+## What it checks
+The attributes of every node whose operator ONNX defines, against the schema of the opset that the model or function imports.
+
+## Why is this bad?
+The model is not valid: runtimes reject it or ignore the attribute. Usually the model was moved to an older opset without
+removing newer attributes: Cast has no `saturate` before opset 19 and no `round_mode` before opset 24.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <saturate = 1, to = 10> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <to = 10> (x)
+}
+```
+
+## Fix
+Safe if the attribute states the behaviour of the older operator: `saturate` and `round_mode`, which only affect types that
+the older operator does not support, and any attribute whose value equals the implied behaviour. That is mostly the default
+of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions sample differently from the newer default.
+Removes the attribute. Otherwise there is no fix.
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC203",
     name: "attribute-not-in-opset",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("attribute_not_in_opset.rs"),
+    docs: DOCS,
     check,
 };
 

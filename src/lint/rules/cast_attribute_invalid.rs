@@ -1,36 +1,39 @@
-//! `saturate` or `round_mode` of a cast has an invalid value.
-//!
-//! ## What it checks
-//! The attributes of `Cast` and `CastLike`: `saturate` must be the integer 0 or 1, `round_mode` must be the string `up`, `down`
-//! or `nearest`.
-//!
-//! ## Why is this bad?
-//! The model is not valid. A runtime rejects it, or silently uses the default. The other rules cannot check the cast.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! scales (float[n] x) => (float8e8m0[n] y) {
-//!     y = Cast <round_mode = "ceil", saturate = 1, to = 24> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! scales (float[n] x) => (float8e8m0[n] y) {
-//!     y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
-//! }
-//! ```
+//! The rule `cast-attribute-invalid`.
 
 use crate::graph::{Attribute, NodeId, read_round_mode, read_saturate};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"`saturate` or `round_mode` of a cast has an invalid value.
+
+## What it checks
+The attributes of `Cast` and `CastLike`: `saturate` must be the integer 0 or 1, `round_mode` must be the string `up`, `down`
+or `nearest`.
+
+## Why is this bad?
+The model is not valid. A runtime rejects it, or silently uses the default. The other rules cannot check the cast.
+
+## Example
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+scales (float[n] x) => (float8e8m0[n] y) {
+    y = Cast <round_mode = "ceil", saturate = 1, to = 24> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+scales (float[n] x) => (float8e8m0[n] y) {
+    y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC208",
     name: "cast-attribute-invalid",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("cast_attribute_invalid.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,36 +1,33 @@
-//! A `Cast` does not state the type to cast to.
-//!
-//! ## What it checks
-//! `Cast` nodes without the attribute `to`.
-//!
-//! ## Why is this bad?
-//! The attribute has no default: the model is not valid, and runtimes reject it.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <to = 10> (x)
-//! }
-//! ```
+//! The rule `cast-missing-to`.
 
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC201",
-    name: "cast-missing-to",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    source: include_str!("cast_missing_to.rs"),
-    check,
-};
+const DOCS: &str = r#"A `Cast` does not state the type to cast to.
+
+## What it checks
+`Cast` nodes without the attribute `to`.
+
+## Why is this bad?
+The attribute has no default: the model is not valid, and runtimes reject it.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <to = 10> (x)
+}
+```
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC201", name: "cast-missing-to", severity: Severity::Error, selected: Selected::ByDefault, docs: DOCS, check };
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -1,41 +1,44 @@
-//! ONNX does not define the result of a cast of a constant.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` of a constant, or of the result of other casts of a constant, element by element: numbers outside the
-//! range of an integer type, infinities and NaN cast to an integer; numbers without a result in a 6-bit float or FLOAT8E8M0;
-//! strings that are not numbers; and results on which the text of ONNX and the runtimes disagree, except results that another
-//! rule reports. The rule reads the constant's values.
-//!
-//! ## Why is this bad?
-//! Each runtime may return a different result, and they do: one saturates, one wraps, one returns the smallest integer. The
-//! model does not have the same outputs everywhere.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! steps () => (int32[3] y) <float[3] w = {1, 3000000000, -7}> {
-//!     y = Cast <to = 6> (w)
-//! }
-//! ```
-//! Use instead a type with a sufficient range, or clip first:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
-//!     y = Cast <to = 7> (w)
-//! }
-//! ```
+//! The rule `cast-result-undefined`.
 
 use super::words::tally_of;
 use crate::elements::cast::Tally;
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
+const DOCS: &str = r#"ONNX does not define the result of a cast of a constant.
+
+## What it checks
+`Cast` and `CastLike` of a constant, or of the result of other casts of a constant, element by element: numbers outside the
+range of an integer type, infinities and NaN cast to an integer; numbers without a result in a 6-bit float or FLOAT8E8M0;
+strings that are not numbers; and results on which the text of ONNX and the runtimes disagree, except results that another
+rule reports. The rule reads the constant's values.
+
+## Why is this bad?
+Each runtime may return a different result, and they do: one saturates, one wraps, one returns the smallest integer. The
+model does not have the same outputs everywhere.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+steps () => (int32[3] y) <float[3] w = {1, 3000000000, -7}> {
+    y = Cast <to = 6> (w)
+}
+```
+Use instead a type with a sufficient range, or clip first:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
+    y = Cast <to = 7> (w)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC301",
     name: "cast-result-undefined",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("cast_result_undefined.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,28 +1,4 @@
-//! A cast has a type that the imported opset's cast does not support.
-//!
-//! ## What it checks
-//! The types of the input and of the result of `Cast` and `CastLike`, if the model determines them; numbers in `to` that are
-//! not element types; and `CastLike` before opset 15.
-//!
-//! ## Why is this bad?
-//! The model is not valid. Cast supports STRING since opset 9, BFLOAT16 since 13, float8 since 19, INT4 and UINT4 since 21,
-//! FLOAT4E2M1 since 23, FLOAT8E8M0 since 24, INT2 and UINT2 since 25, 6-bit floats since 28. Other runtimes may reject the
-//! model.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 18]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <to = 17> (x)
-//! }
-//! ```
-//! Use instead an opset that supports the type:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 1, to = 17> (x)
-//! }
-//! ```
+//! The rule `cast-type-not-in-opset`.
 
 use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId, read_type};
@@ -30,12 +6,39 @@ use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 
+const DOCS: &str = r#"A cast has a type that the imported opset's cast does not support.
+
+## What it checks
+The types of the input and of the result of `Cast` and `CastLike`, if the model determines them; numbers in `to` that are
+not element types; and `CastLike` before opset 15.
+
+## Why is this bad?
+The model is not valid. Cast supports STRING since opset 9, BFLOAT16 since 13, float8 since 19, INT4 and UINT4 since 21,
+FLOAT4E2M1 since 23, FLOAT8E8M0 since 24, INT2 and UINT2 since 25, 6-bit floats since 28. Other runtimes may reject the
+model.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 18]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <to = 17> (x)
+}
+```
+Use instead an opset that supports the type:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 1, to = 17> (x)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC202",
     name: "cast-type-not-in-opset",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("cast_type_not_in_opset.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,45 +1,42 @@
-//! Two consecutive casts can be replaced by one.
-//!
-//! ## What it checks
-//! A `Cast` or `CastLike` to a type that represents every value of its input, or every bit that the next cast keeps of an integer,
-//! followed by another cast whose result does not depend on the intermediate type.
-//!
-//! ## Why is this bad?
-//! The first cast costs time and memory and has no effect.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! widen (float16[n] x) => (double[n] y) {
-//!     wide = Cast <to = 1> (x)
-//!     y = Cast <to = 11> (wide)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! widen (float16[n] x) => (double[n] y) {
-//!     y = Cast <to = 11> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Unsafe: casts the first input directly to the last type, or uses it without a cast if it already has that type. Removes the
-//! first cast if no other node uses it. The fix relies on the type that the model declares for the input.
+//! The rule `collapsible-chain`.
 
 use super::rewrite::{bypass, is_only_used_by};
 use crate::elements::cast::collapses;
 use crate::graph::Edit;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC403",
-    name: "collapsible-chain",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    source: include_str!("collapsible_chain.rs"),
-    check,
-};
+const DOCS: &str = r#"Two consecutive casts can be replaced by one.
+
+## What it checks
+A `Cast` or `CastLike` to a type that represents every value of its input, or every bit that the next cast keeps of an integer,
+followed by another cast whose result does not depend on the intermediate type.
+
+## Why is this bad?
+The first cast costs time and memory and has no effect.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+widen (float16[n] x) => (double[n] y) {
+    wide = Cast <to = 1> (x)
+    y = Cast <to = 11> (wide)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+widen (float16[n] x) => (double[n] y) {
+    y = Cast <to = 11> (x)
+}
+```
+
+## Fix
+Unsafe: casts the first input directly to the last type, or uses it without a cast if it already has that type. Removes the
+first cast if no other node uses it. The fix relies on the type that the model declares for the input.
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC403", name: "collapsible-chain", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject

@@ -1,39 +1,42 @@
-//! The declared type of a cast's result is not the type that it is cast to.
-//!
-//! ## What it checks
-//! The result of every `Cast` and `CastLike` against its `value_info` or its declaration as an output of the graph.
-//!
-//! ## Why is this bad?
-//! The model contradicts itself. Strict type inference fails; otherwise some tools use the declared type and others the type of
-//! the cast.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float[n] y) {
-//!     y = Cast <to = 10> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <to = 10> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Unsafe: declares the type of the cast. The cast may be the error instead.
+//! The rule `declared-type-differs-from-cast`.
 
 use crate::graph::{Edit, tensor_type};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"The declared type of a cast's result is not the type that it is cast to.
+
+## What it checks
+The result of every `Cast` and `CastLike` against its `value_info` or its declaration as an output of the graph.
+
+## Why is this bad?
+The model contradicts itself. Strict type inference fails; otherwise some tools use the declared type and others the type of
+the cast.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float[n] y) {
+    y = Cast <to = 10> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <to = 10> (x)
+}
+```
+
+## Fix
+Unsafe: declares the type of the cast. The cast may be the error instead.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC205",
     name: "declared-type-differs-from-cast",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("declared_type_differs_from_cast.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,41 +1,44 @@
-//! A cast to FLOAT8E8M0 does not state `round_mode`.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` to FLOAT8E8M0 without `round_mode`.
-//!
-//! ## Why is this bad?
-//! FLOAT8E8M0 represents powers of two only, so that nearly every number is rounded, by up to a factor of two. By default, ONNX
-//! rounds up, as CUDA does. The microscaling specification computes its scales by rounding down, and other libraries round to
-//! nearest. A scale that is off by one step doubles or halves a whole block of values. State the intended mode.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! scales (float[n] x) => (float8e8m0[n] y) {
-//!     y = Cast <saturate = 1, to = 24> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! scales (float[n] x) => (float8e8m0[n] y) {
-//!     y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: adds `round_mode = "up"`, which is the default.
+//! The rule `e8m0-missing-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, add_string};
 use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"A cast to FLOAT8E8M0 does not state `round_mode`.
+
+## What it checks
+`Cast` and `CastLike` to FLOAT8E8M0 without `round_mode`.
+
+## Why is this bad?
+FLOAT8E8M0 represents powers of two only, so that nearly every number is rounded, by up to a factor of two. By default, ONNX
+rounds up, as CUDA does. The microscaling specification computes its scales by rounding down, and other libraries round to
+nearest. A scale that is off by one step doubles or halves a whole block of values. State the intended mode.
+
+## Example
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+scales (float[n] x) => (float8e8m0[n] y) {
+    y = Cast <saturate = 1, to = 24> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+scales (float[n] x) => (float8e8m0[n] y) {
+    y = Cast <round_mode = "up", saturate = 1, to = 24> (x)
+}
+```
+
+## Fix
+Safe: adds `round_mode = "up"`, which is the default.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC105",
     name: "e8m0-missing-round-mode",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("e8m0_missing_round_mode.rs"),
+    docs: DOCS,
     check,
 };
 

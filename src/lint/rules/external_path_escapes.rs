@@ -1,40 +1,43 @@
-//! A tensor's external data is outside the model's folder, or is missing.
-//!
-//! ## What it checks
-//! Every tensor with external data: its `location` must be a path inside the model's folder, no link may lead outside, and the
-//! file must exist and be long enough. The file's contents are not read. For a model from standard input only the path is
-//! checked.
-//!
-//! ## Why is this bad?
-//! A path such as `/etc/passwd` or `../../key` lets a model read arbitrary files. Current runtimes reject such a path, older
-//! ones did not. If the file is missing or too short, the model cannot be loaded: often it was moved without its weights.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! scale (float[2] x) => (float[2] y) <float[2] w = ["location": "../weights.bin"]> {
-//!     y = Mul (x, w)
-//! }
-//! ```
-//! Use instead a file beside the model, or data in the model:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
-//!     y = Mul (x, w)
-//! }
-//! ```
+//! The rule `external-path-escapes`.
 
 use crate::graph::{Model, ScopeId, TensorPlace, ValueId};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, is_external};
 
+const DOCS: &str = r#"A tensor's external data is outside the model's folder, or is missing.
+
+## What it checks
+Every tensor with external data: its `location` must be a path inside the model's folder, no link may lead outside, and the
+file must exist and be long enough. The file's contents are not read. For a model from standard input only the path is
+checked.
+
+## Why is this bad?
+A path such as `/etc/passwd` or `../../key` lets a model read arbitrary files. Current runtimes reject such a path, older
+ones did not. If the file is missing or too short, the model cannot be loaded: often it was moved without its weights.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+scale (float[2] x) => (float[2] y) <float[2] w = ["location": "../weights.bin"]> {
+    y = Mul (x, w)
+}
+```
+Use instead a file beside the model, or data in the model:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
+    y = Mul (x, w)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC207",
     name: "external-path-escapes",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("external_path_escapes.rs"),
+    docs: DOCS,
     check,
 };
 

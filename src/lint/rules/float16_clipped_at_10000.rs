@@ -1,29 +1,4 @@
-//! A FLOAT16 tensor is clipped at 10000.
-//!
-//! ## What it checks
-//! FLOAT16 constants of more than one element whose largest magnitude is exactly 10000. The rule reads the values of FLOAT16 constants;
-//! those in data files that are not there are not checked.
-//!
-//! ## Why is this bad?
-//! A widespread converter from FLOAT to FLOAT16 replaces every value beyond 10000 by 10000, although FLOAT16 reaches 65504: 12345 and 65504
-//! become 10000, and so does -65504 in a mask, with the other sign. The weights are wrong without any message.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! clipped (float16[3] x) => (float16[3] y) <float16[3] w = {10000, -10000, 1}> {
-//!     y = Mul (x, w)
-//! }
-//! ```
-//! Use instead a model that was converted without clipping (the option `max_finite_val` of that converter):
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! whole (float16[3] x) => (float16[3] y) <float16[3] w = {12344, -65504, 1}> {
-//!     y = Mul (x, w)
-//! }
-//! ```
-//! If 10000 is the largest value of the original tensor, ignore the rule: `recast lint --ignore RC307`, or `recast.noqa` in the metadata of
-//! the model.
+//! The rule `float16-clipped-at-10000`.
 
 use crate::base::parallel;
 use crate::elements::dtype::DType;
@@ -31,12 +6,40 @@ use crate::graph::ValueId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::tensor::Data;
 
+const DOCS: &str = r#"A FLOAT16 tensor is clipped at 10000.
+
+## What it checks
+FLOAT16 constants of more than one element whose largest magnitude is exactly 10000. The rule reads the values of FLOAT16 constants;
+those in data files that are not there are not checked.
+
+## Why is this bad?
+A widespread converter from FLOAT to FLOAT16 replaces every value beyond 10000 by 10000, although FLOAT16 reaches 65504: 12345 and 65504
+become 10000, and so does -65504 in a mask, with the other sign. The weights are wrong without any message.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+clipped (float16[3] x) => (float16[3] y) <float16[3] w = {10000, -10000, 1}> {
+    y = Mul (x, w)
+}
+```
+Use instead a model that was converted without clipping (the option `max_finite_val` of that converter):
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+whole (float16[3] x) => (float16[3] y) <float16[3] w = {12344, -65504, 1}> {
+    y = Mul (x, w)
+}
+```
+If 10000 is the largest value of the original tensor, ignore the rule: `recast lint --ignore RC307`, or `recast.noqa` in the metadata of
+the model.
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC307",
     name: "float16-clipped-at-10000",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("float16_clipped_at_10000.rs"),
+    docs: DOCS,
     check,
 };
 

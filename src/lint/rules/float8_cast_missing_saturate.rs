@@ -1,41 +1,44 @@
-//! A cast to float8 does not state `saturate`.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ or FLOAT8E8M0 without `saturate`.
-//!
-//! ## Why is this bad?
-//! The attribute determines whether a value beyond the largest float8 becomes that largest number, or NaN or infinity. By
-//! default, ONNX saturates, but frameworks and exporters differ: an eager cast in PyTorch, for example, did not saturate for
-//! years. A model without the attribute may therefore differ from the original, and only for outliers, which tests rarely
-//! cover. State the intended behaviour.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <to = 17> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 1, to = 17> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
+//! The rule `float8-cast-missing-saturate`.
 
 use super::attributes::{SATURATE_SINCE, add_int};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"A cast to float8 does not state `saturate`.
+
+## What it checks
+`Cast` and `CastLike` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ or FLOAT8E8M0 without `saturate`.
+
+## Why is this bad?
+The attribute determines whether a value beyond the largest float8 becomes that largest number, or NaN or infinity. By
+default, ONNX saturates, but frameworks and exporters differ: an eager cast in PyTorch, for example, did not saturate for
+years. A model without the attribute may therefore differ from the original, and only for outliers, which tests rarely
+cover. State the intended behaviour.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <to = 17> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 1, to = 17> (x)
+}
+```
+
+## Fix
+Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC101",
     name: "float8-cast-missing-saturate",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("float8_cast_missing_saturate.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,29 +1,4 @@
-//! A constant has values beyond the largest float8 of the type that it is cast to.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` of a constant, or of the result of other casts of a constant, to FLOAT8E4M3FN, FLOAT8E4M3FNUZ,
-//! FLOAT8E5M2 or FLOAT8E5M2FNUZ. An element is out of range if it is infinite, or if it exceeds the largest number after
-//! rounding: 448, 240, 57344 and 57344 in the order above. The rule reads the constant's values.
-//!
-//! ## Why is this bad?
-//! The weights change, regardless of `saturate`: outliers are clipped to the largest number, or become NaN or infinity. Usually
-//! a scale is missing, or was computed for another type.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! weights () => (float8e4m3fn[4] y) <float[4] w = {0.5, 500, -1000, 448}> {
-//!     y = Cast <saturate = 1, to = 17> (w)
-//! }
-//! ```
-//! Use instead a constant that is scaled into the range, and undo the scaling afterwards:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = {4}> {
-//!     y = Cast <saturate = 1, to = 17> (w)
-//!     z = DequantizeLinear (y, scale)
-//! }
-//! ```
+//! The rule `float8-constant-out-of-range`.
 
 use super::words::{largest, overflow_becomes, tally_of};
 use crate::elements::cast::{Cast, Rules, Tally};
@@ -32,12 +7,40 @@ use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::tensor::Content;
 
+const DOCS: &str = r#"A constant has values beyond the largest float8 of the type that it is cast to.
+
+## What it checks
+`Cast` and `CastLike` of a constant, or of the result of other casts of a constant, to FLOAT8E4M3FN, FLOAT8E4M3FNUZ,
+FLOAT8E5M2 or FLOAT8E5M2FNUZ. An element is out of range if it is infinite, or if it exceeds the largest number after
+rounding: 448, 240, 57344 and 57344 in the order above. The rule reads the constant's values.
+
+## Why is this bad?
+The weights change, regardless of `saturate`: outliers are clipped to the largest number, or become NaN or infinity. Usually
+a scale is missing, or was computed for another type.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+weights () => (float8e4m3fn[4] y) <float[4] w = {0.5, 500, -1000, 448}> {
+    y = Cast <saturate = 1, to = 17> (w)
+}
+```
+Use instead a constant that is scaled into the range, and undo the scaling afterwards:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = {4}> {
+    y = Cast <saturate = 1, to = 17> (w)
+    z = DequantizeLinear (y, scale)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC104",
     name: "float8-constant-out-of-range",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("float8_constant_out_of_range.rs"),
+    docs: DOCS,
     check,
 };
 

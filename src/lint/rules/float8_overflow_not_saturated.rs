@@ -1,40 +1,43 @@
-//! With `saturate = 0`, values beyond the largest float8 become NaN or infinity.
-//!
-//! ## What it checks
-//! `Cast`, `CastLike` and `QuantizeLinear` to a float8 type with `saturate = 0`.
-//!
-//! ## Why is this bad?
-//! Without saturation a single outlier can invalidate a whole output, since NaN and infinity propagate through all later nodes.
-//! The result of an overflow depends on the type: NaN in FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2FNUZ and FLOAT8E8M0, infinity
-//! in FLOAT8E5M2. Runtimes also differ in the threshold: onnxruntime returns 448 for some numbers above 480 in FLOAT8E4M3FN,
-//! and NaN for some numbers whose FLOAT8E5M2 result is infinity. If overflow must stay visible, as in training with a loss
-//! scale, ignore this rule for the file or the node.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 0, to = 17> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 1, to = 17> (x)
-//! }
-//! ```
+//! The rule `float8-overflow-not-saturated`.
 
 use super::attributes::{self, Saturating};
 use super::words::{largest, overflow_becomes};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"With `saturate = 0`, values beyond the largest float8 become NaN or infinity.
+
+## What it checks
+`Cast`, `CastLike` and `QuantizeLinear` to a float8 type with `saturate = 0`.
+
+## Why is this bad?
+Without saturation a single outlier can invalidate a whole output, since NaN and infinity propagate through all later nodes.
+The result of an overflow depends on the type: NaN in FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2FNUZ and FLOAT8E8M0, infinity
+in FLOAT8E5M2. Runtimes also differ in the threshold: onnxruntime returns 448 for some numbers above 480 in FLOAT8E4M3FN,
+and NaN for some numbers whose FLOAT8E5M2 result is infinity. If overflow must stay visible, as in training with a loss
+scale, ignore this rule for the file or the node.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 0, to = 17> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 1, to = 17> (x)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC103",
     name: "float8-overflow-not-saturated",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("float8_overflow_not_saturated.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,41 +1,44 @@
-//! A quantization to float8 does not state `saturate`.
-//!
-//! ## What it checks
-//! `QuantizeLinear` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ without `saturate`. The type of the result is
-//! that of the zero point, or `output_dtype`.
-//!
-//! ## Why is this bad?
-//! The attribute determines whether a quotient beyond the largest float8 becomes that largest number, or NaN or infinity. With
-//! a calibrated scale, outliers are expected in every run. By default, ONNX saturates, but not every tool does: state the
-//! intended behaviour.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
-//!     y = QuantizeLinear (x, scale, zero)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
-//!     y = QuantizeLinear <saturate = 1> (x, scale, zero)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
+//! The rule `float8-quantize-missing-saturate`.
 
 use super::attributes::{SATURATE_SINCE, add_int};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"A quantization to float8 does not state `saturate`.
+
+## What it checks
+`QuantizeLinear` to FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2 or FLOAT8E5M2FNUZ without `saturate`. The type of the result is
+that of the zero point, or `output_dtype`.
+
+## Why is this bad?
+The attribute determines whether a quotient beyond the largest float8 becomes that largest number, or NaN or infinity. With
+a calibrated scale, outliers are expected in every run. By default, ONNX saturates, but not every tool does: state the
+intended behaviour.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
+    y = QuantizeLinear (x, scale, zero)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
+    y = QuantizeLinear <saturate = 1> (x, scale, zero)
+}
+```
+
+## Fix
+Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC102",
     name: "float8-quantize-missing-saturate",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("float8_quantize_missing_saturate.rs"),
+    docs: DOCS,
     check,
 };
 

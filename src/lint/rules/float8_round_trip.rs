@@ -1,39 +1,36 @@
-//! A value is cast to float8 and directly back.
-//!
-//! ## What it checks
-//! A `Cast` or `CastLike` from a wider float type to float8 whose result is cast to a wider float type.
-//!
-//! ## Why is this bad?
-//! No node computes in float8 and nothing is stored in it, but at most three bits of mantissa remain. To simulate float8 this
-//! is correct; otherwise it costs accuracy and two nodes without any benefit.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! simulate (float[n] x) => (float[n] y) {
-//!     narrow = Cast <saturate = 1, to = 17> (x)
-//!     y = Cast <to = 1> (narrow)
-//! }
-//! ```
-//! Use instead, if float8 is not simulated:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! simulate (float[n] x) => (float[n] y) {
-//!     y = Identity (x)
-//! }
-//! ```
+//! The rule `float8-round-trip`.
 
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC110",
-    name: "float8-round-trip",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    source: include_str!("float8_round_trip.rs"),
-    check,
-};
+const DOCS: &str = r#"A value is cast to float8 and directly back.
+
+## What it checks
+A `Cast` or `CastLike` from a wider float type to float8 whose result is cast to a wider float type.
+
+## Why is this bad?
+No node computes in float8 and nothing is stored in it, but at most three bits of mantissa remain. To simulate float8 this
+is correct; otherwise it costs accuracy and two nodes without any benefit.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+simulate (float[n] x) => (float[n] y) {
+    narrow = Cast <saturate = 1, to = 17> (x)
+    y = Cast <to = 1> (narrow)
+}
+```
+Use instead, if float8 is not simulated:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+simulate (float[n] x) => (float[n] y) {
+    y = Identity (x)
+}
+```
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC110", name: "float8-round-trip", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let is_wide = |dtype: DType| dtype.class() == Class::Float && dtype.bits() > 8;

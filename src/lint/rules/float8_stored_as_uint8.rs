@@ -1,31 +1,4 @@
-//! An initializer of type UINT8 is declared or used as float8.
-//!
-//! ## What it checks
-//! Initializers of type UINT8 that `value_info` or a graph input declares as float8, or that a node uses with a float8 value
-//! for which ONNX requires the same type: the tensor and the zero point of a `DequantizeLinear`, for example.
-//!
-//! ## Why is this bad?
-//! Some tools leave this behind when they fold a cast to float8: they compute the right bytes and store them under the type of
-//! the array in memory. The checker may accept the model and a runtime may run it, but it reads 0x38 as 56 instead of 1.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! weights (float scale, float8e4m3fn zero) => (float[2] y) <uint8[2] w = {56, 64}> {
-//!     y = DequantizeLinear (w, scale, zero)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! weights (float scale, float8e4m3fn zero) => (float[2] y) <float8e4m3fn[2] w = {56, 64}> {
-//!     y = DequantizeLinear (w, scale, zero)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Unsafe: changes the initializer's type to the float8 type and keeps its bytes. If the bytes are integers, the other type is
-//! the error.
+//! The rule `float8-stored-as-uint8`.
 
 use std::collections::HashMap;
 
@@ -34,12 +7,42 @@ use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::ops::schemas;
 
+const DOCS: &str = r#"An initializer of type UINT8 is declared or used as float8.
+
+## What it checks
+Initializers of type UINT8 that `value_info` or a graph input declares as float8, or that a node uses with a float8 value
+for which ONNX requires the same type: the tensor and the zero point of a `DequantizeLinear`, for example.
+
+## Why is this bad?
+Some tools leave this behind when they fold a cast to float8: they compute the right bytes and store them under the type of
+the array in memory. The checker may accept the model and a runtime may run it, but it reads 0x38 as 56 instead of 1.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+weights (float scale, float8e4m3fn zero) => (float[2] y) <uint8[2] w = {56, 64}> {
+    y = DequantizeLinear (w, scale, zero)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+weights (float scale, float8e4m3fn zero) => (float[2] y) <float8e4m3fn[2] w = {56, 64}> {
+    y = DequantizeLinear (w, scale, zero)
+}
+```
+
+## Fix
+Unsafe: changes the initializer's type to the float8 type and keeps its bytes. If the bytes are integers, the other type is
+the error.
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC108",
     name: "float8-stored-as-uint8",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("float8_stored_as_uint8.rs"),
+    docs: DOCS,
     check,
 };
 

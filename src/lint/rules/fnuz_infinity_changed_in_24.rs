@@ -1,39 +1,42 @@
-//! A saturating cast to a FNUZ type converts infinities differently since opset 24.
-//!
-//! ## What it checks
-//! Saturating `Cast` and `CastLike` to FLOAT8E4M3FNUZ or FLOAT8E5M2FNUZ in opsets 19 to 23, unless they cast a constant without
-//! an infinity. The rule reads the constant's values.
-//!
-//! ## Why is this bad?
-//! In the text of opsets 19 to 23 an infinity becomes NaN, in that of opset 24 the largest number, and runtimes return the
-//! latter for both. The model's outputs depend on the runtime, and change when the opset is upgraded.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! quantize (float[n] x) => (float8e4m3fnuz[n] y) {
-//!     y = Cast <saturate = 1, to = 18> (x)
-//! }
-//! ```
-//! Use instead an opset whose text agrees with the runtimes:
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! quantize (float[n] x) => (float8e4m3fnuz[n] y) {
-//!     y = Cast <saturate = 1, to = 18> (x)
-//! }
-//! ```
+//! The rule `fnuz-infinity-changed-in-24`.
 
 use super::words::tally_of;
 use crate::elements::cast::{Cast, FNUZ_SETTLED, Rules};
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
+const DOCS: &str = r#"A saturating cast to a FNUZ type converts infinities differently since opset 24.
+
+## What it checks
+Saturating `Cast` and `CastLike` to FLOAT8E4M3FNUZ or FLOAT8E5M2FNUZ in opsets 19 to 23, unless they cast a constant without
+an infinity. The rule reads the constant's values.
+
+## Why is this bad?
+In the text of opsets 19 to 23 an infinity becomes NaN, in that of opset 24 the largest number, and runtimes return the
+latter for both. The model's outputs depend on the runtime, and change when the opset is upgraded.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+quantize (float[n] x) => (float8e4m3fnuz[n] y) {
+    y = Cast <saturate = 1, to = 18> (x)
+}
+```
+Use instead an opset whose text agrees with the runtimes:
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+quantize (float[n] x) => (float8e4m3fnuz[n] y) {
+    y = Cast <saturate = 1, to = 18> (x)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC109",
     name: "fnuz-infinity-changed-in-24",
     severity: Severity::Info,
     selected: Selected::OnRequest,
-    source: include_str!("fnuz_infinity_changed_in_24.rs"),
+    docs: DOCS,
     check,
 };
 

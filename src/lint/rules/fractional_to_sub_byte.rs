@@ -1,40 +1,43 @@
-//! Numbers with a fraction are cast to an integer type of 2 or 4 bits.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` from a float type to INT4, UINT4, INT2 or UINT2: of a constant with fractions, or of a value that is
-//! not produced by `Round`, `Floor` or `Ceil`. The rule reads a constant's values.
-//!
-//! ## Why is this bad?
-//! ONNX's notes on these types round to nearest, its node tests truncate, and onnxruntime rounds halves away from zero. With
-//! only fifteen or three steps, one step is a large error.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 10, opset_import: ["": 21]>
-//! quantize (float[n] x) => (int4[n] y) {
-//!     y = Cast <to = 22> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 10, opset_import: ["": 21]>
-//! quantize (float[n] x) => (int4[n] y) {
-//!     rounded = Round (x)
-//!     y = Cast <to = 22> (rounded)
-//! }
-//! ```
+//! The rule `fractional-to-sub-byte`.
 
 use super::words::tally_of;
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
+const DOCS: &str = r#"Numbers with a fraction are cast to an integer type of 2 or 4 bits.
+
+## What it checks
+`Cast` and `CastLike` from a float type to INT4, UINT4, INT2 or UINT2: of a constant with fractions, or of a value that is
+not produced by `Round`, `Floor` or `Ceil`. The rule reads a constant's values.
+
+## Why is this bad?
+ONNX's notes on these types round to nearest, its node tests truncate, and onnxruntime rounds halves away from zero. With
+only fifteen or three steps, one step is a large error.
+
+## Example
+```onnx
+<ir_version: 10, opset_import: ["": 21]>
+quantize (float[n] x) => (int4[n] y) {
+    y = Cast <to = 22> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 10, opset_import: ["": 21]>
+quantize (float[n] x) => (int4[n] y) {
+    rounded = Round (x)
+    y = Cast <to = 22> (rounded)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC302",
     name: "fractional-to-sub-byte",
     severity: Severity::Warning,
     selected: Selected::OnRequest,
-    source: include_str!("fractional_to_sub_byte.rs"),
+    docs: DOCS,
     check,
 };
 

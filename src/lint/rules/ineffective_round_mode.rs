@@ -1,41 +1,44 @@
-//! `round_mode` is stated where it has no effect.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` with `round_mode` whose result is not FLOAT8E8M0.
-//!
-//! ## Why is this bad?
-//! The attribute affects FLOAT8E8M0 only: a cast to any other float type rounds to nearest, ties to even, and a cast to an
-//! integer type truncates, regardless of its value. It misleads readers of the model.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! whole (float[n] x) => (int32[n] y) {
-//!     y = Cast <round_mode = "nearest", to = 6> (x)
-//! }
-//! ```
-//! Use instead, if rounding is intended:
-//! ```onnx
-//! <ir_version: 12, opset_import: ["": 24]>
-//! whole (float[n] x) => (int32[n] y) {
-//!     rounded = Round (x)
-//!     y = Cast <to = 6> (rounded)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: removes the attribute.
+//! The rule `ineffective-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, remove_attribute};
 use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"`round_mode` is stated where it has no effect.
+
+## What it checks
+`Cast` and `CastLike` with `round_mode` whose result is not FLOAT8E8M0.
+
+## Why is this bad?
+The attribute affects FLOAT8E8M0 only: a cast to any other float type rounds to nearest, ties to even, and a cast to an
+integer type truncates, regardless of its value. It misleads readers of the model.
+
+## Example
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+whole (float[n] x) => (int32[n] y) {
+    y = Cast <round_mode = "nearest", to = 6> (x)
+}
+```
+Use instead, if rounding is intended:
+```onnx
+<ir_version: 12, opset_import: ["": 24]>
+whole (float[n] x) => (int32[n] y) {
+    rounded = Round (x)
+    y = Cast <to = 6> (rounded)
+}
+```
+
+## Fix
+Safe: removes the attribute.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC107",
     name: "ineffective-round-mode",
     severity: Severity::Info,
     selected: Selected::OnRequest,
-    source: include_str!("ineffective_round_mode.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,40 +1,43 @@
-//! `saturate` is stated where it has no effect.
-//!
-//! ## What it checks
-//! `Cast`, `CastLike` and `QuantizeLinear` with `saturate` whose result is not a float8 type.
-//!
-//! ## Why is this bad?
-//! The attribute affects float8 results only: a cast to FLOAT16 overflows to infinity and a cast to INT8 drops the high bits,
-//! regardless of its value. It misleads readers of the model.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <saturate = 1, to = 10> (x)
-//! }
-//! ```
-//! Use instead, if saturation is intended:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19]>
-//! narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504}> {
-//!     clipped = Clip (x, low, high)
-//!     y = Cast <to = 10> (clipped)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: removes the attribute.
+//! The rule `ineffective-saturate`.
 
 use super::attributes::{self, SATURATE_SINCE, remove_attribute};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"`saturate` is stated where it has no effect.
+
+## What it checks
+`Cast`, `CastLike` and `QuantizeLinear` with `saturate` whose result is not a float8 type.
+
+## Why is this bad?
+The attribute affects float8 results only: a cast to FLOAT16 overflows to infinity and a cast to INT8 drops the high bits,
+regardless of its value. It misleads readers of the model.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <saturate = 1, to = 10> (x)
+}
+```
+Use instead, if saturation is intended:
+```onnx
+<ir_version: 9, opset_import: ["": 19]>
+narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504}> {
+    clipped = Clip (x, low, high)
+    y = Cast <to = 10> (clipped)
+}
+```
+
+## Fix
+Safe: removes the attribute.
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC106",
     name: "ineffective-saturate",
     severity: Severity::Info,
     selected: Selected::OnRequest,
-    source: include_str!("ineffective_saturate.rs"),
+    docs: DOCS,
     check,
 };
 

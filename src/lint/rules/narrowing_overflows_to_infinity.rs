@@ -1,41 +1,44 @@
-//! A constant has finite values that become infinite in the type that it is cast to.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type.
-//! The rule reads the constant's values.
-//!
-//! ## Why is this bad?
-//! Infinity propagates: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax.
-//! The largest FLOAT16 is 65504.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -1000000000}> {
-//!     half = Cast <to = 10> (w)
-//!     y = Add (scores, half)
-//! }
-//! ```
-//! Use instead a number that the type can represent:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
-//!     half = Cast <to = 10> (w)
-//!     y = Add (scores, half)
-//! }
-//! ```
+//! The rule `narrowing-overflows-to-infinity`.
 
 use super::words::{largest, tally_of};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 
+const DOCS: &str = r#"A constant has finite values that become infinite in the type that it is cast to.
+
+## What it checks
+`Cast` and `CastLike` of a constant to FLOAT16, BFLOAT16 or FLOAT: finite elements beyond the largest number of that type.
+The rule reads the constant's values.
+
+## Why is this bad?
+Infinity propagates: a mask of -1e9 is harmless in FLOAT, becomes -INF in FLOAT16, and a row of -INF becomes NaN in Softmax.
+The largest FLOAT16 is 65504.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -1000000000}> {
+    half = Cast <to = 10> (w)
+    y = Add (scores, half)
+}
+```
+Use instead a number that the type can represent:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
+    half = Cast <to = 10> (w)
+    y = Add (scores, half)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC304",
     name: "narrowing-overflows-to-infinity",
     severity: Severity::Warning,
     selected: Selected::OnRequest,
-    source: include_str!("narrowing_overflows_to_infinity.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,36 +1,39 @@
-//! `recast.noqa` contains a rule that does not exist.
-//!
-//! ## What it checks
-//! The entries `recast.noqa` in the `metadata_props` of the model, its graphs, functions, nodes, initializers and declared
-//! values. Their value is a list of codes or prefixes of codes, or ALL.
-//!
-//! ## Why is this bad?
-//! The finding is not suppressed, because the code is misspelt or the rule does not exist.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC999"]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 1, to = 17> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC101"]>
-//! quantize (float[n] x) => (float8e4m3fn[n] y) {
-//!     y = Cast <saturate = 1, to = 17> (x)
-//! }
-//! ```
+//! The rule `noqa-names-no-rule`.
 
 use crate::graph::Body;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"`recast.noqa` contains a rule that does not exist.
+
+## What it checks
+The entries `recast.noqa` in the `metadata_props` of the model, its graphs, functions, nodes, initializers and declared
+values. Their value is a list of codes or prefixes of codes, or ALL.
+
+## Why is this bad?
+The finding is not suppressed, because the code is misspelt or the rule does not exist.
+
+## Example
+```onnx
+<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC999"]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 1, to = 17> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC101"]>
+quantize (float[n] x) => (float8e4m3fn[n] y) {
+    y = Cast <saturate = 1, to = 17> (x)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC209",
     name: "noqa-names-no-rule",
     severity: Severity::Warning,
     selected: Selected::ByDefault,
-    source: include_str!("noqa_names_no_rule.rs"),
+    docs: DOCS,
     check,
 };
 

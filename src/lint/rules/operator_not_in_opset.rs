@@ -1,30 +1,4 @@
-//! A node's operator does not exist in the imported opset.
-//!
-//! ## What it checks
-//! The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
-//! that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators of ai.onnx in a
-//! model or function that does not import it, and in functions also operators of other domains. For graphs, onnxruntime imports
-//! the other domains that it knows.
-//!
-//! ## Why is this bad?
-//! The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong or missing, the name is misspelt, or
-//! the operator's domain is missing. `recast convert --from-opset N` reads a model as one of opset N, which corrects a wrong
-//! import.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 7, opset_import: ["": 14]>
-//! normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
-//!     y = LayerNormalization (x, scale)
-//! }
-//! ```
-//! Use instead the opset that added the operator:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 17]>
-//! normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
-//!     y = LayerNormalization (x, scale)
-//! }
-//! ```
+//! The rule `operator-not-in-opset`.
 
 use std::sync::Arc;
 
@@ -33,12 +7,41 @@ use crate::graph::{Body, domain_name, is_onnx_domain};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::ops::schemas::{self, Schema, canonical_domain};
 
+const DOCS: &str = r#"A node's operator does not exist in the imported opset.
+
+## What it checks
+The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
+that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators of ai.onnx in a
+model or function that does not import it, and in functions also operators of other domains. For graphs, onnxruntime imports
+the other domains that it knows.
+
+## Why is this bad?
+The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong or missing, the name is misspelt, or
+the operator's domain is missing. `recast convert --from-opset N` reads a model as one of opset N, which corrects a wrong
+import.
+
+## Example
+```onnx
+<ir_version: 7, opset_import: ["": 14]>
+normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
+    y = LayerNormalization (x, scale)
+}
+```
+Use instead the opset that added the operator:
+```onnx
+<ir_version: 8, opset_import: ["": 17]>
+normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
+    y = LayerNormalization (x, scale)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC210",
     name: "operator-not-in-opset",
     severity: Severity::Error,
     selected: Selected::ByDefault,
-    source: include_str!("operator_not_in_opset.rs"),
+    docs: DOCS,
     check,
 };
 

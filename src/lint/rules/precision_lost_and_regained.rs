@@ -1,40 +1,43 @@
-//! A value is cast to a narrower float type and directly back to a wider one.
-//!
-//! ## What it checks
-//! Two consecutive casts, not of a constant, between FLOAT, DOUBLE, FLOAT16, BFLOAT16 and the types of 4 and 6 bits, where the
-//! intermediate type represents neither all inputs nor all results. A round trip through float8 is reported by
-//! float8-round-trip.
-//!
-//! ## Why is this bad?
-//! The wider type does not restore the lost digits: the computation only looks exact. Automatic mixed precision leaves such
-//! pairs at the boundaries of its regions. If the rounding is intended, as in a test of FLOAT16, ignore the rule.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! borders (float[n] x) => (float[n] y) {
-//!     narrow = Cast <to = 10> (x)
-//!     y = Cast <to = 1> (narrow)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! borders (float[n] x) => (float[n] y) {
-//!     y = Identity (x)
-//! }
-//! ```
+//! The rule `precision-lost-and-regained`.
 
 use crate::elements::cast::embeds;
 use crate::elements::dtype::Class;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"A value is cast to a narrower float type and directly back to a wider one.
+
+## What it checks
+Two consecutive casts, not of a constant, between FLOAT, DOUBLE, FLOAT16, BFLOAT16 and the types of 4 and 6 bits, where the
+intermediate type represents neither all inputs nor all results. A round trip through float8 is reported by
+float8-round-trip.
+
+## Why is this bad?
+The wider type does not restore the lost digits: the computation only looks exact. Automatic mixed precision leaves such
+pairs at the boundaries of its regions. If the rounding is intended, as in a test of FLOAT16, ignore the rule.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+borders (float[n] x) => (float[n] y) {
+    narrow = Cast <to = 10> (x)
+    y = Cast <to = 1> (narrow)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+borders (float[n] x) => (float[n] y) {
+    y = Identity (x)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC305",
     name: "precision-lost-and-regained",
     severity: Severity::Info,
     selected: Selected::OnRequest,
-    source: include_str!("precision_lost_and_regained.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,44 +1,41 @@
-//! A value is cast to the type that it already has.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` from a type to the same type, if the model determines the types. FLOAT8E5M2 to itself is reported only
-//! with `saturate = 0`: with saturation, infinity becomes the largest number by the text of ONNX.
-//!
-//! ## Why is this bad?
-//! The node copies its input and has no other effect.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! copy (float[n] x) => (float[n] y) {
-//!     same = Cast <to = 1> (x)
-//!     y = Relu (same)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! copy (float[n] x) => (float[n] y) {
-//!     y = Relu (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Unsafe: removes the node and rewires the consumers of its result to its input. The fix relies on the type that the model
-//! declares for the input. If the result is an output of a graph, there is no fix.
+//! The rule `redundant-cast`.
 
 use super::rewrite::bypass;
 use crate::elements::cast::copies;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC402",
-    name: "redundant-cast",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    source: include_str!("redundant_cast.rs"),
-    check,
-};
+const DOCS: &str = r#"A value is cast to the type that it already has.
+
+## What it checks
+`Cast` and `CastLike` from a type to the same type, if the model determines the types. FLOAT8E5M2 to itself is reported only
+with `saturate = 0`: with saturation, infinity becomes the largest number by the text of ONNX.
+
+## Why is this bad?
+The node copies its input and has no other effect.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+copy (float[n] x) => (float[n] y) {
+    same = Cast <to = 1> (x)
+    y = Relu (same)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+copy (float[n] x) => (float[n] y) {
+    y = Relu (x)
+}
+```
+
+## Fix
+Unsafe: removes the node and rewires the consumers of its result to its input. The fix relies on the type that the model
+declares for the input. If the result is an output of a graph, there is no fix.
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC402", name: "redundant-cast", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let copies = |cast: &&ResolvedCast| {

@@ -1,47 +1,44 @@
-//! One value is cast to the same type twice.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` nodes of one scope with the same input, the same resulting type and, where they have an effect, the
-//! same `saturate` and `round_mode`.
-//!
-//! ## Why is this bad?
-//! The same result is computed and stored twice.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! twice (float[n] x) => (float16[n] z) {
-//!     a = Cast <to = 10> (x)
-//!     b = Cast <to = 10> (x)
-//!     z = Mul (a, b)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! twice (float[n] x) => (float16[n] z) {
-//!     a = Cast <to = 10> (x)
-//!     z = Mul (a, a)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Unsafe: removes the later node and rewires its consumers to the result of the earlier one. If the result is an output of a
-//! graph, there is no fix.
+//! The rule `same-cast-twice`.
 
 use std::collections::HashMap;
 
 use super::rewrite::bypass;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC404",
-    name: "same-cast-twice",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    source: include_str!("same_cast_twice.rs"),
-    check,
-};
+const DOCS: &str = r#"One value is cast to the same type twice.
+
+## What it checks
+`Cast` and `CastLike` nodes of one scope with the same input, the same resulting type and, where they have an effect, the
+same `saturate` and `round_mode`.
+
+## Why is this bad?
+The same result is computed and stored twice.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+twice (float[n] x) => (float16[n] z) {
+    a = Cast <to = 10> (x)
+    b = Cast <to = 10> (x)
+    z = Mul (a, b)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+twice (float[n] x) => (float16[n] z) {
+    a = Cast <to = 10> (x)
+    z = Mul (a, a)
+}
+```
+
+## Fix
+Unsafe: removes the later node and rewires its consumers to the result of the earlier one. If the result is an output of a
+graph, there is no fix.
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC404", name: "same-cast-twice", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

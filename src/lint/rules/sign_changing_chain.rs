@@ -1,40 +1,43 @@
-//! Two consecutive casts change the sign of numbers.
-//!
-//! ## What it checks
-//! A cast between a signed and an unsigned integer type that cannot represent all inputs, followed by a cast to a wider integer
-//! type or a float type.
-//!
-//! ## Why is this bad?
-//! The first cast keeps the low bits and reinterprets them, -1 as 255; the second makes that number permanent. If the bits are
-//! intended, the wide type is wrong; if the number is intended, the intermediate type is wrong.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! codes (int8[n] x) => (float[n] y) {
-//!     code = Cast <to = 2> (x)
-//!     y = Cast <to = 1> (code)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! codes (int8[n] x) => (float[n] y) {
-//!     y = Cast <to = 1> (x)
-//! }
-//! ```
+//! The rule `sign-changing-chain`.
 
 use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed::mask;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
 
+const DOCS: &str = r#"Two consecutive casts change the sign of numbers.
+
+## What it checks
+A cast between a signed and an unsigned integer type that cannot represent all inputs, followed by a cast to a wider integer
+type or a float type.
+
+## Why is this bad?
+The first cast keeps the low bits and reinterprets them, -1 as 255; the second makes that number permanent. If the bits are
+intended, the wide type is wrong; if the number is intended, the intermediate type is wrong.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+codes (int8[n] x) => (float[n] y) {
+    code = Cast <to = 2> (x)
+    y = Cast <to = 1> (code)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+codes (int8[n] x) => (float[n] y) {
+    y = Cast <to = 1> (x)
+}
+```
+"#;
+
 pub(super) const RULE: Rule = Rule {
     code: "RC306",
     name: "sign-changing-chain",
     severity: Severity::Warning,
     selected: Selected::OnRequest,
-    source: include_str!("sign_changing_chain.rs"),
+    docs: DOCS,
     check,
 };
 

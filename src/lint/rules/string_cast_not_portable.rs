@@ -1,38 +1,41 @@
-//! A cast between strings and numbers has different results in different runtimes.
-//!
-//! ## What it checks
-//! `Cast` and `CastLike` of floats or BOOL to STRING, and of STRING to BOOL.
-//!
-//! ## Why is this bad?
-//! ONNX requires plain notation of floats but does not specify the number of digits: the same number is `1e-05` in one runtime
-//! and `0.00001` in another, infinity is `inf` or `INF`, and eight digits are not enough to read most floats back. ONNX does
-//! not specify the string of a BOOL, nor which strings are true.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! label (float[n] x) => (string[n] y) {
-//!     y = Cast <to = 8> (x)
-//! }
-//! ```
-//! Use instead integers, which all runtimes format alike:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! label (float[n] x) => (string[n] y) {
-//!     whole = Cast <to = 7> (x)
-//!     y = Cast <to = 8> (whole)
-//! }
-//! ```
+//! The rule `string-cast-not-portable`.
 
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"A cast between strings and numbers has different results in different runtimes.
+
+## What it checks
+`Cast` and `CastLike` of floats or BOOL to STRING, and of STRING to BOOL.
+
+## Why is this bad?
+ONNX requires plain notation of floats but does not specify the number of digits: the same number is `1e-05` in one runtime
+and `0.00001` in another, infinity is `inf` or `INF`, and eight digits are not enough to read most floats back. ONNX does
+not specify the string of a BOOL, nor which strings are true.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+label (float[n] x) => (string[n] y) {
+    y = Cast <to = 8> (x)
+}
+```
+Use instead integers, which all runtimes format alike:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+label (float[n] x) => (string[n] y) {
+    whole = Cast <to = 7> (x)
+    y = Cast <to = 8> (whole)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC303",
     name: "string-cast-not-portable",
     severity: Severity::Warning,
     selected: Selected::OnRequest,
-    source: include_str!("string_cast_not_portable.rs"),
+    docs: DOCS,
     check,
 };
 

@@ -1,42 +1,39 @@
-//! The attribute type of `to` is not the one that the opset requires.
-//!
-//! ## What it checks
-//! The attribute `to` of `Cast`: a string with a type's name in opsets 1 to 5, an integer since opset 6.
-//!
-//! ## Why is this bad?
-//! The model is not valid. Runtimes reject it, or read the missing integer as 0, which is not a type.
-//!
-//! ## Example
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <to = "FLOAT16"> (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 8, opset_import: ["": 18]>
-//! narrow (float[n] x) => (float16[n] y) {
-//!     y = Cast <to = 10> (x)
-//! }
-//! ```
-//!
-//! ## Fix
-//! Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
+//! The rule `to-has-wrong-kind`.
 
 use crate::graph::{Edit, NodeId, read_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::AttributeProto;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC204",
-    name: "to-has-wrong-kind",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    source: include_str!("to_has_wrong_kind.rs"),
-    check,
-};
+const DOCS: &str = r#"The attribute type of `to` is not the one that the opset requires.
+
+## What it checks
+The attribute `to` of `Cast`: a string with a type's name in opsets 1 to 5, an integer since opset 6.
+
+## Why is this bad?
+The model is not valid. Runtimes reject it, or read the missing integer as 0, which is not a type.
+
+## Example
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <to = "FLOAT16"> (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 8, opset_import: ["": 18]>
+narrow (float[n] x) => (float16[n] y) {
+    y = Cast <to = 10> (x)
+}
+```
+
+## Fix
+Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
+"#;
+
+pub(super) const RULE: Rule =
+    Rule { code: "RC204", name: "to-has-wrong-kind", severity: Severity::Error, selected: Selected::ByDefault, docs: DOCS, check };
 
 /// The first opset in which `to` is a number.
 const NUMBER_SINCE: i64 = 6;

@@ -1,39 +1,42 @@
-//! The model is too new for a runtime that has to load it.
-//!
-//! ## What it checks
-//! The opset of ai.onnx and the IR version of the model, against the newest ones that the given runtimes load. The rule is
-//! enabled by `target` in the configuration or `--target`, for instance `onnxruntime@1.17`; `recast targets` lists the
-//! runtimes. Operators of other domains are not checked.
-//!
-//! ## Why is this bad?
-//! The runtime refuses to load the model. Exporters write newer opsets than released runtimes support, so this often is
-//! noticed when the model is deployed. `recast convert --target` converts the model to what the runtime loads.
-//!
-//! ## Example
-//! With the target `onnxruntime@1.17`:
-//! ```onnx
-//! <ir_version: 10, opset_import: ["": 21]>
-//! activate (float[n] x) => (float[n] y) {
-//!     y = Relu (x)
-//! }
-//! ```
-//! Use instead:
-//! ```onnx
-//! <ir_version: 9, opset_import: ["": 20]>
-//! activate (float[n] x) => (float[n] y) {
-//!     y = Relu (x)
-//! }
-//! ```
+//! The rule `too-new-for-target`.
 
 use crate::graph::ScopeId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+
+const DOCS: &str = r#"The model is too new for a runtime that has to load it.
+
+## What it checks
+The opset of ai.onnx and the IR version of the model, against the newest ones that the given runtimes load. The rule is
+enabled by `target` in the configuration or `--target`, for instance `onnxruntime@1.17`; `recast targets` lists the
+runtimes. Operators of other domains are not checked.
+
+## Why is this bad?
+The runtime refuses to load the model. Exporters write newer opsets than released runtimes support, so this often is
+noticed when the model is deployed. `recast convert --target` converts the model to what the runtime loads.
+
+## Example
+With the target `onnxruntime@1.17`:
+```onnx
+<ir_version: 10, opset_import: ["": 21]>
+activate (float[n] x) => (float[n] y) {
+    y = Relu (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 9, opset_import: ["": 20]>
+activate (float[n] x) => (float[n] y) {
+    y = Relu (x)
+}
+```
+"#;
 
 pub(super) const RULE: Rule = Rule {
     code: "RC501",
     name: "too-new-for-target",
     severity: Severity::Error,
     selected: Selected::WithTarget,
-    source: include_str!("too_new_for_target.rs"),
+    docs: DOCS,
     check,
 };
 

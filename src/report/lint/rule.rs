@@ -23,8 +23,8 @@ pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
     text.push_line(format_args!("{severity}, {selected}{hides}"));
     text.push_blank_line();
     match width {
-        Some(width) => write_markdown(&mut text, &rule.documentation(), width),
-        None => text.append(&Shown::lines(&rule.documentation())),
+        Some(width) => write_markdown(&mut text, rule.docs, width),
+        None => text.append(&Shown::lines(rule.docs)),
     }
     text
 }
@@ -93,6 +93,6 @@ pub fn rule_json_value(rule: &Rule) -> Value {
         "default": rule.selected == Selected::ByDefault,
         "hides": rule.hides().map(|general| general.code).collect::<Vec<_>>(),
         "summary": rule.summary(),
-        "documentation": rule.documentation(),
+        "documentation": rule.docs,
     })
 }

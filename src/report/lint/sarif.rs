@@ -69,7 +69,7 @@ impl Serialize for Results<'_> {
 }
 
 fn descriptor(rule: &Rule) -> Value {
-    let documentation = rule.documentation();
+    let documentation = rule.docs;
     let full = rule.section("What it checks").unwrap_or_else(|| rule.summary());
     json!({
         "id": rule.code,
@@ -82,7 +82,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-/// The file of the rule, whose first comment is the documentation, in this version of the repository.
+/// The file of the rule, with its documentation, in this version of the repository.
 fn help_uri(rule: &Rule) -> String {
     let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
     format!("{repository}/blob/v{version}/src/lint/rules/{}.rs", rule.name.replace('-', "_"))

@@ -416,7 +416,7 @@ fn faults_of_a_conversion_are_found() {
 /// A pass of another crate that is wrong: it lets every node that adds subtract.
 const WRONG: Pass = Pass {
     name: "wrong",
-    source: "//! Is wrong.",
+    docs: "Is wrong.",
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut plan = Plan::default();
