@@ -15,7 +15,6 @@ import tomllib
 from common import EXAMPLES, RECAST, ROOT, scratch_folder
 
 BOOK = ROOT / "docs"
-OUTPUT_CODES = BOOK / "output.md"
 # `onnx` blocks and plain code hold no links; an address with a scheme leads out of the repository.
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -27,7 +26,6 @@ def check(report):
     for page in pages:
         check_links(report, page)
     check_contents(report)
-    check_codes(report)
     check_expansions(report)
     check_dependencies(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
@@ -60,22 +58,6 @@ def check_contents(report):
     listed = set(LINK.findall((BOOK / "SUMMARY.md").read_text()))
     pages = {page.name for page in BOOK.glob("*.md")} - {"SUMMARY.md"}
     report.case("docs/SUMMARY.md", listed != pages and f"differs from the pages: {sorted(listed ^ pages)}")
-
-
-def check_codes(report):
-    """Each list of codes has exactly the codes of the source, in any order."""
-    for heading, file, pattern in [
-        ("Error codes", "src/base/error/kind.rs", r'ErrorKind::\w+ => "([a-z-]+)"'),
-        ("Reasons for casts that are not folded", "src/casts/folding/reason.rs", r'=> "([a-z-]+)",'),
-        ("Reasons for nodes and constants that are removed", "src/passes/event.rs", r'Removal::\w+(?:\(_\))? => "([a-z-]+)"'),
-        ("Reasons for nodes that cannot be converted", "src/convert/reason.rs", r"^    ([A-Z]\w+),$"),
-    ]:
-        source = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
-        expected = {re.sub(r"\B([A-Z])", r"-\1", code).lower() for code in source}
-        section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", OUTPUT_CODES.read_text(), re.MULTILINE | re.DOTALL)
-        stated = set(re.findall(r"^\| `([a-z-]+)`", section[1] if section else "", re.MULTILINE))
-        wrong = f"in the source only: {sorted(expected - stated)}; in docs/output.md only: {sorted(stated - expected)}"
-        report.case(f"docs/output.md: {heading}", (not expected or stated != expected) and wrong)
 
 
 def check_expansions(report):

@@ -1,6 +1,7 @@
 //! What every layer uses: errors and their places, cancellation and progress, names of choices, text that is safe to print.
 
 pub mod choice;
+pub mod codes;
 pub mod error;
 pub mod hash;
 pub mod parallel;

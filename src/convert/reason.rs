@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use crate::base::codes::codes;
 
 /// Why a node cannot be converted: a code for programs and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,55 +13,32 @@ pub struct Reason {
     pub text: String,
 }
 
-/// The kind of obstacle. The names are stable; JSON writes them in kebab-case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Code {
-    /// The operator does not exist in the older opset, and has no equivalent there.
-    OperatorTooNew,
-    /// The operator was removed in a newer opset.
-    OperatorDeprecated,
-    /// ONNX has no such operator in the opset that the model imports.
-    OperatorUnknown,
-    /// An attribute, or its value, does not exist in the other version.
-    AttributeUnsupported,
-    /// The attribute belongs to a function whose calls give different values.
-    AttributeAmbiguous,
-    /// An input, or its value, is not supported by the other version.
-    InputUnsupported,
-    /// An output is not supported by the other version.
-    OutputUnsupported,
-    /// An element type is not supported by the other version.
-    TypeUnsupported,
-    /// The conversion depends on an element type that cannot be inferred.
-    TypeUnknown,
-    /// A rank or shape is not supported by the other version.
-    ShapeUnsupported,
-    /// The conversion depends on a rank or shape that cannot be inferred.
-    ShapeUnknown,
-    /// The conversion depends on a value that is computed at run time.
-    NotConstant,
-    /// The conversion depends on an initializer that a caller can override.
-    Overridable,
-    /// The values of a constant cannot be read.
-    DataUnreadable,
-    /// The two versions define different results.
-    BehaviourDiffers,
-    /// The text of ONNX contradicts itself, or onnx's converter, on the meaning of the node.
-    Contested,
-    /// The node does not satisfy the schema of the opset that the model imports.
-    NodeInvalid,
-    /// A name denotes two values.
-    NameAmbiguous,
-    /// The result would exceed a limit.
-    TooLarge,
-    /// The operator can be expanded, but expansion is disabled.
-    ExpansionDisabled,
-    /// The operator can be expanded, but not exactly, as required by the options.
-    ExpansionInexact,
-    /// A warning is treated as an error.
-    Strict,
+codes! {
+    /// The kind of obstacle. JSON has its code.
+    pub enum Code {
+        OperatorTooNew = "operator-too-new": "the older opset has neither the operator nor an equivalent",
+        OperatorDeprecated = "operator-deprecated": "the newer opset has removed the operator",
+        OperatorUnknown = "operator-unknown": "the imported opset has no such operator",
+        AttributeUnsupported = "attribute-unsupported": "the other version does not support an attribute, or its value",
+        AttributeAmbiguous = "attribute-ambiguous": "the attribute of a function has different values in its calls, or only some of them give it a value",
+        InputUnsupported = "input-unsupported": "the other version does not support an input, or its value",
+        OutputUnsupported = "output-unsupported": "the other version does not support an output",
+        TypeUnsupported = "type-unsupported": "the other version does not support an element type",
+        TypeUnknown = "type-unknown": "the conversion depends on an element type that cannot be inferred",
+        ShapeUnsupported = "shape-unsupported": "the other version does not support a rank or shape",
+        ShapeUnknown = "shape-unknown": "the conversion depends on a rank or shape that cannot be inferred",
+        NotConstant = "not-constant": "the conversion depends on a value that is computed at run time",
+        Contested = "contested": "the text of ONNX contradicts itself, or onnx's converter, on the meaning of the node",
+        Overridable = "overridable": "the conversion depends on an initializer that a caller can override",
+        DataUnreadable = "data-unreadable": "the values of a constant cannot be read",
+        BehaviourDiffers = "behaviour-differs": "the two versions define different results",
+        NodeInvalid = "node-invalid": "the node does not satisfy the schema of the imported opset",
+        NameAmbiguous = "name-ambiguous": "a name refers to two values",
+        TooLarge = "too-large": "the result would exceed a limit",
+        ExpansionDisabled = "expansion-disabled": "the operator can be expanded, but `--no-expand` is given",
+        ExpansionInexact = "expansion-inexact": "the operator can be expanded, but not exactly, and `--exact-only` is given",
+        Strict = "strict": "a warning, with `--strict`",
+    }
 }
 
 impl Reason {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::base::codes::codes;
 use crate::casts::folding;
 use crate::elements::dtype::DType;
 
@@ -171,19 +172,33 @@ impl fmt::Display for Reason {
     }
 }
 
+codes! {
+    /// The code of a [`Removal`] by a pass of this crate.
+    pub enum RemovalCode {
+        Unused = "unused": "nothing uses it",
+        UsedByFoldedNodes = "used-by-folded-nodes": "only nodes that were replaced by constants used it",
+        ReturnsInput = "returns-input": "the node returns its input, which is used in its place",
+        ChangesNothing = "changes-nothing": "the cast changes nothing; its input, or the input of the casts before it, is used in its place",
+        Merged = "merged": "it is equal to another value, which is used in its place",
+        RoundTrip = "round-trip": "the cast only undid the rounding of another cast; the value before both is used in its place",
+        Moved = "moved": "the cast was moved before or behind another node, where one cast is enough",
+        NamedByProducer = "named-by-producer": "the node that computes the value gives it the name of the output",
+    }
+}
+
 impl Removal {
     /// A stable name, in kebab case.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Removal::Unused => "unused",
-            Removal::UsedByFoldedNodes => "used-by-folded-nodes",
-            Removal::ReturnsInput(_) => "returns-input",
-            Removal::ChangesNothing(_) => "changes-nothing",
-            Removal::Merged(_) => "merged",
-            Removal::RoundTrip(_) => "round-trip",
-            Removal::Moved(_) => "moved",
-            Removal::NamedByProducer(_) => "named-by-producer",
+            Removal::Unused => RemovalCode::Unused.code(),
+            Removal::UsedByFoldedNodes => RemovalCode::UsedByFoldedNodes.code(),
+            Removal::ReturnsInput(_) => RemovalCode::ReturnsInput.code(),
+            Removal::ChangesNothing(_) => RemovalCode::ChangesNothing.code(),
+            Removal::Merged(_) => RemovalCode::Merged.code(),
+            Removal::RoundTrip(_) => RemovalCode::RoundTrip.code(),
+            Removal::Moved(_) => RemovalCode::Moved.code(),
+            Removal::NamedByProducer(_) => RemovalCode::NamedByProducer.code(),
             Removal::Other { code, .. } => code,
         }
     }

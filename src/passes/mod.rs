@@ -62,7 +62,7 @@ mod select;
 mod sink_casts;
 
 pub use crate::casts::folding::Options;
-pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, Removed, Report};
+pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed, Report};
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};

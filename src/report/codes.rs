@@ -1,10 +1,15 @@
-//! The codes of errors and reasons. `docs/output.md` explains them; `recast explain` prints its tables.
+//! The codes of errors and reasons, and what they mean. A test compares the tables of `docs/output.md`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::lint::{rules_json_value, rules_text};
+use crate::base::codes::CodeMeaning;
+use crate::base::error::ErrorKind;
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
+use crate::casts::folding;
+use crate::convert;
+use crate::passes::RemovalCode;
 
 /// A meaning of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,28 +30,23 @@ pub const NOT_CONVERTED: &str = "a reason why a node cannot be converted";
 /// The kind of the codes of what passes removed.
 pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 
-/// The headings of the tables of codes, and the kinds of the codes.
-const TABLES: [(&str, &str); 4] = [
-    ("## Error codes", "an error"),
-    ("### Reasons for casts that are not folded", NOT_FOLDED),
-    ("### Reasons for nodes and constants that are removed", REMOVED),
-    ("### Reasons for nodes that cannot be converted", NOT_CONVERTED),
-];
+/// The kinds of codes, with their codes.
+fn tables() -> [(&'static str, Vec<CodeMeaning>); 4] {
+    [
+        ("an error", ErrorKind::meanings()),
+        (NOT_FOLDED, folding::Code::meanings()),
+        (REMOVED, RemovalCode::meanings()),
+        (NOT_CONVERTED, convert::Code::meanings()),
+    ]
+}
 
 /// The meanings of all codes of errors and reasons.
 #[must_use]
 pub fn meanings() -> Vec<Meaning> {
-    const MANUAL: &str = include_str!("../../docs/output.md");
-    let rows = |&(heading, of): &(&str, &'static str)| {
-        let (_, section) = MANUAL.split_once(heading).unwrap_or_default();
-        let table = section.lines().skip(1).take_while(|line| !line.starts_with('#'));
-        let row = move |line: &'static str| {
-            let (code, meaning) = line.strip_prefix("| `")?.split_once("` | ")?;
-            Some(Meaning { code, of, meaning: meaning.trim_end_matches(" |") })
-        };
-        table.filter_map(row).collect::<Vec<Meaning>>()
+    let of_kind = |(of, codes): (&'static str, Vec<CodeMeaning>)| {
+        codes.into_iter().map(move |CodeMeaning { code, meaning }| Meaning { code, of, meaning })
     };
-    TABLES.iter().flat_map(rows).collect()
+    tables().into_iter().flat_map(of_kind).collect()
 }
 
 /// The meanings of a code.
@@ -75,12 +75,11 @@ pub fn meanings_json(meanings: &[Meaning]) -> Document<'_> {
 #[must_use]
 pub fn explanations_text() -> Shown {
     let mut text = rules_text();
-    for (_, of) in TABLES {
+    for (of, codes) in tables() {
         text.push_blank_line();
         text.push_line(format_args!("Codes of {}:", of.replacen("a reason", "reasons", 1).replacen("an error", "errors", 1)));
-        let meanings: Vec<Meaning> = meanings().into_iter().filter(|meaning| meaning.of == of).collect();
-        let longest = meanings.iter().map(|meaning| meaning.code.len()).max().unwrap_or(0);
-        for Meaning { code, meaning, .. } in meanings {
+        let longest = codes.iter().map(|row| row.code.len()).max().unwrap_or(0);
+        for CodeMeaning { code, meaning } in codes {
             text.push_line(format_args!("  {code:longest$}  {meaning}"));
         }
     }

@@ -1,5 +1,5 @@
 //! The documents and the command agree: commands, options, rules, passes, runtimes and exit codes. `RECAST_BLESS=1 cargo test` writes
-//! `docs/commands.md`, which contains all that the command says about itself.
+//! `docs/commands.md`, which contains all that the command says about itself, and the tables of codes in `docs/output.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -95,12 +95,44 @@ fn the_reference_is_what_the_command_prints() {
     section("Rules and codes", &["explain"]);
     section("List of passes", &["passes"]);
     section("List of runtimes", &["targets"]);
+    expect_page(REFERENCE, &found);
+}
+
+/// Compares a page with what it should be, or writes it.
+fn expect_page(path: &str, found: &str) {
     if std::env::var_os("RECAST_BLESS").is_some() {
-        fs::write(REFERENCE, &found).unwrap();
+        fs::write(path, found).unwrap();
     }
-    let expected = fs::read_to_string(REFERENCE).unwrap_or_default();
-    let difference = similar::TextDiff::from_lines(&expected, &found).unified_diff().header(REFERENCE, "found").to_string();
-    assert!(found == expected, "RECAST_BLESS=1 writes {REFERENCE} anew\n{difference}");
+    let expected = fs::read_to_string(path).unwrap_or_default();
+    let difference = similar::TextDiff::from_lines(expected.as_str(), found).unified_diff().header(path, "found").to_string();
+    assert!(found == expected, "RECAST_BLESS=1 writes {path} anew\n{difference}");
+}
+
+/// The tables of codes in `docs/output.md`: the heading, and the kind of the codes.
+const TABLES_OF_CODES: [(&str, &str); 4] = [
+    ("## Error codes", "an error"),
+    ("### Reasons for casts that are not folded", "a reason why a cast is not folded"),
+    ("### Reasons for nodes and constants that are removed", "a reason why a pass removed a node or constant"),
+    ("### Reasons for nodes that cannot be converted", "a reason why a node cannot be converted"),
+];
+
+#[test]
+fn the_tables_of_codes_are_those_of_the_command() {
+    const HEAD: &str = "| code | meaning |\n|---|---|\n";
+    let path = "docs/output.md";
+    let mut found = fs::read_to_string(path).unwrap();
+    for (heading, of) in TABLES_OF_CODES {
+        let rows = meanings().into_iter().filter(|meaning| meaning.of == of);
+        let rows: String = rows.map(|row| format!("| `{}` | {} |\n", row.code, row.meaning)).collect();
+        assert!(!rows.is_empty(), "no codes of {of}");
+        let start = found.find(&format!("{heading}\n")).unwrap_or_else(|| panic!("{path} has no heading '{heading}'"));
+        let start = start + found[start..].find(HEAD).unwrap() + HEAD.len();
+        let end = found[start..].find("\n\n").map_or(found.len(), |end| start + end + 1);
+        found.replace_range(start..end, &rows);
+    }
+    let kinds: BTreeSet<&str> = meanings().iter().map(|meaning| meaning.of).collect();
+    assert_eq!(kinds.len(), TABLES_OF_CODES.len(), "{kinds:?}");
+    expect_page(path, &found);
 }
 
 #[test]

@@ -1,101 +1,28 @@
 //! The kinds of errors.
 
-use serde::{Serialize, Serializer};
+use crate::base::codes::codes;
 
-/// The kind of an error. Scripts know it by its code, which does not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The file does not exist.
-    NotFound,
-    /// The system denies access.
-    PermissionDenied,
-    /// The path is a folder, and a file is needed.
-    IsAFolder,
-    /// Reading or writing failed.
-    Io,
-    /// The file is not an ONNX model.
-    NotAModel,
-    /// The bytes are not the protobuf messages that they should be.
-    MalformedProtobuf,
-    /// The model contradicts ONNX, or itself.
-    InvalidModel,
-    /// A tensor contradicts itself.
-    BadTensor,
-    /// The data file of a tensor cannot be read.
-    BadExternalData,
-    /// The messages of the model would take too much memory.
-    MemoryLimit,
-    /// The output cannot be written as the options demand.
-    BadOutput,
-    /// The configuration or baseline cannot be used.
-    BadConfiguration,
-    /// Nodes of the model cannot be converted to the requested opset.
-    NotConvertible,
-    /// The written model could not be verified.
-    NotVerified,
-    /// The values of a tensor cannot be cast.
-    CannotCast,
-    /// The operation was cancelled.
-    Cancelled,
-    /// The options contradict each other, or the input.
-    Usage,
-    /// A defect of this program.
-    Internal,
-}
-
-impl ErrorKind {
-    /// All kinds.
-    pub const ALL: &[ErrorKind] = &[
-        ErrorKind::NotFound,
-        ErrorKind::PermissionDenied,
-        ErrorKind::IsAFolder,
-        ErrorKind::Io,
-        ErrorKind::NotAModel,
-        ErrorKind::MalformedProtobuf,
-        ErrorKind::InvalidModel,
-        ErrorKind::BadTensor,
-        ErrorKind::BadExternalData,
-        ErrorKind::MemoryLimit,
-        ErrorKind::BadOutput,
-        ErrorKind::BadConfiguration,
-        ErrorKind::NotConvertible,
-        ErrorKind::NotVerified,
-        ErrorKind::CannotCast,
-        ErrorKind::Cancelled,
-        ErrorKind::Usage,
-        ErrorKind::Internal,
-    ];
-
-    /// The code, in kebab-case.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            ErrorKind::NotFound => "not-found",
-            ErrorKind::PermissionDenied => "permission-denied",
-            ErrorKind::IsAFolder => "is-a-folder",
-            ErrorKind::Io => "io",
-            ErrorKind::NotAModel => "not-a-model",
-            ErrorKind::MalformedProtobuf => "malformed-protobuf",
-            ErrorKind::InvalidModel => "invalid-model",
-            ErrorKind::BadTensor => "bad-tensor",
-            ErrorKind::BadExternalData => "bad-external-data",
-            ErrorKind::MemoryLimit => "out-of-memory-limit",
-            ErrorKind::BadOutput => "bad-output",
-            ErrorKind::BadConfiguration => "bad-configuration",
-            ErrorKind::NotConvertible => "not-convertible",
-            ErrorKind::NotVerified => "not-verified",
-            ErrorKind::CannotCast => "cannot-cast",
-            ErrorKind::Cancelled => "cancelled",
-            ErrorKind::Usage => "usage",
-            ErrorKind::Internal => "internal",
-        }
-    }
-}
-
-impl Serialize for ErrorKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.code())
+codes! {
+    /// The kind of an error. Scripts know it by its code, which does not change.
+    pub enum ErrorKind {
+        NotFound = "not-found": "the file does not exist",
+        PermissionDenied = "permission-denied": "the system denies access",
+        IsAFolder = "is-a-folder": "the path is a folder, and a file is required",
+        Io = "io": "reading or writing failed",
+        NotAModel = "not-a-model": "the file is not an ONNX model; the message names the format if it is known",
+        MalformedProtobuf = "malformed-protobuf": "the bytes cannot be decoded; `place` is the innermost field, the message has the byte offset",
+        InvalidModel = "invalid-model": "the model contradicts ONNX",
+        BadTensor = "bad-tensor": "the fields of a tensor contradict each other",
+        BadExternalData = "bad-external-data": "the data file of a tensor cannot be read",
+        MemoryLimit = "out-of-memory-limit": "the messages of the model would exceed the memory limit",
+        BadOutput = "bad-output": "the output cannot be written as the options require",
+        BadConfiguration = "bad-configuration": "a `recast.toml` or a baseline is invalid",
+        NotVerified = "not-verified": "the written model could not be verified (`--verify`); nothing was replaced",
+        NotConvertible = "not-convertible": "nodes of the model cannot be converted to the requested opset (library; the command lists `blockers`)",
+        CannotCast = "cannot-cast": "the values of a tensor cannot be cast",
+        Cancelled = "cancelled": "the operation was cancelled",
+        Usage = "usage": "the options contradict each other or the input",
+        Internal = "internal": "a defect of this program",
     }
 }
 

@@ -21,10 +21,12 @@ mod decisions;
 mod edits;
 mod known;
 mod leading;
+mod code;
 mod reason;
 mod sharing;
 mod storage;
 
+pub use code::Code;
 pub use decisions::{Extent, Fold, Options, decide, kernel, known_opset};
 pub use reason::Reason;
 

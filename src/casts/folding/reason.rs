@@ -1,5 +1,6 @@
 //! Why a node is not folded.
 
+use super::code::Code;
 use crate::elements::cast::Unsupported;
 use crate::elements::dtype::DType;
 use crate::graph::NotConstant;
@@ -119,32 +120,33 @@ impl Reason {
     /// A stable name, in kebab case.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Reason::NotConstant(NotConstant::Computed) => "not-constant",
-            Reason::NotConstant(NotConstant::Overridable) => "overridable",
-            Reason::NotConstant(NotConstant::Trained) => "updated-by-training",
-            Reason::NotConstant(NotConstant::Sparse) => "sparse",
-            Reason::NotConstant(NotConstant::AttributeReference) => "attribute-reference",
-            Reason::NotConstant(NotConstant::NoValue) => "invalid-constant",
-            Reason::CallersDisagree { .. } => "callers-disagree",
-            Reason::ShadowedName { .. } => "shadowed-name",
-            Reason::TypeUnknown { .. } => "type-unknown",
-            Reason::OpsetUnknown { .. } => "opset-unknown",
-            Reason::TypeUnsupported(_) | Reason::PairUnsupported { .. } => "type-unsupported",
-            Reason::ConstantTypeUnsupported { .. } => "constant-type-unsupported",
-            Reason::UndefinedValue { .. } => "undefined-value",
-            Reason::ContestedValue { .. } => "contested-value",
-            Reason::Failed(Failure::Literal(_)) => "invalid-literal",
-            Reason::Failed(Failure::TooLarge(_)) => "too-large",
-            Reason::NotComputed(NotComputed::Undefined(_)) => "undefined-result",
-            Reason::NotComputed(NotComputed::Contested(_)) => "contested-result",
-            Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => "left-to-runtimes",
-            Reason::NotComputed(NotComputed::TooLarge { .. }) => "result-too-large",
-            Reason::InputNotComputed { .. } => "input-not-computed",
-            Reason::DataUnavailable(_) => "data-unavailable",
-            Reason::CastLimit { .. } => "cast-limit",
-            Reason::GrowthLimit { .. } => "growth-limit",
-        }
+        let code = match self {
+            Reason::NotConstant(NotConstant::Computed) => Code::NotConstant,
+            Reason::NotConstant(NotConstant::Overridable) => Code::Overridable,
+            Reason::NotConstant(NotConstant::Trained) => Code::UpdatedByTraining,
+            Reason::NotConstant(NotConstant::Sparse) => Code::Sparse,
+            Reason::NotConstant(NotConstant::AttributeReference) => Code::AttributeReference,
+            Reason::NotConstant(NotConstant::NoValue) => Code::InvalidConstant,
+            Reason::CallersDisagree { .. } => Code::CallersDisagree,
+            Reason::ShadowedName { .. } => Code::ShadowedName,
+            Reason::TypeUnknown { .. } => Code::TypeUnknown,
+            Reason::OpsetUnknown { .. } => Code::OpsetUnknown,
+            Reason::TypeUnsupported(_) | Reason::PairUnsupported { .. } => Code::TypeUnsupported,
+            Reason::ConstantTypeUnsupported { .. } => Code::ConstantTypeUnsupported,
+            Reason::UndefinedValue { .. } => Code::UndefinedValue,
+            Reason::ContestedValue { .. } => Code::ContestedValue,
+            Reason::Failed(Failure::Literal(_)) => Code::InvalidLiteral,
+            Reason::Failed(Failure::TooLarge(_)) => Code::TooLarge,
+            Reason::NotComputed(NotComputed::Undefined(_)) => Code::UndefinedResult,
+            Reason::NotComputed(NotComputed::Contested(_)) => Code::ContestedResult,
+            Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => Code::LeftToRuntimes,
+            Reason::NotComputed(NotComputed::TooLarge { .. }) => Code::ResultTooLarge,
+            Reason::InputNotComputed { .. } => Code::InputNotComputed,
+            Reason::DataUnavailable(_) => Code::DataUnavailable,
+            Reason::CastLimit { .. } => Code::CastLimit,
+            Reason::GrowthLimit { .. } => Code::GrowthLimit,
+        };
+        code.code()
     }
 }
 
