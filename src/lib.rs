@@ -66,18 +66,26 @@ pub mod verify;
 
 pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
 pub use base::choice::UnknownName;
-pub use base::error::{Error, ErrorKind, ModelPlace, Place};
+pub use base::codes::CodeMeaning;
+pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
 pub use base::progress::{Cancel, Phase, Progress, Unit};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use diff::inspect;
 pub use elements::cast::{Contested, RoundMode, Rules, Tally};
 pub use elements::dtype::DType;
-pub use files::Target;
+pub use files::{BadLocation, DataFolder, Located, OpenDataFile, Target};
 pub use graph::Model;
 pub use ops::runtimes::{Runtime, UnknownRuntime};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
-pub use storage::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as SavePlan, UnusedFile};
+pub use protobuf::Progress as SaveProgress;
+pub use storage::{DataFile, OldFiles, Options as SaveOptions, OverInput, Placement, Plan as SavePlan, Unplaceable, UnusedFile};
+
+/// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined, and the results.
+pub mod cast {
+    pub use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Summary, Tally, Unsupported, Verdict};
+    pub use crate::elements::dtype::{Class, DType, UnknownType};
+}
 
 /// The protobuf messages of ONNX.
 ///
@@ -85,7 +93,7 @@ pub use storage::{DataFile, OldFiles, Options as SaveOptions, Placement, Plan as
 /// version does not know, and the bytes from which it was decoded until it is borrowed mutably.
 pub mod proto {
     pub use crate::protobuf::schema::*;
-    pub use crate::protobuf::{Kept, Malformed, raw};
+    pub use crate::protobuf::{Field, Kept, Malformed, PartBox, Piece, Reason, Recipe, Value, raw};
 }
 
 /// The modules of this crate, for its own tests and benchmarks. They change without notice.

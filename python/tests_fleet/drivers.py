@@ -11,7 +11,7 @@ from typing import Self
 
 import psutil
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds after which a test fails that waits: no test measures time."""
 
 

@@ -94,7 +94,7 @@ impl Inspect {
     fn inspect(&self, path: &Path) -> Result<Inspected, Error> {
         let model = files::open_model(path, &files::DataFolders::default())?;
         if self.format == InspectFormat::Dot {
-            return Ok(Inspected::Printed(print(model.to_dot())));
+            return Ok(Inspected::Printed(print(model.dot())));
         }
         let (inspection, invalid) = model.inspect();
         let types = self.types.then(|| model.types());

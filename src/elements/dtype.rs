@@ -14,7 +14,7 @@ pub enum Class {
     Signed,
     /// Unsigned binary.
     Unsigned,
-    /// Sign, exponent, mantissa: see [`crate::elements::float_format`].
+    /// Sign, exponent, mantissa: see `src/elements/float_format.rs`.
     Float,
     /// UTF-8 bytes of any length.
     String,

@@ -57,7 +57,7 @@ pub struct Located {
     /// The path beneath the folder: no links, no `..`.
     below: PathBuf,
     /// Its metadata.
-    pub stat: Stat,
+    pub(crate) stat: Stat,
 }
 
 impl Located {
@@ -69,7 +69,7 @@ impl Located {
 
     /// Its path beneath a folder; none if it is elsewhere.
     #[must_use]
-    pub fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
+    pub(crate) fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
         self.path().strip_prefix(folder.path()).ok().map(Path::to_owned)
     }
 

@@ -24,7 +24,7 @@ mod temporary;
 mod together;
 
 pub use before::Before;
-pub use data_folder::{BadLocation, DataFolder, Located};
+pub use data_folder::{BadLocation, DataFile as OpenDataFile, DataFolder, Located};
 pub use new_file::NewFile;
 pub use open::{Input, open, open_with_data, read_all};
 pub use paths::{at, folder_of, identity, is_called_folder, is_stream};

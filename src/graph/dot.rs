@@ -12,12 +12,19 @@ use crate::base::printable::{self, Parts, Put, Shown};
 impl Model {
     /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
     /// ellipses.
-    #[must_use]
-    pub fn to_dot(&self) -> Parts<'_> {
-        Parts::new(|put| self.write_dot(put))
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_dot(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.dot().write_plain(out)
     }
 
-    fn write_dot(&self, put: &mut Put) -> io::Result<()> {
+    /// The text of [`Model::write_dot`].
+    pub(crate) fn dot(&self) -> Parts<'_> {
+        Parts::new(|put| self.put_dot(put))
+    }
+
+    fn put_dot(&self, put: &mut Put) -> io::Result<()> {
         put(&Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];"))?;
         for scope in self.scopes() {
             self.write_scope(put, scope)?;

@@ -35,6 +35,9 @@ use crate::base::parallel;
 use crate::base::progress::Unit;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::graph::Model;
+pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
+pub use crate::ops::schemas::ValueType;
+pub use crate::tensor::{Content, Data, ElementMap, Failure};
 use diagnostic::Places;
 
 /// How a model is linted.

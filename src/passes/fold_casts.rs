@@ -6,8 +6,8 @@ use crate::casts::folding::Extent;
 
 const DOCS: &str = r#"Replaces a `Cast` or `CastLike` of a constant by its result.
 
-The cases are those of [`crate::casts::folding`]. Bit-exact nodes that lead from constants to casts that fold are removed with
-these, unless something else uses their results.
+A cast that is kept has one of the reasons that `recast explain` lists. Bit-exact nodes that lead from constants to casts that fold are
+removed with these, unless something else uses their results.
 "#;
 
 pub(super) const FOLD_CASTS: Pass = Pass {

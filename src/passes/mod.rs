@@ -61,7 +61,9 @@ pub(crate) mod run;
 mod select;
 mod sink_casts;
 
-pub use crate::casts::folding::Options;
+pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFolded};
+pub use crate::ops::compute::NotComputed;
+pub use crate::tensor::BadTensor;
 pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed, Report};
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;

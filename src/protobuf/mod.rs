@@ -23,6 +23,7 @@ pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 pub use field::{Field, Value, values_of};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::Layout;
+pub use part::PartBox;
 pub use piece::Piece;
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};

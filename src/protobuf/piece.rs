@@ -43,7 +43,7 @@ impl Piece {
         }
     }
 
-    /// Copies or computes the bytes from `start`, a multiple of [`crate::protobuf::GRAIN`], into all of `out`.
+    /// Copies or computes the bytes from `start`, a multiple of 384, into all of `out`.
     pub fn fill(&self, start: usize, out: &mut [u8]) {
         match self {
             Piece::Bytes(bytes) => out.copy_from_slice(&bytes[start..start + out.len()]),

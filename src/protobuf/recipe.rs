@@ -20,6 +20,6 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     /// The bytes from which it is computed, in the same order.
     fn source(&self) -> &[u8];
 
-    /// Computes the bytes from `start`, a multiple of [`GRAIN`], into all of `out`.
+    /// Computes the bytes from `start`, a multiple of 384, into all of `out`.
     fn fill(&self, start: usize, out: &mut [u8]);
 }

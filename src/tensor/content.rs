@@ -59,7 +59,7 @@ impl Content {
     /// Creates a tensor of this type and shape.
     ///
     /// # Panics
-    /// If [`Tensor::read`](super::Tensor::read) would reject the shape.
+    /// If the shape is invalid.
     #[must_use]
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());

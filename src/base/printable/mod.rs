@@ -108,12 +108,6 @@ impl Shown {
         self.0.push_str(&other.0);
     }
 
-    /// Whether there is no text.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The text with styles, as escape sequences of ANSI terminals.
     #[must_use]
     pub fn styled(&self) -> &str {

@@ -14,5 +14,5 @@ pub fn run(bytes: &[u8]) {
         let _ = model.node_path(*node);
     }
     let _ = model.inspect();
-    let _ = (model.to_dot().write_styled(&mut std::io::sink()), onnx_text::print(model.proto()));
+    let _ = (model.write_dot(&mut std::io::sink()), onnx_text::print(model.proto()));
 }
