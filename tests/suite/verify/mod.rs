@@ -372,6 +372,7 @@ type ConversionFault = (&'static str, fn(&mut ModelProto), &'static str);
 const CONVERSION_FAULTS: &[ConversionFault] = &[
     ("an operator is not converted", |model| drop(node(model, "r").input.remove(1)), "graph/#2:ReduceMean.input"),
     ("another node changes", |model| node(model, "y").op_type = Some("Neg".to_owned()), "graph/#2:Relu.op_type"),
+    ("a node does not admit its types", |model| node(model, "y").op_type = Some("BitwiseNot".to_owned()), "graph/#3:BitwiseNot"),
     ("another attribute changes", |model| node(model, "z").attribute[0].i = Some(0), "graph/#3:Softmax.axis"),
     ("a node takes another value", |model| node(model, "y").input[0] = "x".to_owned(), "graph/#2:Relu.input"),
     ("a constant has another value", |model| set_values(model, "b", &[1, 2]), "graph/b"),
