@@ -131,9 +131,9 @@ pub fn save(
         (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
     control.stage.begin_to_write()?;
     let (OldFiles { removed, unused }, verified) = match verification {
-        None => (plan.carry_out()?, None),
+        None => (plan.execute()?, None),
         Some(verification) => {
-            let (old, verified) = plan.carry_out_verified(verification)?;
+            let (old, verified) = plan.execute_verified(verification)?;
             (old, Some(verified))
         }
     };
@@ -160,7 +160,7 @@ pub fn to_bytes<'py>(
     if output.options().placement == Placement::Inline {
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
-            model.into_plan(&Target::File(files.path("model.onnx")), &output.options())?.carry_out()?;
+            model.into_plan(&Target::File(files.path("model.onnx")), &output.options())?.execute()?;
             files.bytes("model.onnx")
         })?;
         return new_bytes(py, bytes.len(), |mut out| {

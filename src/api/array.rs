@@ -13,7 +13,7 @@ use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{GRAIN, Piece};
 use crate::tensor::{Content, Data, Failure, element_count};
 
-pub use crate::tensor::Spread as Packing;
+pub use crate::tensor::SubByte as Packing;
 
 /// Bytes that one thread computes at a time.
 const PART: usize = 256 * GRAIN;

@@ -12,7 +12,7 @@ pub struct LintOptions {
     pub selection: Selection,
     /// Whether `recast.noqa` entries of the model suppress findings.
     pub noqa: Noqa,
-    /// What is reported of a node that several rules report for the same reason.
+    /// Which findings are reported of a node that several rules report for the same reason.
     pub overlapping: Overlapping,
 }
 

@@ -1,7 +1,7 @@
 //! The operations of the library: what [`Model`] can do beyond reading its graph, and casts of arrays.
 //!
-//! An operation changes a model in place. If it fails, the model is as it was before. A panic in a pass, rule or adapter is an error of kind
-//! [`ErrorKind::Internal`](crate::ErrorKind::Internal).
+//! An operation changes a model in place. If it fails, the model is as it was before. A panic in a pass, rule or adapter is an error of
+//! kind [`ErrorKind::Internal`](crate::ErrorKind::Internal).
 
 mod array;
 mod compare;

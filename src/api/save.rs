@@ -11,9 +11,9 @@ use crate::base::progress::Unit;
 use crate::files::Target;
 use crate::graph::Model;
 use crate::protobuf::{LARGEST_MESSAGE, Layout};
-use crate::storage::{DataFile, Judge, OldFiles, Options, Plan, Unplaceable, UnusedFile};
+use crate::storage::{DataFile, OldFiles, Options, Plan, Unplaceable, UnusedFile, WrittenCheck};
 
-/// What was written.
+/// The files that were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// The length of the model file.
@@ -61,14 +61,14 @@ impl Model {
     /// cannot be written. The files that existed are then unchanged. A model that was saved over its own file must be opened again
     /// before it is saved once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
-        self.save_by(path.as_ref(), options, Plan::carry_out)
+        self.save_by(path.as_ref(), options, Plan::execute)
     }
 
     pub(super) fn save_by(
         &self,
         path: &Path,
         options: &Options,
-        carry_out: impl FnOnce(Plan) -> Result<OldFiles, Error>,
+        execute: impl FnOnce(Plan) -> Result<OldFiles, Error>,
     ) -> Result<Saved, Error> {
         let plan = self.clone().into_plan(&Target::File(path.to_owned()), options)?;
         let saved = Saved {
@@ -78,7 +78,7 @@ impl Model {
             notes: plan.notes.clone(),
             ..Saved::default()
         };
-        let OldFiles { removed, unused } = carry_out(plan)?;
+        let OldFiles { removed, unused } = execute(plan)?;
         Ok(Saved { removed_files: removed, unused_files: unused, ..saved })
     }
 
@@ -137,13 +137,13 @@ impl Plan {
     ///
     /// # Errors
     /// Those of the operating system, with the file. The files that existed are then unchanged.
-    pub fn carry_out(self) -> Result<OldFiles, Error> {
-        self.carry_out_if(None)
+    pub fn execute(self) -> Result<OldFiles, Error> {
+        self.execute_if(None)
     }
 
-    pub(super) fn carry_out_if(self, judge: Option<Judge>) -> Result<OldFiles, Error> {
+    pub(super) fn execute_if(self, check: Option<WrittenCheck>) -> Result<OldFiles, Error> {
         let (target, control) = (self.target().name(), self.control().clone());
-        self.write_if(judge).map_err(|error| match control.check() {
+        self.write_if(check).map_err(|error| match control.check() {
             Ok(()) => not_written(&target, error),
             Err(cancelled) => Error::of(&cancelled).in_file(target),
         })

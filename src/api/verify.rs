@@ -30,7 +30,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// See [`Plan::carry_out_verified`].
+    /// See [`Plan::execute_verified`].
     pub fn save_verified(
         &self,
         path: impl AsRef<Path>,
@@ -38,33 +38,33 @@ impl Model {
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
         let mut verified = Verified::default();
-        let carry_out = |plan: Plan| {
-            let (old, found) = plan.carry_out_verified(verification)?;
+        let execute = |plan: Plan| {
+            let (old, found) = plan.execute_verified(verification)?;
             verified = found;
             Ok(old)
         };
-        let saved = self.save_by(path.as_ref(), options, carry_out)?;
+        let saved = self.save_by(path.as_ref(), options, execute)?;
         Ok((saved, verified))
     }
 }
 
 impl Plan {
-    /// Like [`Plan::carry_out`]; before the files get their names, they are opened again and verified.
+    /// Like [`Plan::execute`]; before the files get their names, they are opened again and verified.
     ///
     /// # Errors
     /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
     /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
-    pub fn carry_out_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
+    pub fn execute_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
         let original = verification.original();
         convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))?;
         let (target, mut outcome) = (self.target().name(), None);
-        let judge = |model: &Model| {
+        let check = |model: &Model| {
             let verdict = verification.check(model);
             let refused = verdict.as_ref().err().map(|faults| io::Error::other(faults.to_string()));
             outcome = Some(verdict);
             refused.map_or(Ok(()), Err)
         };
-        let written = self.carry_out_if(Some(Box::new(judge)));
+        let written = self.execute_if(Some(Box::new(check)));
         match (outcome, written) {
             (Some(Err(faults)), _) => Err(Error::caused_by(faults).in_file(target)),
             (_, Err(error)) => Err(error),
@@ -74,7 +74,7 @@ impl Plan {
 }
 
 impl Error {
-    /// What could not be verified, if [`Model::save_verified`] failed because of that.
+    /// The faults, if [`Model::save_verified`] failed because of that.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         self.cause().map_or(&[], |NotVerified { faults }| faults)

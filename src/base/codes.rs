@@ -7,7 +7,7 @@
 pub struct CodeMeaning {
     /// The code, in kebab-case; it never changes.
     pub code: &'static str,
-    /// What it means: a clause without a full stop, in Markdown.
+    /// The meaning: a clause without a full stop, in Markdown.
     pub meaning: &'static str,
 }
 

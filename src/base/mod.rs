@@ -1,4 +1,4 @@
-//! What every layer uses: errors and their places, cancellation and progress, names of choices, text that is safe to print.
+//! The base of all layers: errors and their places, cancellation and progress, names of choices, text that is safe to print.
 
 pub mod choice;
 pub mod codes;

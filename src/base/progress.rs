@@ -45,9 +45,9 @@ impl Cancel {
 /// How far an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done.
+    /// The phase.
     pub phase: Phase,
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: Unit,
     /// How many are done.
     pub done: u64,
@@ -69,7 +69,7 @@ pub enum Phase {
     Verifying,
 }
 
-/// What a [`Progress`] counts.
+/// The unit of a [`Progress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {

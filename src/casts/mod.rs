@@ -66,7 +66,7 @@ impl<'m> Casts<'m> {
         self.model.element_type(value).or_else(|| self.inferred().of(value).dtype())
     }
 
-    /// What is inferred about the values of the model.
+    /// The types and shapes inferred for the values of the model.
     #[must_use]
     pub fn inferred(&self) -> &Inferred {
         self.inferred.get_or_init(|| infer(self.model))

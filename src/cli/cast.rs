@@ -171,7 +171,7 @@ fn counted(count: u64) -> String {
     format!("{} {}", plural(count as usize, "element"), if count == 1 { "is" } else { "are" })
 }
 
-/// What a file is that is not a tensor, if that is known.
+/// The format of a file that is not a tensor, if it is known.
 fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
     if formats::read_model(bytes).is_ok() {
         return anyhow!("is a model, not a tensor; `recast fold` folds the casts of its constants");

@@ -253,7 +253,7 @@ impl ModelReport for ConvertedModel {
         &mut self.output
     }
 
-    fn settle(&mut self, Written { old, verified }: Written) {
+    fn record_written(&mut self, Written { old, verified }: Written) {
         (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
     }
 

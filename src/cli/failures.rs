@@ -55,7 +55,7 @@ impl OnError {
         }
     }
 
-    /// What is printed to standard error and, if there is such, to standard output.
+    /// The texts for standard error and, if there is one, for standard output.
     pub fn words(self, failure: Error) -> (String, String) {
         let text = message(&failure).to_string();
         let document = self.document(&run_with(failure)).map_or_else(String::new, |document| document.to_string());

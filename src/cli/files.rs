@@ -27,7 +27,7 @@ pub struct ExternalData {
     pub folders: DataFolders,
 }
 
-/// What becomes of data files that a model no longer uses.
+/// The treatment of data files that a model no longer uses.
 #[derive(Args, Clone, Copy, Default)]
 pub struct PruneData {
     /// Remove data files that a replaced model no longer uses and that are its own alone; without it they stay and are listed
@@ -96,7 +96,7 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<Model, Error> {
 
 /// Like [`open_model`]; a lack of memory is reported for the file `first`, with which others are opened at the same time.
 pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Model, Error> {
-    memory::set_last_words(Some(&first.display().to_string()));
+    memory::set_memory_messages(Some(&first.display().to_string()));
     #[cfg(feature = "internals")]
     panic_if_requested(path);
     let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);

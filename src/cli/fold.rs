@@ -22,7 +22,8 @@ use crate::{Error, FoldOptions, Target};
 /// Replace casts of constants by their results
 ///
 /// A cast is folded if its input is a constant that a caller cannot override, or is computed from such constants, and ONNX defines every
-/// resulting value. Casts that are not folded are listed with the reason. Other passes are run by name. The rest of the file is preserved byte for byte.
+/// resulting value. Casts that are not folded are listed with the reason. Other passes are run by name. The rest of the file is preserved
+/// byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
@@ -46,7 +47,8 @@ pub struct Fold {
     /// A comma-separated list of passes and tiers (`default`, `exact`) to run, or `none`; `recast passes` lists them
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
-    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents (fold)
+    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents
+    /// (fold)
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
     undefined: Undefined,
     /// How to treat casts and other nodes on whose results ONNX's text and its node tests or runtimes disagree: keep them (skip), or fold
@@ -138,7 +140,7 @@ impl ModelReport for FoldedModel {
         &mut self.output
     }
 
-    fn settle(&mut self, Written { old, verified }: Written) {
+    fn record_written(&mut self, Written { old, verified }: Written) {
         (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
     }
 

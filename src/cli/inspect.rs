@@ -47,7 +47,7 @@ pub enum InspectFormat {
     Dot,
 }
 
-/// What is shown of a model, or was.
+/// The part of a model that is shown, or was.
 enum Inspected {
     /// The graph, while it was made.
     Printed(io::Result<()>),

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::failures::OnError;
 use crate::base::error::{Error, ErrorKind};
-use crate::process::{self, LastWords};
+use crate::process::{self, MemoryMessage};
 use crate::report::plural;
 
 /// The limit of the run, and where its errors go.
@@ -15,23 +15,23 @@ static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();
 /// Sets the limit of the run; none for the default.
 pub fn set_limit(bytes: Option<u64>, on_error: OnError) {
     let (bytes, _) = *LIMIT.get_or_init(|| (bytes.unwrap_or_else(default_limit), on_error));
-    set_last_words(None);
+    set_memory_messages(None);
     process::set_memory_limit(bytes);
 }
 
 /// Prepares what is said if this thread needs more memory from now on; `path` is the input that it works on.
-pub fn set_last_words(path: Option<&str>) {
+pub fn set_memory_messages(path: Option<&str>) {
     let Some(&(bytes, on_error)) = LIMIT.get() else { return };
     let words = |what: &str| {
         let error = Error::new(ErrorKind::MemoryLimit, what);
         let error = if let Some(path) = path { error.in_file(path) } else { error };
         let (text, document) = on_error.words(error);
         // Never freed: they may be needed at any time until the end.
-        LastWords { text: text.leak(), document: document.leak() }
+        MemoryMessage { text: text.leak(), document: document.leak() }
     };
     let limit = if bytes < 1 << 20 { plural(bytes as usize, "byte") } else { format!("{} MiB", bytes >> 20) };
     let limit = format!("needs more memory than the limit of {limit}; raise it with --max-memory BYTES");
-    process::set_last_words(words(&limit), words("the system has no memory left"));
+    process::set_memory_messages(words(&limit), words("the system has no memory left"));
 }
 
 /// The upper bound of the default limit; more than any model needs.

@@ -22,7 +22,7 @@ use crate::storage::{OldFiles, OverInput, Released};
 use crate::verify::{Verification, Verified};
 use crate::{SavePlan, Target, files};
 
-/// What a command reports of a model.
+/// The report of a command about a model.
 pub trait ModelReport: Serialize + Sized {
     /// The document of a run, for its page.
     fn results(reports: &[Self]) -> Results<'_>;
@@ -31,7 +31,7 @@ pub trait ModelReport: Serialize + Sized {
     fn output(&mut self) -> &mut Option<String>;
 
     /// Adds what became of the data files that the model no longer uses, and of its verification.
-    fn settle(&mut self, written: Written);
+    fn record_written(&mut self, written: Written);
 
     /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
     fn is_refused(&self) -> bool {
@@ -42,12 +42,12 @@ pub trait ModelReport: Serialize + Sized {
     fn text(&self, verbose: bool) -> Shown;
 }
 
-/// What became of a model.
+/// The result for a model.
 pub struct Changed<R> {
     pub report: R,
     /// The plan to write it, if it is to be written, and what it is verified against.
     pub plan: Option<(SavePlan, Option<Verification>)>,
-    /// What the page shows of it, if there is a page.
+    /// The parts of the page about it, if there is a page.
     pub sketch: Option<Sketch>,
 }
 
@@ -62,7 +62,7 @@ pub struct Written {
 /// The options of a run.
 pub struct Run<'r> {
     pub command: &'static str,
-    /// What the command does with a model, for the progress bar.
+    /// The activity of the command, for the progress bar.
     pub doing: &'static str,
     pub models: &'r [PathBuf],
     pub output: &'r Output,
@@ -112,7 +112,7 @@ impl Run<'_> {
             };
             written = done.len();
             for (report, written) in reports.iter_mut().zip(done) {
-                report.settle(written);
+                report.record_written(written);
             }
             errors.extend(error);
         }
@@ -181,9 +181,9 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
         for (plan, verification) in plans {
             let output = PathBuf::from(plan.target().name());
             let done = caught(&output, || match verification {
-                None => plan.carry_out().map(|old| Written { old, verified: None }),
+                None => plan.execute().map(|old| Written { old, verified: None }),
                 Some(verification) => {
-                    let done = plan.carry_out_verified(&verification);
+                    let done = plan.execute_verified(&verification);
                     done.map(|(old, verified)| Written { old, verified: Some(verified) })
                 }
             });

@@ -151,7 +151,7 @@ fn unusable(path: &Path, message: impl ToString) -> Error {
 #[derive(Clone, Copy)]
 pub struct SideFile<'f> {
     pub path: &'f Path,
-    /// What the file is, in messages.
+    /// The kind of the file, in messages.
     pub what: &'static str,
     /// Whether a file of this content is one.
     pub is_one: fn(&[u8]) -> bool,

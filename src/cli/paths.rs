@@ -134,7 +134,7 @@ fn split(pattern: &str) -> (PathBuf, Vec<Component<'_>>) {
     (if plain == 0 { PathBuf::from(".") } else { folder }, below.to_vec())
 }
 
-/// What is in a folder and its subfolders, in order, except entries that are not `shown`. Links to folders are not followed: they may
+/// The entries of a folder and its subfolders, in order, except entries that are not `shown`. Links to folders are not followed: they may
 /// form a cycle.
 fn entries(folder: &Path, ignored: Ignored, shown: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut walk = WalkBuilder::new(folder);

@@ -81,7 +81,7 @@ impl Default for Pace {
     }
 }
 
-/// What is done, of the total, and in words.
+/// The amount done, of the total, and in words.
 type State = (u64, String);
 
 /// Runs `work`; if it takes long, another thread polls its progress and draws the bar until it ends.

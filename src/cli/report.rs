@@ -59,7 +59,7 @@ pub enum PageFormat {
     Json,
 }
 
-/// What the page is made of.
+/// The content of the page.
 #[derive(Default)]
 struct Made {
     sketch: Option<Sketch>,

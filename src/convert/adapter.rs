@@ -13,9 +13,9 @@ pub(super) struct Adapter {
     pub ops: &'static [&'static str],
     /// The newer of the two versions; the older one is the version before it in the facts.
     pub to: i64,
-    /// What to do when upgrading.
+    /// The action of an upgrade.
     pub up: &'static [Action],
-    /// What to do when downgrading.
+    /// The action of a downgrade.
     pub down: &'static [Action],
 }
 
@@ -25,12 +25,12 @@ pub(super) const fn adapter(ops: &'static [&'static str], to: i64) -> Adapter {
 }
 
 impl Adapter {
-    /// What to do when upgrading.
+    /// The action of an upgrade.
     pub const fn up(self, up: &'static [Action]) -> Adapter {
         Adapter { up, ..self }
     }
 
-    /// What to do when downgrading.
+    /// The action of a downgrade.
     pub const fn down(self, down: &'static [Action]) -> Adapter {
         Adapter { down, ..self }
     }

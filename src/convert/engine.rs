@@ -13,7 +13,7 @@ use crate::ops::schemas::LATEST_OPSET;
 pub struct Conversion {
     /// The model.
     pub model: Model,
-    /// What was done.
+    /// The changes that were made.
     pub report: Report,
 }
 

@@ -48,7 +48,7 @@ pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 pub use settings::{Expand, ExpandInto, Explicit};
 
-/// What to convert to, and how.
+/// The target of a conversion, and its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The opset of ai.onnx to convert to.
@@ -63,7 +63,7 @@ pub struct Options {
     pub strict: bool,
     /// Which operators without an equivalent may be expanded into several nodes.
     pub expand: Expand,
-    /// What these operators are expanded into.
+    /// The form into which these operators are expanded.
     pub expand_into: ExpandInto,
     /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
     pub contested: Option<Contested>,
@@ -121,7 +121,7 @@ impl Options {
     }
 }
 
-/// What a conversion did, by node path.
+/// The results of a conversion, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The opset of ai.onnx before; none if the model neither imports nor uses ai.onnx.
@@ -140,14 +140,14 @@ pub struct Report {
     pub warnings: Vec<Change>,
 }
 
-/// What was done to a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
+/// The change of a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The node's path.
     pub node: Box<str>,
     /// Its operator.
     pub op: Arc<str>,
-    /// What was done.
+    /// The changes that were made.
     pub what: Arc<str>,
 }
 
@@ -205,7 +205,7 @@ pub enum NotConverted {
     Invalid(#[from] Invalid),
 }
 
-/// What makes a conversion possible that is refused without it.
+/// The option that makes a refused conversion possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {

@@ -41,9 +41,9 @@ pub struct OperatorAdapter {
     pub op: &'static str,
     /// The opset that introduced the newer of the two versions.
     pub opset: i64,
-    /// What to do when upgrading.
+    /// The action of an upgrade.
     pub up: fn(&mut NodeAdapter) -> Result<(), Reason>,
-    /// What to do when downgrading.
+    /// The action of a downgrade.
     pub down: fn(&mut NodeAdapter) -> Result<(), Reason>,
 }
 

@@ -16,7 +16,7 @@ use crate::ops::inference::Inferred;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
-/// What the plans of all parts are made from.
+/// The data from which the plans of all parts are made.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a, 'm> {
     pub model: &'m Model,

@@ -84,7 +84,7 @@ struct Planner<'m> {
     functions: Option<Functions>,
     bodies: Bodies<'m>,
     adds_initializers: bool,
-    /// What is planned, except for the nodes, which are in `bodies`.
+    /// The plan, except for the nodes, which are in `bodies`.
     all: Part,
 }
 

@@ -57,7 +57,7 @@ struct Pattern {
     opset: i64,
     /// Operators, inputs, outputs and attributes.
     nodes: Vec<u8>,
-    /// What is known of each value of the replaced node, and its constant, encoded.
+    /// The facts known of each value of the replaced node, and its constant, encoded.
     values: Vec<(usize, Known, Option<Vec<u8>>)>,
     initializers: Vec<(usize, Vec<u8>)>,
 }

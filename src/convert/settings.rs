@@ -41,7 +41,7 @@ pub enum Expand {
     None,
 }
 
-/// What an operator is expanded into.
+/// The form into which an operator is expanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpandInto {

@@ -1,4 +1,4 @@
-//! What no valid model has. It is refused before any adapter sees it: an adapter relies on the inputs of its operator.
+//! Faults that no valid model has. A model with one is refused before any adapter sees it: an adapter relies on the inputs of its operator.
 //!
 //! Only what onnx.checker refuses, or onnxruntime does not load, may be refused here. Neither looks at training graphs.
 

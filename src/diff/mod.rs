@@ -1,8 +1,8 @@
 //! Compares two models in every field, including fields unknown to the schema.
 //!
-//! Items of a list are matched by their identity (nodes by name and operator, then by output; others by name or key), so that an inserted item is a single
-//! difference. Tensors are compared by type, shape and values, regardless of their storage; equal values in different storage are a
-//! separate kind of difference.
+//! Items of a list are matched by their identity (nodes by name and operator, then by output; others by name or key), so that an inserted
+//! item is a single difference. Tensors are compared by type, shape and values, regardless of their storage; equal values in different
+//! storage are a separate kind of difference.
 
 pub(crate) mod compare;
 mod field;

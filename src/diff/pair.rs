@@ -109,14 +109,14 @@ pub(super) fn first_out_of_order(pairs: &[Pair]) -> Option<(usize, usize)> {
 /// The number of keys that an item may have.
 const KEYS: usize = 4;
 
-/// What identifies an item: one text, or of a node its name, operator and first output, as far as they are compared.
+/// The identity of an item: one text, or of a node its name, operator and first output, as far as they are compared.
 type Key<'b> = [Option<Cow<'b, [u8]>>; 3];
 
 /// The key of an item in a round; the most reliable key is used in round 0.
 ///
 /// A node is known by its name and operator: a rewrite that gives its output another name, or the name of its output to another node, keeps
-/// them. Nodes of equal names are told apart by their outputs. A node that is renamed, or has no name, is known by its output, and one whose
-/// operator is replaced by its name.
+/// them. Nodes of equal names are told apart by their outputs. A node that is renamed, or has no name, is known by its output, and one
+/// whose operator is replaced by its name.
 fn key<'b>(message: &'static Message, round: usize, item: &'b [u8]) -> Option<Key<'b>> {
     let text = |name: &str| first_text(message, name, item).map(Cow::Borrowed);
     match (message.name, round) {

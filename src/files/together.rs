@@ -41,9 +41,9 @@ pub struct Interim {
 /// Reads the new files again, given with their paths: the model is the last one. An error ends the save.
 pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Bytes)>) -> io::Result<()> + 'i>;
 
-/// Writes files that belong together, the last of which refers to the others. `inspect` and `check` are called after all bytes are written and before
-/// names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while names
-/// change.
+/// Writes files that belong together, the last of which refers to the others. `inspect` and `check` are called after all bytes are written
+/// and before names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while
+/// names change.
 ///
 /// Returns the locks of the folders, as long as which exist no other run changes names there, and what `check` returned.
 ///
@@ -123,13 +123,13 @@ enum Step {
     Replaced(Folder, OsString, Hidden),
 }
 
-/// What a name refers to.
+/// The file to which a name refers.
 type What = &'static str;
 
 const SECOND: What = "a second name of the old data file";
 const NEW: What = "a new file";
 
-/// What is left after the changes were undone.
+/// The files that are left after the changes were undone.
 #[derive(Default)]
 struct Left {
     /// The names that stay, and what they refer to.

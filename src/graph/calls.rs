@@ -155,7 +155,7 @@ fn callers_first(index: &Index) -> Vec<ScopeId> {
     kosaraju_scc(&calls).into_iter().flatten().map(|vertex| calls[vertex]).collect()
 }
 
-/// What a call passes as an attribute.
+/// The attribute that a call passes.
 enum Passed<T> {
     /// It omits the attribute: it refers to one that the function around the call is not given.
     Nothing,
@@ -163,7 +163,7 @@ enum Passed<T> {
     Unclear,
 }
 
-/// What the calls of the function around a scope give one of its attributes. A function without calls is not given anything.
+/// The values that the calls of the function around a scope give one of its attributes. A function without calls is not given anything.
 fn passed(index: &Index, scope: ScopeId, name: &str) -> Passed<Argument> {
     match index.arguments.get(&scope::root(&index.kinds, scope)).map(|arguments| arguments.get(name)) {
         Some(None) => Passed::Nothing,
@@ -172,7 +172,7 @@ fn passed(index: &Index, scope: ScopeId, name: &str) -> Passed<Argument> {
     }
 }
 
-/// What a call passes as the attribute at a position: its value, or what the callers of the function around the call give it.
+/// The attribute that a call passes at a position: its value, or the value that the callers of the function around the call give it.
 fn passed_by<'m>(
     model: &'m ModelProto,
     index: &Index,

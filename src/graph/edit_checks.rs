@@ -1,4 +1,4 @@
-//! What is checked of a batch of edits before it is applied.
+//! Checks of a batch of edits before it is applied.
 //!
 //! The index is rebuilt after a batch, which validates the model again, unless the batch changes only versions, tensors, and nodes whose
 //! inputs and outputs stay the same. Debug builds compare that index with a new one.
@@ -106,8 +106,9 @@ impl Model {
         }
     }
 
-    /// Whether the index stays valid: the edits change versions, tensors, and nodes that use and define the same values as before. In models
-    /// of later IR versions than the latest, unknown types are tolerated. In models with functions, a node may call another one than before.
+    /// Whether the index stays valid: the edits change versions, tensors, and nodes that use and define the same values as before. In
+    /// models of later IR versions than the latest, unknown types are tolerated. In models with functions, a node may call another one than
+    /// before.
     pub(super) fn keeps_index(&self, edits: &[Edit]) -> bool {
         let (is_good, has_functions) = (self.bad_tensors().is_empty(), !self.index.functions.is_empty());
         let keeps = |edit: &Edit| match edit {

@@ -47,7 +47,7 @@ pub struct FilePattern {
 pub struct BadConfig {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub what: String,
 }
 

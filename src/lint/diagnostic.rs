@@ -46,7 +46,7 @@ pub struct Diagnostic {
 /// The length of a region that is unknown. A message has at most 2 GiB.
 const UNKNOWN: u32 = u32::MAX;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SubjectKind {
     Model,
@@ -58,7 +58,7 @@ enum SubjectKind {
     AnonymousNode,
 }
 
-/// What findings about nodes of one operator in one scope have in common.
+/// The parts that findings about nodes of one operator in one scope share.
 #[derive(Debug)]
 struct Shared {
     path: Arc<str>,
@@ -75,7 +75,7 @@ pub struct Region {
     pub length: u64,
 }
 
-/// What many findings of a model have in common beside their descriptions.
+/// The parts that many findings of a model share beside their descriptions.
 #[derive(Debug)]
 pub(super) struct Places<'m> {
     path: Arc<str>,
@@ -212,7 +212,7 @@ impl Diagnostic {
         fingerprint(&[&self.path().replace('\\', "/"), self.code(), &self.identity()])
     }
 
-    /// What the finding is about, apart from the file: see [`Diagnostic::fingerprint`].
+    /// The subject of the finding, apart from the file: see [`Diagnostic::fingerprint`].
     #[must_use]
     pub fn identity(&self) -> String {
         let mut identity = match self.subject {

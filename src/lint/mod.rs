@@ -49,11 +49,11 @@ pub struct Job<'j> {
     pub selection: &'j Selection,
     /// Whether the model may silence rules.
     pub noqa: Noqa,
-    /// What is reported of a node that several rules report for the same reason.
+    /// Which findings are reported of a node that several rules report for the same reason.
     pub overlapping: Overlapping,
 }
 
-/// What is reported of a node that several rules report for the same reason.
+/// Which findings are reported of a node that several rules report for the same reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overlapping {

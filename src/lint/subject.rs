@@ -67,7 +67,7 @@ impl<'m> Subject<'m> {
         self.casts.dtype(value)
     }
 
-    /// What is inferred about the values of the model.
+    /// The types and shapes inferred for the values of the model.
     pub(super) fn inferred(&self) -> &Inferred {
         self.casts.inferred()
     }

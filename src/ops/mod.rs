@@ -1,4 +1,4 @@
-//! What ONNX defines about operators: schemas of all versions, inference of types and shapes, validity of nodes, values of constants, and
+//! ONNX's definitions of operators: schemas of all versions, inference of types and shapes, validity of nodes, values of constants, and
 //! what runtimes load.
 
 pub mod compute;

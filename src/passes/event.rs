@@ -1,4 +1,4 @@
-//! What passes report: each change, and each node that was kept with its reason.
+//! The events that passes report: each change, and each node that was kept with its reason.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Event {
         node: String,
         /// Its operator.
         operator: String,
-        /// What was changed: a clause whose subject is the node.
+        /// The change: a clause whose subject is the node.
         change: String,
     },
     /// A node was kept.

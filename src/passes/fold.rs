@@ -1,4 +1,4 @@
-//! What the passes `fold-casts` and `fold-constants` share: the edits and events of the decisions of [`crate::casts::folding`].
+//! The common part of the passes `fold-casts` and `fold-constants`: the edits and events of the decisions of [`crate::casts::folding`].
 
 use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removal, Removed};
 use super::pass::Plan;

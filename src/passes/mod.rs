@@ -70,7 +70,7 @@ pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};
 pub use select::{Tier, UnknownPass, all, named, selected};
 
-/// What `recast fold` runs by default.
+/// The passes that `recast fold` runs by default.
 pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 
 /// All passes after which every output is the same, bit for bit, in the order in which they run. Casts without effect are removed before

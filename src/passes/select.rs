@@ -2,7 +2,7 @@
 
 use super::{DEFAULT, EXACT, LOSSY, Pass};
 
-/// What the passes of a list have in common.
+/// The tier of a list of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// They run by default.

@@ -9,7 +9,7 @@ use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
 
-const DOCS: &str = r#"Moves casts behind moves of elements, where that saves a cast.
+const DOCS: &str = r#"Moves casts behind data movement, where that saves a cast.
 
 before: `a = Cast<to = FLOAT>(x)  r = Reshape(a, s)  b = Cast<to = FLOAT16>(r)`     x: `FLOAT16[n]`
 after:  `                         r = Reshape(x, s)  b = Cast<to = FLOAT16>(r)`

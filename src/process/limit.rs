@@ -11,7 +11,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use super::{last_words, system};
+use super::{memory_message, system};
 
 /// The maximum number of allocated bytes.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
@@ -136,7 +136,7 @@ fn end(reason: usize) -> ! {
     while IS_ENDING.swap(true, Ordering::Relaxed) {
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
-    let [text, document] = last_words::current().map_or([""; 2], |words| [words[reason].text, words[reason].document]);
+    let [text, document] = memory_message::current().map_or([""; 2], |words| [words[reason].text, words[reason].document]);
     let document = if HAS_OUTPUT.load(Ordering::Relaxed) { "" } else { document };
     system::end_with_message(document.as_bytes(), &[text.as_bytes()])
 }

@@ -3,7 +3,7 @@
 //! The library uses maps and the removal of temporary files. The rest is for the command, to which the process belongs.
 
 mod allocator;
-mod last_words;
+mod memory_message;
 mod limit;
 #[cfg(unix)]
 #[path = "unix/mod.rs"]
@@ -13,7 +13,7 @@ pub(crate) mod system;
 pub(crate) mod system;
 
 pub use allocator::return_memory_soon;
-pub(crate) use last_words::map as map_in_parallel;
-pub use last_words::{LastWords, set_last_words};
 pub use limit::{Limited, defer_huge_pages, expect_large_graph, note_output, set_memory_limit};
+pub(crate) use memory_message::map as map_in_parallel;
+pub use memory_message::{MemoryMessage, set_memory_messages};
 pub use system::{exit, install_signal_handlers, is_standard_output};

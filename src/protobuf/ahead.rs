@@ -1,8 +1,8 @@
 //! Nodes of large graphs, decoded on all cores before the model that contains them.
 //!
-//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`] finds the runs of nodes in the main graph and
-//! decodes parts of them at the same time; when the decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If
-//! a part is malformed, or needs too much memory, there is no such run, and the decoder finds the fault in the order of the file.
+//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`] finds the runs of nodes in the main
+//! graph and decodes parts of them at the same time; when the decoder comes to the beginning of a run, it takes the nodes and skips their
+//! bytes. If a part is malformed, or needs too much memory, there is no such run, and the decoder finds the fault in the order of the file.
 
 use std::cell::RefCell;
 use std::ops::Range;

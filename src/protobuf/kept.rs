@@ -22,7 +22,7 @@ use crate::base::error::{Classified, ErrorKind, Place};
 /// A key has 32 bits: 29 of the field number and 3 of the wire type. A varint holds 7 bits per byte.
 const LONGEST_KEY: usize = 5;
 
-/// What the schema declares for a message; generated from `proto/onnx.proto`.
+/// The declaration of a message in the schema; generated from `proto/onnx.proto`.
 pub trait Known: Message + Default {
     /// The numbers of the fields that are decoded into the struct.
     const FIELDS: &'static [u32];

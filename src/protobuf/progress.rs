@@ -50,7 +50,7 @@ impl Progress {
         self.written.0.written.load(Ordering::Relaxed)
     }
 
-    /// What is done with the file: planning until it is begun.
+    /// The phase of the file: planning until it is begun.
     #[must_use]
     pub fn phase(&self) -> Phase {
         PHASES.get(usize::from(self.written.0.phase.load(Ordering::Relaxed))).copied().unwrap_or(Phase::Planning)

@@ -48,9 +48,9 @@ pub struct ConvertedModel {
     pub blockers: Vec<Blocker>,
     /// The opset closest to the requested one to which the model can be converted, if there are blockers.
     pub nearest_opset: Option<i64>,
-    /// What the model had before.
+    /// The counts of the model before.
     pub before: Counts,
-    /// What the converted model has; none if there are blockers.
+    /// The counts of the converted model; none if there are blockers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Counts>,
     /// The data file of the output.

@@ -36,9 +36,9 @@ pub struct FoldedModel {
     pub bytes_in: u64,
     /// The length of the model file after.
     pub bytes_out: u64,
-    /// What the model had before.
+    /// The counts of the model before.
     pub before: Counts,
-    /// What the output has.
+    /// The counts of the output.
     pub after: Counts,
     /// The data file of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct FoldedModel {
 }
 
 impl FoldedModel {
-    /// What became of a model that is not written, with the lengths of its file before and after, and the counts before and after.
+    /// The result for a model that is not written, with the lengths of its file before and after, and the counts before and after.
     #[must_use]
     pub fn dry_run(
         path: String,

@@ -1,4 +1,4 @@
-//! What passes did to a model, by kind, with the pass and the reason of each.
+//! The changes that passes made to a model, by kind, each with its pass and reason.
 
 use std::sync::Arc;
 

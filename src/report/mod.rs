@@ -41,7 +41,7 @@ pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> Document<'
     Document::json(versioned(results, errors))
 }
 
-/// What a JSON document contains.
+/// The content of a JSON document.
 fn versioned<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> impl Serialize + 'r {
     #[derive(Serialize)]
     struct Versioned<'r, T> {

@@ -37,7 +37,7 @@ pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
 pub(crate) use unused::Released;
 pub use unused::{OldFiles, UnusedFile};
-pub(crate) use write::Judge;
+pub(crate) use write::WrittenCheck;
 
 #[cfg(test)]
 mod tests;

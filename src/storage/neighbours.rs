@@ -26,8 +26,8 @@ pub(super) struct Decoded {
 
 struct Neighbour {
     path: PathBuf,
-    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is not known to be none: it may refer to any
-    /// file.
+    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is not known to be none: it may refer to
+    /// any file.
     data: Option<Data>,
 }
 

@@ -1,4 +1,4 @@
-//! What plans that are executed in one run have to do with each other. Each plan is looked up in a table of the others, so that a run of many
+//! Relations between plans that are executed in one run. Each plan is looked up in a table of the others, so that a run of many
 //! models does not compare every pair.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct OverInput<'p> {
     pub path: &'p Path,
     /// The index of the plan that reads it.
     pub reader: usize,
-    /// What the other model does with it: "stores tensors in" it, or "is read from" it.
+    /// The use that the other model makes of it: "stores tensors in" it, or "is read from" it.
     pub role: &'static str,
 }
 

@@ -190,13 +190,13 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// What is reported if the files are removed; no file is changed.
+    /// The report if the files are removed; no file is changed.
     pub(super) fn preview(self) -> OldFiles {
         OldFiles { removed: self.removable.iter().map(Located::path).collect(), unused: self.kept }
     }
 
     /// Removes the files that may be removed, except for those that have changed.
-    pub(super) fn carry_out(self) -> OldFiles {
+    pub(super) fn execute(self) -> OldFiles {
         let mut old = OldFiles { removed: Vec::new(), unused: self.kept };
         for file in self.removable {
             match file.remove() {

@@ -21,7 +21,7 @@ use crate::protobuf::schema::ModelProto;
 use crate::protobuf::{Layout, Piece, Progress};
 
 /// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
-pub(crate) type Judge<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
+pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
 
 impl Plan {
     /// Reports the progress of writing to the callback of the model.
@@ -53,19 +53,19 @@ impl Plan {
         self.write_if(None)
     }
 
-    /// Like [`Plan::write`], if a judge accepts the model.
+    /// Like [`Plan::write`], if a accept accepts the model.
     ///
     /// # Errors
-    /// Those of [`Plan::write`] and of the judge.
-    pub(crate) fn write_if(mut self, judge: Option<Judge>) -> io::Result<OldFiles> {
+    /// Those of [`Plan::write`] and of the accept.
+    pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<OldFiles> {
         let (_locks, decided);
         let steps = self.count();
-        let judge = judge.map(|judge| steps.around(judge));
+        let accept = accept.map(|accept| steps.around(accept));
         match self.target {
             Target::File(path) if self.exists_already => {
-                if let Some(judge) = judge {
+                if let Some(accept) = accept {
                     let (input, data) = open_with_data(&path)?;
-                    judge(&open_again(&path, input.bytes, data)?)?;
+                    accept(&open_again(&path, input.bytes, data)?)?;
                 }
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
@@ -86,18 +86,18 @@ impl Plan {
                     // Before the model is replaced, since reading other models can exceed the memory limit.
                     Ok(self.unused.decide(self.prunes, &Released::default()))
                 };
-                let inspect = judge.map(|judge| inspection(Arc::clone(&self.sources), judge));
+                let inspect = accept.map(|accept| inspection(Arc::clone(&self.sources), accept));
                 // Other runs must not begin to use an old data file until it is removed.
                 (_locks, decided) = save_together(files, self.interim, inspect, check)?;
             }
             target => {
                 let mut model = self.model;
-                if let Some(judge) = judge {
+                if let Some(accept) = accept {
                     let mut bytes = Vec::new();
                     model.write_to(&mut bytes)?;
                     let bytes = Bytes::from(bytes);
                     let path = self.folder.join("model.onnx");
-                    judge(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
+                    accept(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
                     model = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
                 }
                 save(model, &target)?;
@@ -105,7 +105,7 @@ impl Plan {
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
         }
-        Ok(decided.carry_out())
+        Ok(decided.execute())
     }
 }
 
@@ -121,23 +121,23 @@ impl Steps {
         self.counter.enter(phase);
     }
 
-    /// The judge, whose work is a phase. The names of the files and their folder are flushed after it.
-    fn around(self, judge: Judge) -> Judge {
+    /// The accept, whose work is a phase. The names of the files and their folder are flushed after it.
+    fn around(self, accept: WrittenCheck) -> WrittenCheck {
         Box::new(move |model| {
             self.enter(Phase::Verifying);
-            let verdict = judge(model);
+            let verdict = accept(model);
             self.enter(Phase::Flushing);
             verdict
         })
     }
 }
 
-/// Opens the model among new files, for a judge.
-fn inspection<'j>(sources: Arc<DataFolder>, judge: Judge<'j>) -> Inspect<'j> {
+/// Opens the model among new files, for a accept.
+fn inspection<'j>(sources: Arc<DataFolder>, accept: WrittenCheck<'j>) -> Inspect<'j> {
     Box::new(move |mut files| {
         let Some((path, bytes)) = files.pop() else { return Ok(()) };
         let data = sources.with_new_files(&path, files);
-        judge(&open_again(&path, bytes, data)?)
+        accept(&open_again(&path, bytes, data)?)
     })
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::element_map::ElementMap;
 use super::elements::element_count;
-use super::recipe::{CastRecipe, Source, Spread};
+use super::recipe::{CastRecipe, Source, SubByte};
 use super::strings;
 use super::typed::RAW_DATA;
 use crate::base::progress::Cancel;
@@ -20,14 +20,14 @@ use crate::protobuf::{Field, Piece, Value, raw};
 const LONGEST_SERIES: usize = 16;
 
 /// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved and cast lazily, when the file is
-/// written: casts and moves of elements commute, so that all moves come first.
+/// written: casts and data movement commute, so that all movement comes first.
 #[derive(Clone, Debug)]
 pub struct Content {
     dims: Vec<i64>,
     elements: usize,
     dtype: DType,
     /// The storage of the numbers.
-    spread: Spread,
+    spread: SubByte,
     /// The element of the stored numbers that each element is, before the casts; without it, each is the one at its own index.
     map: Option<Arc<ElementMap>>,
     data: Data,
@@ -38,7 +38,7 @@ pub struct Content {
 /// The values of a [`Content`].
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Numbers in the layout of `raw_data`, or one byte per element with [`Spread::Byte`], and their pending casts.
+    /// Numbers in the layout of `raw_data`, or one byte per element with [`SubByte::Byte`], and their pending casts.
     Numbers(Bytes, Vec<Cast>),
     /// One UTF-8 string per element.
     Strings(Vec<Bytes>),
@@ -64,7 +64,7 @@ impl Content {
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
         let elements = elements.expect("the shape was validated");
-        Content { dims: dims.to_vec(), elements, dtype, spread: Spread::Packed, map: None, data, cancel: None }
+        Content { dims: dims.to_vec(), elements, dtype, spread: SubByte::Packed, map: None, data, cancel: None }
     }
 
     /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a byte.
@@ -73,7 +73,7 @@ impl Content {
     /// See [`Content::new`].
     #[must_use]
     pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
-        Content { spread: Spread::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
+        Content { spread: SubByte::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
     }
 
     /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
@@ -122,7 +122,7 @@ impl Content {
     /// # Errors
     /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
-        let (mut spread, mut map) = (Spread::Packed, None);
+        let (mut spread, mut map) = (SubByte::Packed, None);
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
             Data::Strings(strings) => {
@@ -140,7 +140,7 @@ impl Content {
                 let summary = if cast.is_always_defined() {
                     Summary::default()
                 } else {
-                    self.recipe(source, casts, Spread::Packed).survey(&cast, || self.is_cancelled())
+                    self.recipe(source, casts, SubByte::Packed).survey(&cast, || self.is_cancelled())
                 };
                 let data = match casts.len() {
                     LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),
@@ -190,7 +190,7 @@ impl Content {
             Data::Numbers(source, casts) => {
                 let stored = casts.first().map_or(self.dtype, Cast::from).bits();
                 let (spread, source) = match self.spread {
-                    Spread::Packed if stored < 8 => (Spread::Byte, unpacked(stored, source, self.elements)),
+                    SubByte::Packed if stored < 8 => (SubByte::Byte, unpacked(stored, source, self.elements)),
                     spread => (spread, source.clone()),
                 };
                 let width = stored.max(8) / 8;
@@ -210,7 +210,7 @@ impl Content {
             Data::Numbers(..) => Data::Numbers(self.numbers(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
-        Content { spread: Spread::Packed, map: None, data, ..self }
+        Content { spread: SubByte::Packed, map: None, data, ..self }
     }
 
     /// The values.
@@ -220,7 +220,7 @@ impl Content {
     }
 
     /// The storage of the numbers.
-    pub(super) fn spread_of_storage(&self) -> Spread {
+    pub(super) fn spread_of_storage(&self) -> SubByte {
         self.spread
     }
 
@@ -231,7 +231,7 @@ impl Content {
 
     /// The numbers in their stored form; `None` for strings.
     #[must_use]
-    pub fn piece(&self, target: Spread) -> Option<Piece> {
+    pub fn piece(&self, target: SubByte) -> Option<Piece> {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
@@ -245,7 +245,7 @@ impl Content {
     /// A `TensorProto` with these values; numbers are stored in `raw_data`.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
-        let piece = self.piece(Spread::Packed);
+        let piece = self.piece(SubByte::Packed);
         let mut tensor = TensorProto::from(raw::TensorProto {
             dims: self.dims,
             data_type: Some(self.dtype.number()),
@@ -263,17 +263,17 @@ impl Content {
     fn numbers(&self) -> Bytes {
         match &self.data {
             Data::Numbers(source, casts) if self.is_stored(casts) => source.clone(),
-            Data::Numbers(source, casts) => self.recipe(source, casts, Spread::Packed).compute().into(),
+            Data::Numbers(source, casts) => self.recipe(source, casts, SubByte::Packed).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
     }
 
     /// Whether the stored numbers are the elements, packed.
     fn is_stored(&self, casts: &[Cast]) -> bool {
-        casts.is_empty() && self.map.is_none() && (self.spread == Spread::Packed || self.dtype.bits() >= 8)
+        casts.is_empty() && self.map.is_none() && (self.spread == SubByte::Packed || self.dtype.bits() >= 8)
     }
 
-    fn recipe(&self, source: &Bytes, casts: &[Cast], target: Spread) -> CastRecipe {
+    fn recipe(&self, source: &Bytes, casts: &[Cast], target: SubByte) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
         let (bytes, map) = (source.clone(), self.map.clone());
         let source = Source { bytes, dtype, spread: self.spread, map, elements: self.elements };

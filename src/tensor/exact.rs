@@ -2,7 +2,7 @@
 
 use super::content::{Content, Data};
 use super::monotone;
-use super::recipe::Spread;
+use super::recipe::SubByte;
 use crate::base::parallel;
 use crate::elements::cast::{Cast, convert_element};
 use crate::elements::packed;
@@ -40,7 +40,7 @@ struct Earliest(Option<usize>);
 fn elements_of(content: &Content, first: usize, count: usize) -> Vec<u128> {
     let Data::Numbers(stored, casts) = content.data() else { return Vec::new() };
     let bits = casts.first().map_or(content.dtype(), Cast::from).bits();
-    let width = if content.spread_of_storage() == Spread::Byte { bits.max(8) } else { bits };
+    let width = if content.spread_of_storage() == SubByte::Byte { bits.max(8) } else { bits };
     let read = |index: usize| {
         let element = match width {
             128 => u128::from_le_bytes(stored.as_chunks().0[index]),

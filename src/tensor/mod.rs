@@ -20,6 +20,6 @@ pub use element_map::ElementMap;
 pub use elements::element_count;
 pub use exact::first_difference;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
-pub use recipe::Spread;
+pub use recipe::SubByte;
 pub use typed::RAW_DATA;
 pub use view::{Tensor, Values};

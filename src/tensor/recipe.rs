@@ -24,7 +24,7 @@ const WORTH_A_CONVERTER: usize = 512;
 /// The storage of elements narrower than a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Spread {
+pub enum SubByte {
     /// Packed, as in `raw_data`.
     Packed,
     /// One byte each, as in `.npy` files; the high bits are ignored.
@@ -36,7 +36,7 @@ pub enum Spread {
 pub(super) struct Source {
     pub bytes: Bytes,
     pub dtype: DType,
-    pub spread: Spread,
+    pub spread: SubByte,
     /// The element that each element is; without it, each is the one at its own index.
     pub map: Option<Arc<ElementMap>>,
     pub elements: usize,
@@ -64,7 +64,7 @@ impl Source {
     }
 
     fn is_spread(&self) -> bool {
-        self.spread == Spread::Byte && self.dtype.bits() < 8
+        self.spread == SubByte::Byte && self.dtype.bits() < 8
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) struct CastRecipe {
     source: Source,
     steps: Vec<Step>,
     /// The storage of the result.
-    target: Spread,
+    target: SubByte,
 }
 
 /// A cast with its lazily prepared kernels; small tensors do not need them.
@@ -95,7 +95,7 @@ impl Step {
 
 impl CastRecipe {
     /// The input type of the first cast is the type of the source.
-    pub(super) fn new(source: Source, casts: Vec<Cast>, target: Spread) -> CastRecipe {
+    pub(super) fn new(source: Source, casts: Vec<Cast>, target: SubByte) -> CastRecipe {
         let steps = casts.into_iter().map(|cast| Step { cast, converter: OnceLock::new() }).collect();
         CastRecipe { source, steps, target }
     }
@@ -154,7 +154,7 @@ impl CastRecipe {
 
     /// Bits per stored element.
     fn bits(&self) -> usize {
-        if self.target == Spread::Byte { self.packed_bits().max(8) } else { self.packed_bits() }
+        if self.target == SubByte::Byte { self.packed_bits().max(8) } else { self.packed_bits() }
     }
 }
 

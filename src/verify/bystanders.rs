@@ -14,7 +14,7 @@ use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
 use crate::protobuf::{Kept, Known};
 
-/// What passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
+/// The fields that passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input" | "output") => true,
@@ -24,7 +24,7 @@ pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>
     }
 }
 
-/// What a conversion may change, except in the nodes that it reports.
+/// The fields that a conversion may change, except in the nodes that it reports.
 pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node") | ("ModelProto", "ir_version") => true,

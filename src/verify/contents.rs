@@ -42,7 +42,7 @@ impl<'m> Contents<'m> {
         self.known[&id].clone()
     }
 
-    /// What is inferred about a model.
+    /// The types and shapes inferred for a model.
     pub fn inferred(&mut self, side: Side) -> &Inferred {
         self.inferred[side as usize].get_or_insert_with(|| infer(self.terms.model(side)))
     }

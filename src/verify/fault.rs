@@ -1,15 +1,15 @@
-//! What cannot be verified.
+//! Faults that a verification finds.
 
 use std::fmt;
 
 use crate::base::error::{Classified, ErrorKind, Invalid};
 
-/// What cannot be verified, at a place of the written model.
+/// A fault at a place of the written model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The path of the node, value or field.
     pub path: String,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! What passes make has one form: nothing else is in a message that the original does not have.
+//! The messages that passes make have one form: they contain nothing else.
 
 use std::cell::OnceCell;
 
@@ -26,7 +26,7 @@ impl<'m> Made<'m> {
         Made { pairs, known: OnceCell::new() }
     }
 
-    /// What is in a new cast, move of elements or `Constant` besides its inputs and outputs must be what a node of the original has in the
+    /// The fields of a new cast, data movement or `Constant` besides its inputs and outputs must be what a node of the original has in the
     /// same scope: passes move nodes, and turn a node into a `Constant`.
     pub fn node(&self, node: NodeId) -> Vec<Fault> {
         let model = self.pairs.written;

@@ -21,8 +21,8 @@ pub(super) fn compare(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Ve
     faults
 }
 
-/// Whether the results of a node have a name in common with those of its counterpart, and the operator is the same or became a `Constant`. A
-/// cast that moved may be the counterpart of one at another place.
+/// Whether the results of a node have a name in common with those of its counterpart, and the operator is the same or became a `Constant`.
+/// A cast that moved may be the counterpart of one at another place.
 fn shares_result(pairs: &Pairs, node: NodeId, counterpart: NodeId) -> bool {
     let (node, counterpart) = (pairs.written.node(node), pairs.original.node(counterpart));
     let is_effect = node.output.iter().all(String::is_empty);

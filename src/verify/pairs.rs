@@ -113,7 +113,7 @@ fn computing(model: &Model, node: NodeId, written: &NodeProto) -> NodeId {
     chain().find(is_named).or_else(|| chain().find(is_same)).unwrap_or(node)
 }
 
-/// What identifies a subgraph within its model.
+/// The identity of a subgraph within its model.
 fn subgraph_key(model: &Model, scope: ScopeId) -> Option<(NodeId, &str, Option<u32>)> {
     match model.scope_kind(scope) {
         ScopeKind::Subgraph { owner, attribute, list_index } => {

@@ -233,7 +233,7 @@ impl Equality<'_> {
         let names = || (self.terms.pairs.written.name(right), self.terms.pairs.original.name(left));
         let differ = |what: &str| match names() {
             (found, expected) if found == expected => format!("'{found}' {what}"),
-            (found, expected) => format!("'{found}', which stands for '{expected}' of the original, {what}"),
+            (found, expected) => format!("'{found}', in place of '{expected}' of the original, {what}"),
         };
         let terms = (self.terms.of(Side::Original, left), self.terms.of(Side::Written, right));
         let (Some(left), Some(right)) = terms else { return Err(differ("is not defined")) };
@@ -287,7 +287,7 @@ impl Equality<'_> {
                 (Term::Move { operator: "Reshape", inputs, .. }, _) if self.keeps_shape(left.term) => {
                     pairs.extend(inputs.first().copied().flatten().map(|input| (left.of_input(input), right)));
                 }
-                _ => return Err("is not shown to be equal".to_owned()),
+                _ => return Err("cannot be verified to be equal".to_owned()),
             }
         }
         Ok(())

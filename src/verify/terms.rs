@@ -1,10 +1,10 @@
-//! What is known of the values of both models: terms, equal ones of which have equal values.
+//! The values of both models as terms, equal ones of which have equal values.
 //!
-//! A value is a constant, a cast, a move of elements, or known by its name in the original only. The laws:
+//! A value is a constant, a cast, data movement, or known by its name in the original only. The laws:
 //!
 //! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input.
 //! 2. A cast to the type of its input that copies is its input; a cast of a lossless cast is one cast ([`copies`], [`collapses`]).
-//! 3. Casts and moves of elements commute: a move of casts is a cast of the move.
+//! 3. Casts and data movement commute.
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
 
 use super::pairs::Pairs;
@@ -26,7 +26,7 @@ pub(super) enum Side {
     Written,
 }
 
-/// What is known of a value.
+/// A value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Term {
     /// A value of the original; in the written model, the value of the same name that is made in the same way.
@@ -41,7 +41,7 @@ pub(super) enum Term {
     Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
 }
 
-/// What determines the result of a cast, besides its input.
+/// The determinants of the result of a cast, besides its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Effect {
     pub to: DType,
@@ -89,7 +89,7 @@ impl<'m> Terms<'m> {
         self.types[id]
     }
 
-    /// What determines the result of a term that is a cast, besides its input.
+    /// The determinants of the result of a term that is a cast, besides its input.
     pub fn effect(&self, id: TermId) -> Option<Effect> {
         self.as_cast(id).map(|(_, effect)| effect)
     }
@@ -316,7 +316,7 @@ impl<'m> Terms<'m> {
     }
 }
 
-/// What determines the result of a cast; an attribute without effect has its default.
+/// The determinants of the result of a cast; an attribute without effect has its default.
 fn effect(cast: &ResolvedCast) -> Effect {
     let (_, _, to, saturate, round_mode) = cast.effect();
     Effect { to, saturate, round_mode }

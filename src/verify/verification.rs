@@ -1,4 +1,4 @@
-//! What a written model is verified against.
+//! The original of a verification, and the options of the run.
 
 use super::fault::{Fault, NotVerified};
 use super::verified::Verified;
@@ -7,7 +7,7 @@ use crate::convert;
 use crate::graph::Model;
 use crate::passes::{self, LOSSY, Pass};
 
-/// What a written model is verified against: the original, and what was to be done with it.
+/// The original of a verification, and the options of the run that wrote its result.
 #[derive(Clone, Debug)]
 pub struct Verification {
     original: Model,

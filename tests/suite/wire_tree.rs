@@ -1,5 +1,5 @@
 //! Protobuf messages as trees of fields, read with the descriptors of `proto/onnx.proto`: written differently from the crate's own
-//! decoding, so that the tests can judge it.
+//! decoding, so that the tests can check it.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use super::array::{Array, Failure, Remedy};
 use super::strings;
 use crate::elements::dtype::{Class, DType};
 use crate::protobuf::{Layout, Piece};
-use crate::tensor::{Content, Data, Spread, element_count};
+use crate::tensor::{Content, Data, SubByte, element_count};
 
 /// The magic bytes.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
-    let (descr, data) = match (array.content.data(), array.content.piece(Spread::Byte)) {
+    let (descr, data) = match (array.content.data(), array.content.piece(SubByte::Byte)) {
         (Data::Strings(strings), _) => {
             let (characters, wide) = strings::to_wide(strings)?;
             (format!("<U{characters}"), Piece::Bytes(wide.into()))

@@ -2,8 +2,8 @@
 //!
 //! The names and strings of a model are chosen by its author. Printed as they are, they could give orders to a terminal, reorder or
 //! hide what follows, begin lines that look like ours, or be commands to the CI system that reads the log. [`Shown`] is text for
-//! people, [`Document`] is JSON, XML, a script or a page for programs; both can only be made through functions that escape, and the functions
-//! that write to standard output and standard error take nothing else.
+//! people, [`Document`] is JSON, XML, a script or a page for programs; both can only be made through functions that escape, and the
+//! functions that write to standard output and standard error take nothing else.
 
 mod document;
 mod escape;
@@ -192,7 +192,7 @@ impl<'d> Parts<'d> {
 /// Text of this many bytes is written at once.
 const LONGEST_WAITING: usize = 1 << 16;
 
-/// What a command prints.
+/// The output of a command.
 pub enum Printed<'d> {
     /// For people.
     Text(Shown),

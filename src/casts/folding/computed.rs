@@ -1,4 +1,4 @@
-//! What nodes other than casts compute from constants.
+//! Results that nodes other than casts compute from constants.
 
 use prost::Message;
 
@@ -21,7 +21,7 @@ const WORTH_A_NODE: u64 = 1024;
 const LARGEST_RESULT: u64 = 1 << 20;
 
 impl Decisions<'_> {
-    /// What is known of a value that a node uses.
+    /// The constant of a value that a node uses, if it is known.
     pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<Known, Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
             let Fold { content, constant, place: (chain, _), .. } = &self.folds[fold];
@@ -51,7 +51,7 @@ impl Decisions<'_> {
 
     /// Computes the results of a node other than a cast from its known inputs, and folds the node if the extent includes it. Nodes that are
     /// not bit-exact are skipped.
-    pub(super) fn visit_other(&mut self, node: NodeId, extent: Extent) {
+    pub(super) fn visit_non_cast(&mut self, node: NodeId, extent: Extent) {
         let Some((operator, schema)) = compute::operator(self.model, node) else { return };
         // Without an output there is nothing to fold; whether the node is removed is decided by `dead-nodes`.
         if self.model.outputs(node).next().is_none() {

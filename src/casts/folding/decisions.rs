@@ -69,7 +69,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
             }
             match is_cast {
                 true => decisions.visit(node),
-                false => decisions.visit_other(node, extent),
+                false => decisions.visit_non_cast(node, extent),
             }
         }
         counter.add(nodes.len() as u64);
@@ -153,7 +153,7 @@ pub struct Decisions<'m> {
     pub(super) results: Vec<ChainResult>,
     pub(super) allowance: Allowance<ValueId>,
     pub(super) storage: Storage,
-    /// What nodes other than casts compute from constants.
+    /// Results that nodes other than casts compute from constants.
     pub(super) computed: Computed,
     /// The inferred types; inferred when the first one is needed.
     inferred: OnceCell<Inferred>,

@@ -8,7 +8,7 @@ use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::NodeProto;
 use crate::tensor::Content;
 
-/// What is removed because only folded nodes used it.
+/// Nodes and constants that are removed because only folded nodes used them.
 #[derive(Debug)]
 pub struct Unneeded {
     /// Constants.
@@ -18,7 +18,7 @@ pub struct Unneeded {
 }
 
 impl Decisions<'_> {
-    /// What is removed because only folded nodes used it.
+    /// Nodes and constants that are removed because only folded nodes used them.
     #[must_use]
     pub fn removed(&self) -> Unneeded {
         let unneeded = self.unneeded();

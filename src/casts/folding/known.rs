@@ -1,4 +1,4 @@
-//! What is known of values.
+//! Known values.
 
 use super::storage::Chain;
 use crate::base::hash::{HashMap, HashSet};
@@ -20,7 +20,7 @@ pub(super) struct Computed {
     pub chains: HashMap<Key, Vec<Chain>>,
 }
 
-/// What determines the results of a node: the version of its operator, its attributes, and its inputs.
+/// The determinants of the results of a node: the version of its operator, its attributes, and its inputs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub operator: (&'static str, i64),

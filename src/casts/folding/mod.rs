@@ -2,10 +2,10 @@
 //! reports it. The pass `fold-constants` applies it with the other bit-exact nodes.
 //!
 //! A cast folds if: 1. the input is an initializer or `Constant` that cannot be overridden by a caller, the result of a
-//! folded cast, or what bit-exact nodes ([`crate::ops::compute`]) compute from these, and no name is shadowed; 2. the resulting type is known and supported by the opset's cast; 3. ONNX defines
-//! every resulting value, or the options select a value for undefined and contested results; 4. the folded tensors exceed the
-//! tensors they replace by at most `max_growth` bytes.
-//! Scope: main graph, subgraphs, training graphs, functions.
+//! folded cast, or what bit-exact nodes ([`crate::ops::compute`]) compute from these, and no name is shadowed; 2. the resulting type is
+//! known and supported by the opset's cast; 3. ONNX defines every resulting value, or the options select a value for undefined and
+//! contested results; 4. the folded tensors exceed the tensors they replace by at most `max_growth` bytes. Scope: main graph, subgraphs,
+//! training graphs, functions.
 //!
 //! before: `h = Cast<to = FLOAT16>(w)  y = MatMul(x, h)`     w: `FLOAT[2]`
 //! after:  `                           y = MatMul(x, h)`     h: `FLOAT16[2]`

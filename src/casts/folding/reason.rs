@@ -90,7 +90,7 @@ pub enum Reason {
     #[error(transparent)]
     NotComputed(NotComputed),
     /// The input is the result of such a node.
-    #[error("its input is not computed at {node}: {why}")]
+    #[error("its input is the result of {node}, which is not computed: {why}")]
     InputNotComputed {
         /// The path of the node.
         node: String,

@@ -1,10 +1,10 @@
 //! Tracks which tensors folding stores and which it frees.
 //!
-//! Results of equal casts of one constant, and of other equal nodes, are stored once: 1. an output of the graph that contains the constant replaces the
-//! others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
-//! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to
-//! later nodes, so that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in
-//! another scope is also stored there.
+//! Results of equal casts of one constant, and of other equal nodes, are stored once: 1. an output of the graph that contains the constant
+//! replaces the others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
+//! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to later nodes, so
+//! that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in another scope is also stored
+//! there.
 
 use super::decisions::{Decisions, Fold};
 use super::storage::{Change, Place};

@@ -21,7 +21,7 @@ pub(super) struct Settings {
     configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
 
-/// What becomes of a file.
+/// The use of a file.
 pub(super) enum Decision {
     Lint(Task),
     /// The file was found in a folder, and is excluded.

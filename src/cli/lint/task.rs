@@ -56,7 +56,7 @@ pub(super) struct Linted {
     /// The initializers that were treated as constants; none if that was not requested.
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
-    /// What the page shows of the model, if there is a page.
+    /// The parts of the page about the model, if there is a page.
     pub sketch: Option<Sketch>,
     pub old_files: OldFiles,
     /// Side effects of writing the file that were not requested.
@@ -105,7 +105,7 @@ pub(super) fn lint_file(
                 page.check_written(plan.files())?;
                 mode.baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
                 notes = std::mem::take(&mut plan.notes);
-                old_files = plan.carry_out()?;
+                old_files = plan.execute()?;
                 // The remaining findings are reported with their places in the new file.
                 model = files::open_model(path, folders)?;
             }

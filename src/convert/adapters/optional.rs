@@ -87,7 +87,7 @@ fn is_of_new_type(cx: &Context, optional: Option<&String>) -> bool {
     older.zip(element).is_some_and(|(older, element)| !older.types.contains(element))
 }
 
-/// What is in an optional that a node of the model makes, if all uses of it ask for that. The element must be visible where it is asked
+/// The content of an optional that a node of the model makes, if all uses of it ask for that. The element must be visible where it is asked
 /// for, and have the same name there.
 fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let model = cx.source.model;

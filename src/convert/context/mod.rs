@@ -70,7 +70,7 @@ pub(super) struct Made {
     pub is_unused: bool,
 }
 
-/// What was done to a node in all steps.
+/// The changes of a node in all steps.
 #[derive(Default)]
 pub(super) struct Record {
     /// Values that were added.
@@ -81,7 +81,7 @@ pub(super) struct Record {
     pub released: Vec<ValueId>,
     /// Values that are declared from now on, and their types.
     pub declared: Vec<(ValueId, DType)>,
-    /// What was done, for the report.
+    /// The change, for the report.
     pub notes: Vec<String>,
     /// Operators that were expanded, and into how many nodes.
     pub expanded: Vec<(&'static str, Exactness, usize)>,

@@ -88,7 +88,7 @@ fn lengths(axis: i64, place: usize, count: usize) -> String {
     )
 }
 
-/// What is removed at both ends, and what is added to the remaining elements.
+/// The elements removed at both ends, and those added to the remaining ones.
 fn cuts(axis: i64) -> String {
     "cuts_before_$ = Less (before_$, zero)
      cuts_after_$ = Less (after_$, zero)

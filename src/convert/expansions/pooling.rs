@@ -27,7 +27,7 @@ struct Windows {
     dilations: Vec<i64>,
     /// At the start of each axis, then at the end.
     pads: Vec<i64>,
-    /// What `ceil_mode` adds to the padding at the end of each axis, so that the quotient needs no rounding.
+    /// The amount that `ceil_mode` adds to the padding at the end of each axis, so that the quotient needs no rounding.
     extra: Vec<i64>,
 }
 

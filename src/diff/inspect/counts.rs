@@ -10,7 +10,7 @@ use crate::graph::{Body, CastNode, Model, TypeSource, ValueId};
 use crate::ops::inference::infer;
 use crate::protobuf::schema::GraphProto;
 
-/// What commands change the number of.
+/// The counts that commands change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// The nodes of all scopes.

@@ -135,9 +135,9 @@ pub struct ValueFacts {
 /// A declaration that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContradictionFacts {
-    /// What the model declares.
+    /// The type and shape that the model declares.
     pub declared: TypeAndShape,
-    /// What is stored, or follows from the node.
+    /// The type and shape that are stored, or that follow from the node.
     pub found: TypeAndShape,
 }
 

@@ -1,4 +1,4 @@
-//! What a cast does with elements.
+//! The operations of a cast on elements.
 
 use super::converter::Converter;
 use super::exactness::copies;

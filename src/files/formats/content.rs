@@ -143,8 +143,8 @@ pub(super) fn is_pickle(bytes: &[u8]) -> bool {
     }
 }
 
-/// Bytes that were read and written as text: with a byte order mark; with `\r\n` for each `\n`, the key of the first field of every message;
-/// or each byte as a character, or as the replacement character if the text was taken for UTF-8.
+/// Bytes that were read and written as text: with a byte order mark; with `\r\n` for each `\n`, the key of the first field of every
+/// message; or each byte as a character, or as the replacement character if the text was taken for UTF-8.
 pub(super) fn is_transferred_as_text(bytes: &[u8]) -> bool {
     const FEWEST_LINE_ENDS: usize = 8;
     const FEWEST_BYTES: usize = 4;

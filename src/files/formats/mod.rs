@@ -25,11 +25,11 @@ pub use table::{FORMATS, Format};
 pub struct NotAModel {
     /// The fact.
     pub what: Fact,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: Option<Cow<'static, str>>,
 }
 
-/// What a file is that is not a model.
+/// The format of a file that is not a model.
 #[derive(Debug)]
 pub enum Fact {
     /// It has no bytes.

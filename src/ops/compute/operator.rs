@@ -5,7 +5,7 @@ use super::result::{Computed, NotComputed, undefined};
 use crate::ops::inference::MOST_DIMENSIONS;
 use crate::ops::schemas::{Formal, ValueType};
 
-/// What an operator's results depend on.
+/// The inputs on which an operator's results depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The values of all inputs.
@@ -18,7 +18,7 @@ pub enum Needs {
 #[derive(Clone, Copy, Debug)]
 pub struct Operator {
     pub(super) name: &'static str,
-    /// What its results depend on.
+    /// The inputs on which its results depend.
     pub needs: Needs,
     compute: fn(&Call) -> Computed,
 }

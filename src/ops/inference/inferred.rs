@@ -24,9 +24,9 @@ pub struct Inferred {
 pub struct Contradiction {
     /// The value.
     pub value: ValueId,
-    /// What the model declares.
+    /// The type and shape that the model declares.
     pub declared: Known,
-    /// What is stored, or computed by the node.
+    /// The type and shape that are stored, or that follow from the node.
     pub found: Known,
 }
 

@@ -103,7 +103,7 @@ impl Fact {
         Known { value_type: value_type(proto), shape }
     }
 
-    /// What is known as numbers.
+    /// The numbers that are known.
     pub(super) fn without_symbols(self) -> Known {
         let sizes = |shape: Dims| shape.into_iter().map(|dim| dim.and_then(Length::size)).collect();
         Known { value_type: self.value_type, shape: self.shape.map(sizes) }

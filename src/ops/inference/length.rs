@@ -41,7 +41,7 @@ impl Length {
     }
 }
 
-/// What one source and another may say of the same length.
+/// The lengths that two sources state for one dimension.
 pub trait Agree: Copy + PartialEq {
     /// The more precise of the two; `None` if they contradict each other.
     fn agree(self, other: Self) -> Option<Self>;

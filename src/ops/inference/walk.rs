@@ -24,7 +24,7 @@ const MOST_TRACED_LOOPS: usize = 2;
 /// The maximum depth of scopes; deeper calls are inferred without argument types.
 const MAX_DEPTH: usize = 64;
 
-/// What the walk finds.
+/// The results of the walk.
 pub(super) struct Found<'m> {
     /// By the value's index.
     pub facts: Vec<Fact>,

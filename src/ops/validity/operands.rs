@@ -5,19 +5,19 @@ use std::fmt;
 use crate::ops::schemas::{AttributeKind, Occurrence, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
-/// What the names of attributes begin with that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
+/// The prefixes of attributes that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
 const OWN_USE: &str = "__";
 
-/// What a version of an operator does not have, or requires.
+/// An operand that a version of an operator lacks or requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What the fault is about.
+    /// The subject of the fault.
     pub what: What,
     /// The fault.
     pub text: String,
 }
 
-/// What a fault is about.
+/// The subject of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The inputs or outputs that a node has.

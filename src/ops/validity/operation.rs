@@ -69,7 +69,7 @@ impl<'a> Operation<'a> {
         self.ints.get(index).copied().flatten()?.iter().copied().collect()
     }
 
-    /// What an operator takes as an attribute in some versions, and as an input in others.
+    /// Operands that are attributes in some versions of an operator, and inputs in others.
     pub fn attribute_or_values(&self, name: &str, index: usize) -> Option<Vec<i64>> {
         match self.schema.attribute(name) {
             Some(_) => self.list(name).map(<[_]>::to_vec),

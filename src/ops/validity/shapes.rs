@@ -107,7 +107,7 @@ fn flattened(operation: &Operation) -> Option<String> {
     (!(-rank..=rank).contains(&axis)).then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
 }
 
-/// What two shapes that are broadcast contradict.
+/// The contradiction between two shapes that are broadcast.
 fn broadcast(left: Dims, right: Dims) -> Option<String> {
     let mut pairs = left.iter().rev().zip(right.iter().rev());
     let (left, right) = pairs.find_map(|(&left, &right)| {

@@ -232,7 +232,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// What is encoded in the path of a reference: everything but letters, digits, `-._~` and `/`.
+/// The characters that are encoded in the path of a reference: everything but letters, digits, `-._~` and `/`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The path as a reference: relative, or with `file:` from the root.

@@ -22,7 +22,7 @@ pub struct Page<'r> {
     /// The models of the run.
     #[serde(rename = "models")]
     pub sketches: Vec<&'r Sketch>,
-    /// What the run did.
+    /// The results of the run.
     #[serde(flatten)]
     pub results: Results<'r>,
 }
@@ -81,7 +81,7 @@ impl Results<'_> {
     }
 }
 
-/// What the page shows besides the documents of the run.
+/// The parts of the page that are not documents of the run.
 #[derive(Serialize)]
 struct Content<'p, 'r> {
     recast: &'static str,

@@ -148,7 +148,7 @@ fn neighbourhood(model: &Model, here: Around) -> Vec<Around> {
     around
 }
 
-/// What the inputs of a vertex come from, in order.
+/// The sources of the inputs of a vertex, in order.
 fn producers(model: &Model, vertex: Around) -> impl Iterator<Item = (Around, ValueId)> {
     let mut values: Vec<(u32, ValueId)> = match vertex {
         Around::Node(node) => model.inputs(node).collect(),

@@ -10,7 +10,7 @@ use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::lint::Diagnostic;
 use crate::report::{ConvertedModel, FoldedModel};
 
-/// What a line of a report is about.
+/// The subject of a line of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum About {
     /// The node with this path.

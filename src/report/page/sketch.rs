@@ -1,4 +1,4 @@
-//! What a page shows of one model besides the documents of the run.
+//! The parts of a page about one model that are not documents of the run.
 
 use std::collections::BTreeMap;
 

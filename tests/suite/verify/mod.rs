@@ -106,13 +106,13 @@ const FAULTS: &[Fault] = &[
         name: "a constant that is used is missing",
         plant: |model| model.graph.as_mut().unwrap().initializer.retain(|tensor| tensor.name() != "other"),
         path: "graph/#3:Sub",
-        what: "input 1: 'other' is not shown to be equal",
+        what: "input 1: 'other' cannot be verified to be equal",
     },
     Fault {
         name: "different constants are merged",
         plant: |model| node(model, "k").input[1] = "b".to_owned(),
         path: "graph/#3:Sub",
-        what: "input 1: 'b', which stands for 'other' of the original, has another value at element 0",
+        what: "input 1: 'b', in place of 'other' of the original, has another value at element 0",
     },
     Fault {
         name: "a node is missing",
@@ -124,7 +124,7 @@ const FAULTS: &[Fault] = &[
         name: "the inputs of a node are in another order",
         plant: |model| node(model, "k").input.swap(0, 1),
         path: "graph/#3:Sub",
-        what: "input 0: 'other', which stands for 'm' of the original, is a constant that cannot be computed from the original",
+        what: "input 0: 'other', in place of 'm' of the original, is a constant that cannot be computed from the original",
     },
     Fault {
         name: "an attribute has another value",
@@ -148,7 +148,7 @@ const FAULTS: &[Fault] = &[
         name: "a node takes the result of another one",
         plant: |model| node(model, "y").input[0] = "m".to_owned(),
         path: "graph/#4:Softmax",
-        what: "input 0: 'm', which stands for 'k' of the original, is not shown to be equal",
+        what: "input 0: 'm', in place of 'k' of the original, cannot be verified to be equal",
     },
     Fault {
         name: "a cast that rounds is missing",
@@ -158,7 +158,7 @@ const FAULTS: &[Fault] = &[
             rounding.attribute.clear();
         },
         path: "graph",
-        what: "output: 'l' is not shown to be equal",
+        what: "output: 'l' cannot be verified to be equal",
     },
     Fault {
         name: "a cast is to another type",
@@ -176,7 +176,7 @@ const FAULTS: &[Fault] = &[
         name: "one of two transpositions is missing",
         plant: |model| node(model, "t").input[0] = "u".to_owned(),
         path: "graph/#7:Twice",
-        what: "input 0: 'u', which stands for 'v' of the original, is not shown to be equal",
+        what: "input 0: 'u', in place of 'v' of the original, cannot be verified to be equal",
     },
     Fault {
         name: "an output has another name",

@@ -10,7 +10,7 @@ use crate::base::parallel;
 
 /// The message of a process that ends for lack of memory; made in advance, since it cannot be allocated then.
 #[derive(Clone, Copy, Debug)]
-pub struct LastWords {
+pub struct MemoryMessage {
     /// A line for people, to standard error.
     pub text: &'static str,
     /// A document for programs, to standard output, unless a part of another document was printed already.
@@ -18,32 +18,32 @@ pub struct LastWords {
 }
 
 /// The messages of threads that have none of their own: the first messages of any thread, which are those of the whole run.
-static FIRST_WORDS: OnceLock<[LastWords; 2]> = OnceLock::new();
+static FIRST_MESSAGES: OnceLock<[MemoryMessage; 2]> = OnceLock::new();
 
 thread_local! {
     /// The messages of this thread: for the limit, and for a system without free memory.
-    static LAST_WORDS: Cell<Option<[LastWords; 2]>> = const { Cell::new(None) };
+    static MESSAGES: Cell<Option<[MemoryMessage; 2]>> = const { Cell::new(None) };
 }
 
 /// Sets the messages of this thread: for the limit, and for a system without free memory.
-pub fn set_last_words(at_limit: LastWords, without_memory: LastWords) {
-    let words = [at_limit, without_memory];
-    FIRST_WORDS.get_or_init(|| words);
-    LAST_WORDS.set(Some(words));
+pub fn set_memory_messages(at_limit: MemoryMessage, without_memory: MemoryMessage) {
+    let messages = [at_limit, without_memory];
+    FIRST_MESSAGES.get_or_init(|| messages);
+    MESSAGES.set(Some(messages));
 }
 
 /// The messages of this thread, or of the whole run; none if the thread is ending or nothing was set.
-pub(super) fn current() -> Option<[LastWords; 2]> {
-    LAST_WORDS.try_with(Cell::get).ok().flatten().or_else(|| FIRST_WORDS.get().copied())
+pub(super) fn current() -> Option<[MemoryMessage; 2]> {
+    MESSAGES.try_with(Cell::get).ok().flatten().or_else(|| FIRST_MESSAGES.get().copied())
 }
 
 /// The results of all items, in order, computed on all cores. The messages of the threads are those of this one meanwhile.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let words = current();
+    let messages = current();
     parallel::map(items, |item| {
-        let own = LAST_WORDS.replace(words);
+        let own = MESSAGES.replace(messages);
         let result = result(item);
-        LAST_WORDS.set(own);
+        MESSAGES.set(own);
         result
     })
 }
