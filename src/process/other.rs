@@ -11,8 +11,8 @@ use bytes::Bytes;
 /// Maps a file that is not empty.
 ///
 /// Windows does not replace or remove a mapped file. A map is a `Bytes` that the input, the model, its layout and its `DataFolder`
-/// contain. `external::Plan` consumes the model, [`crate::files::save_together`] drops each layout before it gives names to files, and
-/// [`crate::files::DataFolder::release`] is called before a data file is removed; `external/tests.rs` checks this. A caller drops its
+/// contain. `storage::Plan` consumes the model, [`crate::files::save_together`] drops each layout before it gives names to files, and
+/// [`crate::files::DataFolder::release`] is called before a data file is removed; `storage/tests.rs` checks this. A caller drops its
 /// [`crate::files::Input`] before a model is written in place.
 #[cfg(windows)]
 pub(crate) fn map(file: &File, _path: &Path) -> io::Result<Bytes> {

@@ -1,4 +1,4 @@
-//! The IR version that introduced each feature. Element types are listed in `dtype`, opsets in `facts`.
+//! The IR version that introduced each feature. Element types are listed in `elements::dtype`, opsets in `ops::schemas`.
 //!
 //! Source: the comments on `Version` in `onnx.proto`.
 
