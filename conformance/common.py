@@ -131,13 +131,18 @@ def count_casts(model):
     return sum(node.op_type in ("Cast", "CastLike") for graph in all_graphs(model) for node in graph.node)
 
 
-def passes_checker(path):
-    """Whether onnx.checker accepts a model, inferred types included."""
+def why_invalid(path):
+    """Why onnx.checker refuses a model, inferred types included; nothing if it accepts it."""
     try:
         onnx.checker.check_model(path, full_check=True)
-    except Exception:
-        return False
-    return True
+    except Exception as error:
+        return f"onnx.checker: {str(error)[:600]}"
+    return None
+
+
+def passes_checker(path):
+    """Whether onnx.checker accepts a model, inferred types included."""
+    return why_invalid(path) is None
 
 
 def sample_inputs(model):

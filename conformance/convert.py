@@ -28,6 +28,7 @@ from common import (
     sample_inputs,
     scratch_folder,
     wheel_models,
+    why_invalid,
 )
 
 OPSETS = range(7, 29)
@@ -136,8 +137,8 @@ class Case:
 
     def judge(self, output):
         """What a result is worth."""
-        if self.is_valid and not passes_checker(output):
-            return "invalid", why_invalid(output)
+        if problem := self.is_valid and why_invalid(output):
+            return "invalid", problem
         return self.compare(output)
 
     def come_back(self, lowered, output):
@@ -194,14 +195,6 @@ class Case:
 
 def is_training(node):
     return node.op_type == "Dropout" and len(node.input) > 2
-
-
-def why_invalid(path):
-    try:
-        onnx.checker.check_model(path, full_check=True)
-    except Exception as error:
-        return f"the result is invalid: {str(error)[:600]}"
-    return None
 
 
 def test_inputs(path, model):

@@ -22,7 +22,7 @@ import numpy as np
 import onnx
 
 from chains import in_child
-from common import all_graphs, batches, recast, scratch_folder
+from common import all_graphs, batches, recast, scratch_folder, why_invalid
 from random_bodies import random_model
 from runners import RUNNERS, is_close, run_exactly, same_outputs
 
@@ -285,16 +285,7 @@ def fault_of(answer):
     return "refused by --verify" if "verif" in text else "refused"
 
 
-def why_invalid(path):
-    try:
-        onnx.checker.check_model(path, full_check=True)
-    except Exception as error:
-        return f"onnx.checker: {str(error)[:600]}"
-    return None
-
-
 def difference(expected, found):
-
     pairs = [(left, right) for left, right in zip(expected, found) if not same_outputs([left], [right])]
     words = lambda array: f"{array.dtype}{array.shape} {array.flatten()[:8]}"
     return "; ".join(f"{words(left)} before, {words(right)} after" for left, right in pairs)

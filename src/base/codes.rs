@@ -31,11 +31,9 @@ macro_rules! codes {
                 match self { $($name::$variant => $code),* }
             }
 
-            /// The meanings of all codes.
-            #[must_use]
-            pub fn meanings() -> Vec<$crate::base::codes::CodeMeaning> {
-                vec![$($crate::base::codes::CodeMeaning { code: $code, meaning: $meaning }),*]
-            }
+            /// The meanings of all codes, in the order of the manual.
+            pub const MEANINGS: &[$crate::base::codes::CodeMeaning] =
+                &[$($crate::base::codes::CodeMeaning { code: $code, meaning: $meaning }),*];
         }
 
         impl serde::Serialize for $name {

@@ -31,22 +31,20 @@ pub const NOT_CONVERTED: &str = "a reason why a node cannot be converted";
 pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 
 /// The kinds of codes, with their codes.
-fn tables() -> [(&'static str, Vec<CodeMeaning>); 4] {
-    [
-        ("an error", ErrorKind::meanings()),
-        (NOT_FOLDED, folding::Code::meanings()),
-        (REMOVED, RemovalCode::meanings()),
-        (NOT_CONVERTED, convert::Code::meanings()),
-    ]
-}
+const TABLES: [(&str, &[CodeMeaning]); 4] = [
+    ("an error", ErrorKind::MEANINGS),
+    (NOT_FOLDED, folding::Code::MEANINGS),
+    (REMOVED, RemovalCode::MEANINGS),
+    (NOT_CONVERTED, convert::Code::MEANINGS),
+];
 
 /// The meanings of all codes of errors and reasons.
 #[must_use]
 pub fn meanings() -> Vec<Meaning> {
-    let of_kind = |(of, codes): (&'static str, Vec<CodeMeaning>)| {
-        codes.into_iter().map(move |CodeMeaning { code, meaning }| Meaning { code, of, meaning })
+    let rows = |(of, codes): (&'static str, &'static [CodeMeaning])| {
+        codes.iter().map(move |&CodeMeaning { code, meaning }| Meaning { code, of, meaning })
     };
-    tables().into_iter().flat_map(of_kind).collect()
+    TABLES.into_iter().flat_map(rows).collect()
 }
 
 /// The meanings of a code.
@@ -75,7 +73,7 @@ pub fn meanings_json(meanings: &[Meaning]) -> Document<'_> {
 #[must_use]
 pub fn explanations_text() -> Shown {
     let mut text = rules_text();
-    for (of, codes) in tables() {
+    for (of, codes) in TABLES {
         text.push_blank_line();
         text.push_line(format_args!("Codes of {}:", of.replacen("a reason", "reasons", 1).replacen("an error", "errors", 1)));
         let longest = codes.iter().map(|row| row.code.len()).max().unwrap_or(0);

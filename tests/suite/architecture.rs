@@ -2,29 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use crate::import_cycles::{tokens, uses_of_folders};
+use crate::import_cycles::{sources, tokens, uses_of_folders};
 use crate::support::expect_no_failures;
-
-/// The files below `src/` with their texts.
-pub fn sources() -> Vec<(PathBuf, String)> {
-    let mut files = Vec::new();
-    add_sources(Path::new("src"), &mut files);
-    files
-}
-
-fn add_sources(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            add_sources(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            files.push((path, text));
-        }
-    }
-}
 
 /// The folders of `src/` in the order of ARCHITECTURE.md.
 fn folders() -> Vec<String> {

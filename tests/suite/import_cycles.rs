@@ -3,17 +3,36 @@
 //! operating system count as one file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 
-use crate::architecture::sources;
 use crate::support::expect_no_failures;
 
 type ModulePath = Vec<String>;
 /// A path below `src/` and the text of the file.
 type Text<'t> = (&'t str, &'t str);
+
+/// The files below `src/` with their texts.
+pub fn sources() -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    add_sources(Path::new("src"), &mut files);
+    files
+}
+
+fn add_sources(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            add_sources(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            files.push((path, text));
+        }
+    }
+}
 
 #[test]
 fn the_files_and_subfolders_of_a_folder_are_not_in_cycles() {

@@ -8,7 +8,7 @@ const DOCS: &str = r#"The declared type or shape of a value is not the one that 
 
 ## What it checks
 The results of nodes and the initializers of graphs against their `value_info` and their declarations as inputs and outputs. Types
-and shapes are inferred; what cannot be inferred is not checked. RC205 reports the types of results of casts.
+and shapes are inferred; values for which that is not possible are not checked. RC205 reports the types of results of casts.
 Inference takes a third of the time of the other rules together, so that the rule is enabled on request.
 
 ## Why is this bad?
