@@ -2,6 +2,8 @@
 //!
 //! Rounding is monotone: if two values of one sign have the same result, so has every value between them. The values that have a result
 //! are remembered as an interval, which [`convert_element`] widens with each value that it decides; a value inside needs no conversion.
+//! For the normal values of FLOAT16 and BFLOAT16 the interval is known beforehand ([`Normals`]), so that blocks of them are compared
+//! by vector instructions.
 
 use bytes::Bytes;
 
@@ -11,6 +13,9 @@ use crate::elements::dtype::{Class, DType};
 
 /// Elements per unit of work: each has intervals of its own.
 const PART: usize = 1 << 22;
+
+/// Elements that are compared together before one of them is looked at.
+const BLOCK: usize = 64;
 
 /// The bits of a FLOAT without its sign.
 const MAGNITUDE: u32 = 0x7FFF_FFFF;
@@ -57,16 +62,74 @@ impl<'c> Comparison<'c> {
         let source = &self.source[first * 4..][..count * 4];
         let width = self.cast.to().bits() / 8;
         let found = &self.found[first * width..][..count * width];
-        let mut intervals = Intervals { cast: self.cast, of: vec![(u32::MAX, 0); 2 << self.cast.to().bits()] };
+        let mut intervals = Intervals::new(self.cast);
         let sources = source.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         let differing = match width {
             1 => sources.zip(found).position(|(source, &code)| !intervals.has_result(source, code.into())),
-            _ => {
-                let codes = found.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
-                sources.zip(codes).position(|(source, code)| !intervals.has_result(source, code))
-            }
+            _ => self.first_differing_pair(source.as_chunks().0, found.as_chunks().0),
         };
         differing.map(|index| first + index)
+    }
+
+    /// The index of the first result of 16 bits that differs.
+    fn first_differing_pair(&self, sources: &[[u8; 4]], codes: &[[u8; 2]]) -> Option<usize> {
+        let mut intervals = Intervals::new(self.cast);
+        let normals = Normals::of(self.cast.to());
+        let mut differing = |first: usize, sources: &[[u8; 4]], codes: &[[u8; 2]]| {
+            let mut pairs = sources.iter().zip(codes);
+            let differs = |(source, code): (&[u8; 4], &[u8; 2])| {
+                !intervals.has_result(u32::from_le_bytes(*source), u16::from_le_bytes(*code))
+            };
+            pairs.position(differs).map(|index| first + index)
+        };
+        let (source_blocks, last_sources) = sources.as_chunks::<BLOCK>();
+        let (code_blocks, last_codes) = codes.as_chunks::<BLOCK>();
+        for (block, (sources, codes)) in source_blocks.iter().zip(code_blocks).enumerate() {
+            if !normals.are_results(sources, codes)
+                && let Some(index) = differing(block * BLOCK, sources, codes)
+            {
+                return Some(index);
+            }
+        }
+        differing(source_blocks.len() * BLOCK, last_sources, last_codes)
+    }
+}
+
+/// The values that round to the normal values of a type of 16 bits, to the nearest and halves to even.
+struct Normals {
+    /// Bits of the mantissa of a FLOAT that the type lacks.
+    lost: u32,
+    /// The difference of the exponents, as bits of a FLOAT.
+    bias: u32,
+    first: u32,
+    last: u32,
+}
+
+impl Normals {
+    fn of(dtype: DType) -> Normals {
+        match dtype {
+            DType::Float16 => Normals { lost: 13, bias: (127 - 15) << 23, first: 0x0400, last: 0x7BFF },
+            _ => Normals { lost: 16, bias: 0, first: 0x0080, last: 0x7F7F },
+        }
+    }
+
+    /// Whether all codes of a block are of normal values, to which the sources round. Without branches, which vector instructions lack.
+    fn are_results(&self, sources: &[[u8; 4]; BLOCK], codes: &[[u8; 2]; BLOCK]) -> bool {
+        let pairs = sources.iter().zip(codes);
+        pairs.fold(true, |all, (source, code)| all & self.has_result(u32::from_le_bytes(*source), u16::from_le_bytes(*code)))
+    }
+
+    /// Whether a code is of a normal value, and a FLOAT rounds to it.
+    fn has_result(&self, source: u32, code: u16) -> bool {
+        let code = u32::from(code);
+        let (value, is_odd) = (code & 0x7FFF, code & 1);
+        let half = 1 << (self.lost - 1);
+        // A tie belongs to the even neighbour.
+        let lowest = ((value << self.lost) + self.bias).wrapping_sub(half) + is_odd;
+        let is_inside = (source & MAGNITUDE).wrapping_sub(lowest) <= 2 * (half - is_odd);
+        let is_normal = value.wrapping_sub(self.first) <= self.last - self.first;
+        let has_same_sign = (source >> 16 ^ code) & 0x8000 == 0;
+        is_inside & is_normal & has_same_sign
     }
 }
 
@@ -77,6 +140,10 @@ struct Intervals {
 }
 
 impl Intervals {
+    fn new(cast: Cast) -> Intervals {
+        Intervals { cast, of: vec![(u32::MAX, 0); 2 << cast.to().bits()] }
+    }
+
     fn has_result(&mut self, source: u32, code: u16) -> bool {
         let magnitude = source & MAGNITUDE;
         let index = (source >> 31) as usize * (self.of.len() / 2) + usize::from(code);
@@ -91,5 +158,38 @@ impl Intervals {
             (*lowest, *highest) = ((*lowest).min(magnitude), (*highest).max(magnitude));
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::cast::Rules;
+
+    #[test]
+    fn normal_values_have_the_results_of_the_conversion_and_no_others() {
+        for to in [DType::Float16, DType::Bfloat16] {
+            let normals = Normals::of(to);
+            let cast = Cast::new(DType::Float, to, Rules::default()).unwrap();
+            let result = |source: u32| convert_element(&cast, source.into()).0 as u16;
+            for code in 0..=u16::MAX {
+                let value = u32::from(code & 0x7FFF);
+                let is_normal = (normals.first..=normals.last).contains(&value);
+                let middle = (value << normals.lost).wrapping_add(normals.bias) & MAGNITUDE | u32::from(code >> 15) << 31;
+                let half = 1 << (normals.lost - 1);
+                for distance in [0, half - 1, half, half + 1] {
+                    for source in [middle.wrapping_sub(distance), middle.wrapping_add(distance)] {
+                        let expected = is_normal && result(source) == code;
+                        // The values below the smallest normal value are twice as dense there: some are left to the intervals.
+                        let is_left = value == normals.first && expected && source & MAGNITUDE < middle & MAGNITUDE;
+                        assert!(
+                            normals.has_result(source, code) == expected || is_left,
+                            "{to} {code:#06x} {source:#010x}: {expected} expected"
+                        );
+                    }
+                }
+                assert!(!is_normal || normals.has_result(middle, code) && !normals.has_result(middle ^ 1 << 31, code));
+            }
+        }
     }
 }
