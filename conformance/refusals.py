@@ -1,4 +1,4 @@
-"""The table of refused downgrades in docs/convert.md: every blocker of onnx's models is in one row, with the count that the row states.
+"""The table of refused downgrades in docs/conversions.md: every blocker of onnx's models is in one row, with the count that the row states.
 
 All models of the onnx wheel are converted to all opsets from 7 to 28 in dry runs. A row counts the downgrades with at least one blocker of
 its codes and operators; `others` are those that no row before it names.
@@ -10,10 +10,10 @@ from collections import Counter
 
 from common import ROOT, batches, recast, wheel_models
 
-PAGE = ROOT / "docs/convert.md"
+PAGE = ROOT / "docs/conversions.md"
 OPSETS = range(7, 29)
 ROW = re.compile(r"^\| ([\d,]+) \| (`[^|]+`) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
-TOTAL = re.compile(r"Of the ([\d,]+) downgrades of onnx's own models \(see below\), ([\d,]+) are refused")
+TOTAL = re.compile(r"Of the ([\d,]+) downgrades of onnx's own models \(\[method\]\([^)]*\)\), ([\d,]+) are refused")
 
 
 def check(report):

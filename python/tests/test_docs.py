@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, docs/fleets.md, README.md and the docstrings give what they show."""
+"""The examples of the pages about Python and fleets, of README.md and of the docstrings give what they show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_docstrings(name: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/fleets.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/python-reference.md", "docs/fleets.md"])
 def test_pages(page: str) -> None:
     text = (ROOT / page).read_text().replace("```\n", "\n")  # The end of a block is not output.
     test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
