@@ -1,5 +1,5 @@
 """The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes,
-expansions, layers and dependencies are complete.
+expansions, layers and dependencies are complete. The pictures show the numbers of the pages.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` matches any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 
 from common import EXAMPLES, RECAST, ROOT, scratch_folder
@@ -27,6 +28,7 @@ def check(report):
         check_links(report, page)
     check_contents(report)
     check_expansions(report)
+    check_pictures(report)
     check_dependencies(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
@@ -73,6 +75,12 @@ def check_expansions(report):
         stated = {op: int(row[0]) for row in rows for op in re.findall(r"\w+", row[column])}
         wrong = f"differ from the source: {sorted(stated.items() ^ expected.items())}"
         report.case(f"docs/conversions.md: {function} expansions", (not expected or stated != expected) and wrong)
+
+
+def check_pictures(report):
+    """The pictures are those that their script draws, with the numbers of the pages."""
+    done = subprocess.run([sys.executable, BOOK / "images/make.py", "--check"], capture_output=True, text=True)
+    report.case("docs/images/make.py --check", done.returncode != 0 and (done.stdout + done.stderr).strip())
 
 
 def check_dependencies(report):
