@@ -6,38 +6,37 @@
 3
 """
 
-from onnx_recast._cast import cast, cast_like
-from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError, VerificationError
-from onnx_recast._functions import convert_version, diff, fix, fold, inspect, lint, targets
-from onnx_recast._recast import LATEST_OPSET
-from onnx_recast._recast import VERSION as __version__
-from onnx_recast._results import (
+from onnx_recast._errors import (
     Blocker,
-    CastFacts,
-    Change,
-    Computed,
-    ConvertResult,
-    DataFile,
-    Diagnostic,
-    Difference,
-    Expansion,
+    CastError,
+    ConversionError,
     Fault,
-    Fix,
-    FixResult,
-    Folded,
-    FoldResult,
+    InvalidModelError,
+    RecastError,
+    VerificationError,
+)
+from onnx_recast._operations.cast import cast, cast_like
+from onnx_recast._operations.compare_runs import compare_runs
+from onnx_recast._operations.convert import ConvertResult, Expansion, convert_version
+from onnx_recast._operations.diff import Difference, diff
+from onnx_recast._operations.fix import FixResult, fix
+from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, fold
+from onnx_recast._operations.inspect import (
+    CastFacts,
     FunctionFacts,
     Initializers,
     Inspection,
-    Kept,
-    OutputComparison,
-    Runtime,
     RuntimeVersions,
-    Saved,
     TypeFacts,
-    Verified,
+    inspect,
 )
-from onnx_recast._runtime import compare_runs
+from onnx_recast._operations.lint import Diagnostic, Fix, lint
+from onnx_recast._operations.targets import Runtime, targets
+from onnx_recast._outcomes import OutputComparison
+from onnx_recast._recast import LATEST_OPSET
+from onnx_recast._recast import VERSION as __version__
+from onnx_recast._rewriting import Change, DataFile, Saved
+from onnx_recast._verify import Verified
 
 __all__ = [
     "LATEST_OPSET",

@@ -1,12 +1,51 @@
-"""Exceptions."""
+"""Exceptions, and the records that they have."""
 
 from __future__ import annotations
 
 import errno
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from onnx_recast._results import Blocker, Fault, OutputComparison
+from onnx_recast._html import table, table_of
+from onnx_recast._values import Value
+
+if TYPE_CHECKING:
+    from onnx_recast._outcomes import OutputComparison
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker(Value):
+    """A node that cannot be converted."""
+
+    node: str
+    """Path of the node."""
+    op: str
+    """Operator."""
+    opset_step: tuple[int, int]
+    """The opsets before and after the step that is not possible."""
+    code: str
+    """Stable code of the reason, such as ``"attribute-unsupported"``."""
+    reason: str
+    """The reason."""
+
+    def __str__(self) -> str:
+        """Return the blocker in one line."""
+        return f"{self.node} ({self.op}), opset {self.opset_step[0]} to {self.opset_step[1]}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Value):
+    """What could not be verified."""
+
+    path: str
+    """Path of the node, value or field in the result."""
+    what: str
+    """What is wrong there."""
+
+    def __str__(self) -> str:
+        """Return the fault in one line."""
+        return f"{self.path}: {self.what}"
 
 
 class RecastError(Exception):
@@ -95,9 +134,9 @@ class ConversionError(RecastError, RuntimeError):
         self.nearest = nearest
 
     def _repr_html_(self) -> str:
-        from onnx_recast._html import blockers_table
-
-        return blockers_table(str(self), self.blockers)
+        rows = sorted(self.blockers, key=lambda blocker: blocker.op)
+        cells = [(one.op, one.node, "{} to {}".format(*one.opset_step), one.code, one.reason) for one in rows]
+        return table(str(self).splitlines()[0], ["op", "node", "opset", "code", "reason"], cells)
 
 
 class VerificationError(RecastError):
@@ -128,9 +167,9 @@ class VerificationError(RecastError):
         self.outputs = outputs
 
     def _repr_html_(self) -> str:
-        from onnx_recast._html import faults_tables
-
-        return faults_tables(str(self), self.faults, self.outputs)
+        rows = [(fault.path, fault.what) for fault in self.faults]
+        faults = table(str(self).splitlines()[0], ["path", "what"], rows)
+        return faults + (table_of("outputs", self.outputs) if self.outputs else "")
 
 
 class CastError(RecastError, ValueError):

@@ -6,8 +6,6 @@ import dataclasses
 import html
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnx_recast._results import Blocker, Fault, OutputComparison, Verified
-
 _MOST_ROWS = 100
 
 
@@ -17,16 +15,18 @@ def _cell(value: object) -> str:
     return html.escape("" if value is None else str(value))
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Iterable[object]]) -> str:
+def table(title: str, columns: Sequence[str], rows: Sequence[Iterable[object]]) -> str:
+    """Return a table with a title."""
     head = "".join(f"<th>{_cell(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>" for row in rows[:_MOST_ROWS])
     more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
     return f"<table><caption>{_cell(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _rows_of(title: str, items: Sequence[object]) -> str:
+def table_of(title: str, items: Sequence[object]) -> str:
+    """Return a table of records, a column for each field."""
     names = [field.name for field in dataclasses.fields(items[0])]  # type: ignore[arg-type]
-    return _table(f"{len(items)} {title}", names, [[getattr(item, name) for name in names] for item in items])
+    return table(f"{len(items)} {title}", names, [[getattr(item, name) for name in names] for item in items])
 
 
 def result_html(result: object) -> str:
@@ -38,25 +38,11 @@ def result_html(result: object) -> str:
         if field.name == "model":
             value = type(value).__name__ if not isinstance(value, str) else value
         if isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
-            lists.append(_rows_of(field.name, value))
+            lists.append(table_of(field.name, value))
         elif isinstance(value, tuple):
             plain.append((field.name, ", ".join(map(str, value[:_MOST_ROWS])) if value else "none"))
         else:
             plain.append((field.name, value))
-        if isinstance(value, Verified) and value.outputs:
-            lists.append(_rows_of("outputs", value.outputs))
-    return _table(type(result).__name__, ["", ""], plain) + "".join(lists)
-
-
-def blockers_table(title: str, blockers: Sequence[Blocker]) -> str:
-    """Return a table of nodes that cannot be converted, by operator."""
-    rows = sorted(blockers, key=lambda blocker: blocker.op)
-    cells = [(one.op, one.node, f"{one.opset_step[0]} to {one.opset_step[1]}", one.code, one.reason) for one in rows]
-    return _table(title.splitlines()[0], ["op", "node", "opset", "code", "reason"], cells)
-
-
-def faults_tables(title: str, faults: Sequence[Fault], outputs: Sequence[OutputComparison]) -> str:
-    """Return a table of what could not be verified, and one of the outputs of both models."""
-    rows = [(fault.path, fault.what) for fault in faults]
-    tables = _table(title.splitlines()[0], ["path", "what"], rows)
-    return tables + (_rows_of("outputs", outputs) if outputs else "")
+        if outputs := getattr(value, "outputs", ()):
+            lists.append(table_of("outputs", outputs))
+    return table(type(result).__name__, ["", ""], plain) + "".join(lists)

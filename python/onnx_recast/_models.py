@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from onnx_recast._arrays import check_unmasked
-from onnx_recast._options import path
+from onnx_recast._options import StrPath, check_unmasked, path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +23,19 @@ if TYPE_CHECKING:
             """Return the rest of the file."""
             ...
 
-    StrPath: TypeAlias = str | os.PathLike[str]
     Encoded: TypeAlias = StrPath | Buffer | npt.NDArray[np.generic] | SupportsRead
     """A path, the bytes of a model, or a binary file object."""
+
+    class Message(Protocol):
+        """A message of protobuf."""
+
+        def SerializeToString(self) -> bytes:
+            """Return the bytes of the message."""
+            ...
+
+    Kind = TypeVar("Kind")
+    # Without type stubs of protobuf, a ModelProto seems to be of every other type too.
+    Proto = TypeVar("Proto", bound=Message)
 
 
 class Opened:

@@ -1,106 +1,65 @@
-"""Options of the functions: checked here, so that an error names the option, and made what the native module takes."""
+"""Options and other arguments: checked here, so that an error names the argument.
+
+The options of an operation and their types are a ``TypedDict`` of its module, by which :func:`checked` checks them.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from onnx_recast import _recast
 
-if TYPE_CHECKING:
-    from onnx_recast._models import StrPath
+StrPath: TypeAlias = str | os.PathLike[str]
+
+_LIMITS = {
+    "opset": (1, _recast.LATEST_OPSET),
+    "from_opset": (1, _recast.LATEST_OPSET),
+    "ir_version": (0, (1 << 31) - 1),
+    "max_growth": (0, (1 << 63) - 1),
+    "seed": (0, (1 << 63) - 1),
+}
+"""The least and the greatest value of options that are integers."""
 
 
-def folding(
-    *,
-    passes: Sequence[str] | None = None,
-    undefined: Literal["skip", "fold"] = "skip",
-    contested: Literal["skip", "text", "runtime"] = "skip",
-    max_growth: int | None = None,
-    freeze_initializers: bool = False,
-    drop_metadata: bool | Sequence[str] = False,
-) -> _recast._Folding:
-    """Return the options of :func:`onnx_recast.fold` as the native module takes them."""
-    return {
-        "passes": None if passes is None else names("passes", passes),
-        "undefined": one_of("undefined", undefined, ("skip", "fold")) == "fold",
-        "contested": contested_as(contested, "skip"),
-        "max_growth": None if max_growth is None else whole("max_growth", max_growth, most=(1 << 63) - 1),
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
+def checked(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a ``TypedDict`` among the arguments of a function, or raise an error that names one."""
+    return {name: _checked(name, given[name], kind) for name, kind in _types(options).items()}
 
 
-def converting(
-    opset: int | Literal["latest"] | None = None,
-    *,
-    target: str | None = None,
-    from_opset: int | None = None,
-    ir_version: int | Literal["auto", "keep"] = "auto",
-    explicit: Literal["all", "relevant", "none"] = "relevant",
-    no_expand: bool = False,
-    exact_only: bool = False,
-    expand: Literal["nodes", "function"] = "nodes",
-    contested: Literal["refuse", "text", "runtime"] = "refuse",
-    strict: bool = False,
-    freeze_initializers: bool = False,
-    drop_metadata: bool | Sequence[str] = False,
-) -> _recast._Converting:
-    """Return the options of :func:`onnx_recast.convert_version` as the native module takes them."""
-    if opset is None and target is None:
-        raise TypeError("opset: expected an opset such as 21, or a target such as 'onnxruntime@1.17'")
-    if opset is not None and target is not None:
-        raise TypeError("target: expected an opset or a target, not both")
-    if target is not None and not isinstance(target, str):
-        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
-    if flag("no_expand", no_expand) and flag("exact_only", exact_only):
-        raise ValueError("exact_only: expected no_expand or exact_only, not both")
-    return {
-        "opset": _recast.LATEST_OPSET if opset in (None, "latest") else opset_of("opset", opset),
-        "target": None if target is None else text("target", target),
-        "from_opset": None if from_opset is None else opset_of("from_opset", from_opset),
-        "ir_version": one_of("ir_version", ir_version, ("auto", "keep"))
-        if isinstance(ir_version, str)
-        else whole("ir_version", ir_version, most=(1 << 31) - 1),
-        "explicit": one_of("explicit", explicit, ("all", "relevant", "none")),
-        "expand": "none" if no_expand else "exact" if flag("exact_only", exact_only) else "all",
-        "expand_into": one_of("expand", expand, ("nodes", "function")),
-        "contested": contested_as(contested, "refuse"),
-        "strict": flag("strict", strict),
-        "prepare": _preparation(freeze_initializers, drop_metadata),
-    }
+def defaults(function: Callable[..., Any], options: type, *more: str) -> dict[str, Any]:
+    """Return the default values of the options of a ``TypedDict``, and of others, in the order of the signature."""
+    names = {*more, *_types(options)}
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items() if name in names}
 
 
-def linting(
-    *, select: Sequence[str] = (), ignore: Sequence[str] = (), config: StrPath | None = None
-) -> _recast._Linting:
-    """Return the options of :func:`onnx_recast.lint` as the native module takes them."""
-    return {
-        "select": names("select", select) or None,
-        "ignore": names("ignore", ignore),
-        "config": None if config is None else path("config", config),
-    }
+@functools.cache
+def _types(options: type) -> dict[str, Any]:
+    return get_type_hints(options)
 
 
-def writing(output: StrPath | None, external_data: str, prune_data: bool) -> _recast._Output:
-    """Return where a model goes as the native module takes it."""
-    text("external_data", external_data)
-    if output is None and external_data not in ("keep", "inline"):
-        raise ValueError(f"external_data={external_data!r}: a data file needs a model file; pass output=PATH")
-    return {
-        "path": None if output is None else path("output", output),
-        "external_data": external_data,
-        "prune_data": flag("prune_data", prune_data),
-    }
-
-
-def _preparation(freeze_initializers: bool, drop_metadata: bool | Sequence[str]) -> _recast._Preparation:
-    every = ["*"] if is_flag(drop_metadata) and drop_metadata else []
-    return {
-        "freeze_initializers": flag("freeze_initializers", freeze_initializers),
-        "drop_metadata": every if is_flag(drop_metadata) else names("drop_metadata", drop_metadata),
-    }
+def _checked(name: str, value: Any, kind: Any) -> Any:
+    """Check a value by the type of the option."""
+    alternatives = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = {get_origin(one) or one: one for one in alternatives}
+    if value is None and NoneType in kinds:
+        return None
+    if os.PathLike in kinds:
+        return path(name, value)
+    if bool in kinds and (is_flag(value) or len(kinds) == 1):
+        return flag(name, value)
+    if Sequence in kinds:
+        return names(name, value)
+    if Literal in kinds and (isinstance(value, str) or int not in kinds):
+        return one_of(name, value, get_args(kinds[Literal]))
+    return whole(name, value) if int in kinds else text(name, value)
 
 
 def is_flag(value: object) -> bool:
@@ -115,8 +74,9 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
-    """Return an option that is an integer within these limits, or raise an error that names them."""
+def whole(name: str, value: Any) -> int:
+    """Return an option that is an integer within its limits, or raise an error that names them."""
+    least, most = _LIMITS[name]
     try:
         number = None if is_flag(value) else operator.index(value)
     except TypeError:
@@ -126,11 +86,6 @@ def whole(name: str, value: SupportsIndex, *, least: int = 0, most: int) -> int:
     if not least <= number <= most:
         raise ValueError(f"{name}: expected an integer between {least} and {most}, not {number}")
     return number
-
-
-def opset_of(name: str, value: Any) -> int:
-    """Return an option that is an opset of ai.onnx, or raise an error that names it."""
-    return whole(name, value, least=1, most=_recast.LATEST_OPSET)
 
 
 def one_of(name: str, value: object, values: tuple[str, ...]) -> str:
@@ -143,9 +98,9 @@ def one_of(name: str, value: object, values: tuple[str, ...]) -> str:
     raise TypeError(f"{expected}, not {type(value).__name__}")
 
 
-def contested_as(value: object, none: str) -> str | None:
-    """Return how contested results are read; None if they are not."""
-    return None if one_of("contested", value, (none, "text", "runtime")) == none else str(value)
+def reading(contested: str) -> str | None:
+    """Return how contested results are read as the native module takes it; None if they are not."""
+    return contested if contested in ("text", "runtime") else None
 
 
 def text(name: str, value: object) -> str:
@@ -178,3 +133,17 @@ def path(name: str, value: object) -> str:
     if "\0" in found:
         raise ValueError(f"{name}: the path contains a null character")
     return found
+
+
+def check_unmasked(name: str, array: object) -> None:
+    """Raise an error that names an argument which is a masked array, or a list with one: numpy would drop the mask.
+
+    An array of which no element is masked is accepted.
+    """
+    numpy: Any = sys.modules.get("numpy")
+    masked = None if numpy is None else sys.modules.get("numpy.ma")
+    if masked is None:
+        return  # Nothing can be masked.
+    items = array if isinstance(array, list | tuple) else [array]
+    if any(isinstance(item, masked.MaskedArray) and masked.is_masked(item) for item in items):
+        raise TypeError(f"{name}: the array has masked elements; fill them (numpy.ma.filled) or drop them (compressed)")

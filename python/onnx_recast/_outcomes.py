@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from onnx_recast._cast import _onnx_type
-from onnx_recast._results import Outcome, OutputComparison
+from onnx_recast._dtypes import onnx_type
+from onnx_recast._values import Value
 
 if TYPE_CHECKING:
-    import numpy as np
+    from onnx_recast._dtypes import Array
 
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Outcome: TypeAlias = Literal["equal", "equal by value", "last digits", "different"]
+"""How much two values differ, least first."""
 
-_ORDER: tuple[Outcome, ...] = ("equal", "equal by value", "last digits", "different")
+_ORDER: tuple[Outcome, ...] = get_args(Outcome)
 
 _UNITS = 16
 """Units in the last place by which an element may differ in its last digits; fewer for types with short mantissas."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputComparison(Value):
+    """An output of two models that were run on the same inputs, by :func:`onnx_recast.compare_runs`."""
+
+    name: str
+    """Name of the output."""
+    type: str
+    """ONNX type, of ``left``."""
+    shape: tuple[int, ...] | None
+    """Shape, of ``left``; None if it is not a tensor."""
+    outcome: Outcome
+    """``"equal"``: the same bits; ``"equal by value"``: zeros of other signs or NaN of other bits; ``"last digits"``:
+    floating-point numbers that differ by 16 units in the last place at most, of BFLOAT16 by 2, of shorter types by 1;
+    ``"different"``."""
+    largest_difference: float | None
+    """The largest difference of two elements; None if they have none, as strings, or if the types or shapes differ."""
+
+    def __str__(self) -> str:
+        """Return the comparison in one line."""
+        shape = "" if self.shape is None else f"[{','.join(map(str, self.shape))}]"
+        difference = f" by up to {self.largest_difference:.6g}" if self.largest_difference else ""
+        return f"{self.name} ({self.type}{shape}): {self.outcome}{difference}"
 
 
 def compare(name: str, left: Any, right: Any) -> OutputComparison:
@@ -52,19 +78,19 @@ def _arrays(value: Any) -> list[Array]:
 
 def _description(value: Any, arrays: list[Array]) -> tuple[str, tuple[int, ...] | None]:
     """Return the type and the shape; the shape is None if the value is not a tensor."""
-    kinds = [f"{_onnx_type(array)}{list(array.shape)}" for array in arrays]
+    kinds = [f"{onnx_type(array)}{list(array.shape)}" for array in arrays]
     if value is None:
         return "none", None
     if isinstance(value, Mapping | list):
         return f"{'map' if isinstance(value, Mapping) else 'sequence'} of {', '.join(kinds) or 'nothing'}", None
-    return _onnx_type(arrays[0]), arrays[0].shape
+    return onnx_type(arrays[0]), arrays[0].shape
 
 
 def _compare(left: Array, right: Array) -> tuple[Outcome, float | None]:
     """Compare arrays of one type and shape: the outcome, and the largest difference of numbers."""
     import numpy as np
 
-    kind = _onnx_type(left)
+    kind = onnx_type(left)
     if kind == "STRING":
         return ("equal" if left.tolist() == right.tolist() else "different"), None
     if kind.startswith("COMPLEX"):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from onnx_recast._errors import VerificationError
+from onnx_recast._errors import Fault, VerificationError
 from onnx_recast._options import is_flag
-from onnx_recast._results import Fault, Outcome, OutputComparison, Verified
+from onnx_recast._outcomes import Outcome, OutputComparison
+from onnx_recast._runtime import compare_inputs
+from onnx_recast._session import packages
+from onnx_recast._values import Value
 
 if TYPE_CHECKING:
     from onnx_recast._recast import _Input, _Output
@@ -18,22 +22,38 @@ if TYPE_CHECKING:
 
 Verify: TypeAlias = bool | Literal["onnxruntime"]
 
-Operation: TypeAlias = Callable[["_Output", bool], tuple[str, bytes | None]]
-"""A function of the native module, of the output and whether to verify. Returns the report and the model's bytes."""
+
+@dataclass(frozen=True, slots=True)
+class Verified(Value):
+    """The extent of a successful verification."""
+
+    nodes: int
+    """Nodes of the result."""
+    constants: int
+    """New constants whose values were computed again, by another path."""
+    elements: int
+    """Elements of these constants."""
+    outputs: tuple[OutputComparison, ...] = ()
+    """The outputs of the original and the result in onnxruntime, with ``verify="onnxruntime"``."""
+
+    def __str__(self) -> str:
+        """Return the extent in one line."""
+        outputs = f", {len(self.outputs)} outputs in onnxruntime" if self.outputs else ""
+        return f"{self.nodes} nodes, {self.constants} constants of {self.elements} elements{outputs}"
 
 
 def verified_by(
-    operation: Operation,
+    operation: Callable[[_Output, bool], tuple[str, bytes | None]],
     original: _Input,
     output: _Output,
     verify: Verify,
     inputs: Inputs,
     allowed: tuple[Outcome, ...],
-) -> tuple[dict[str, Any], Verified | None, bytes | None]:
-    """Do an operation, and return its report, what was verified, and the bytes of the model.
+) -> tuple[dict[str, Any], bytes | None]:
+    """Do an operation, and return its report and the bytes of the model, if it is not written to a file.
 
-    Outputs of the original and the result in onnxruntime may only differ as ``allowed``; nothing is replaced if they
-    differ more.
+    ``operation`` is given the output and whether to verify. Outputs of the original and the result in onnxruntime may
+    only differ as ``allowed``; nothing is replaced if they differ more.
     """
     if not is_flag(verify) and not isinstance(verify, str):
         raise TypeError(f"verify: expected True, False or 'onnxruntime', not {type(verify).__name__}")
@@ -44,8 +64,6 @@ def verified_by(
     outputs: tuple[OutputComparison, ...] = ()
     path = output["path"]
     if verify == "onnxruntime":
-        from onnx_recast._runtime import packages
-
         packages()
     if verify == "onnxruntime" and path is not None:
         folder = Path(path).parent
@@ -61,15 +79,14 @@ def verified_by(
             folder_of_data = str(Path(source).parent)
         outputs = _compare(original, {"source": encoded, "base_dir": folder_of_data}, None, inputs, allowed)
     facts: dict[str, Any] = json.loads(report)
-    verified = facts.get("verified")
-    return facts, None if verified is None else Verified(**verified, outputs=outputs), encoded
+    if facts.get("verified") is not None:
+        facts["verified"]["outputs"] = outputs
+    return facts, encoded
 
 
 def _compare(
     original: _Input, result: _Input, path: str | None, inputs: Inputs, allowed: tuple[Outcome, ...]
 ) -> tuple[OutputComparison, ...]:
-    from onnx_recast._runtime import compare_inputs
-
     try:
         outputs = compare_inputs(original, result, inputs)
     except VerificationError as error:

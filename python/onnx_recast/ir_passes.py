@@ -14,7 +14,7 @@ from typing import Literal
 
 import onnx_ir as ir
 
-from onnx_recast._functions import fold
+from onnx_recast._operations.fold import fold
 
 
 class FoldCasts(ir.passes.FunctionalPass):

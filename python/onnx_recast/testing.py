@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from onnx_recast._functions import lint
+from onnx_recast._operations.lint import lint
 
 
 def assert_no_findings(

@@ -15,8 +15,8 @@ from typing import Any
 import onnx
 import onnx.version_converter
 
-from onnx_recast import _functions
 from onnx_recast._errors import ConversionError, RecastError
+from onnx_recast._operations import convert
 
 __all__ = ["ConvertError", "convert_version"]
 
@@ -78,11 +78,11 @@ def convert_version(model: onnx.ModelProto, target_version: int) -> onnx.ModelPr
 
 def _converted(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     try:
-        return _functions.convert_version(model, opset).model
+        return convert.convert_version(model, opset).model
     except ConversionError:
         if not _has_overridable(model):
             raise
-    return _functions.convert_version(model, opset, freeze_initializers=True).model
+    return convert.convert_version(model, opset, freeze_initializers=True).model
 
 
 def _has_overridable(model: onnx.ModelProto) -> bool:

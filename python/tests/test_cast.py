@@ -14,10 +14,10 @@ import pytest
 from onnx import TensorProto, helper
 
 import onnx_recast
-from onnx_recast._cast import _ML_DTYPES, _NUMPY
+from onnx_recast._dtypes import ML_DTYPES, NUMPY
 
-NUMERIC = {name: np.dtype(numpy) for name, numpy in _NUMPY.items() if not name.startswith("COMPLEX")} | {
-    name: np.dtype(getattr(ml_dtypes, of_ml_dtypes)) for name, of_ml_dtypes in _ML_DTYPES.items()
+NUMERIC = {name: np.dtype(numpy) for name, numpy in NUMPY.items() if not name.startswith("COMPLEX")} | {
+    name: np.dtype(getattr(ml_dtypes, of_ml_dtypes)) for name, of_ml_dtypes in ML_DTYPES.items()
 }
 
 
@@ -112,7 +112,7 @@ def test_strings_of_every_kind() -> None:
 
 def test_arrays_that_pass_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies and strings are made in parts, so that they can be interrupted."""
-    monkeypatch.setattr("onnx_recast._cast._STEP", 3)
+    monkeypatch.setattr("onnx_recast._operations.cast._STEP", 3)
     random = np.random.default_rng(1)
     for shape in [(7,), (200,), (3, 5), (60, 4, 7), (2, 3000), (1, 1, 1000)]:
         array = random.integers(-100, 100, shape).astype(np.int16)

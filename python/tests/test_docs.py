@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import MODELS
 
+from onnx_recast import _operations
+
 ROOT = MODELS.parent
+OPERATIONS = [f"._operations.{path.stem}" for path in Path(_operations.__path__[0]).glob("[!_]*.py")]
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["", "._functions", "._cast", "._runtime", ".version_converter"])
+@pytest.mark.parametrize("name", ["", *OPERATIONS, ".version_converter"])
 def test_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"onnx_recast{name}"), optionflags=doctest.ELLIPSIS)
     assert result.attempted

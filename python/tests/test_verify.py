@@ -293,7 +293,7 @@ def test_models_with_other_outputs_cannot_be_compared() -> None:
 
 
 def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnx_recast._results import OutputComparison
+    from onnx_recast import OutputComparison
 
     path = MODELS / "fp8_qdq.onnx"
     for outcome, fold, convert in (
@@ -302,7 +302,7 @@ def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatc
         ("different", False, False),
     ):
         compared = (OutputComparison("y", "FLOAT", (1,), outcome, 1.0),)  # type: ignore[arg-type]
-        monkeypatch.setattr("onnx_recast._runtime.compare_inputs", lambda *_, compared=compared: compared)
+        monkeypatch.setattr("onnx_recast._verify.compare_inputs", lambda *_, compared=compared: compared)
         calls: list[tuple[Callable[[], Any], bool]] = [
             (lambda: onnx_recast.fold(path, tmp_path / "o.onnx", verify="onnxruntime"), fold),
             (lambda: onnx_recast.convert_version(path, 21, tmp_path / "o.onnx", verify="onnxruntime"), convert),

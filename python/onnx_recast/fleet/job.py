@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import inspect as inspection
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_recast import _recast
-from onnx_recast._options import converting, folding, linting
+from onnx_recast._operations.convert import Converting, convert_version, native_converting
+from onnx_recast._operations.fold import Folding, native_folding
+from onnx_recast._operations.fold import fold as fold_model
+from onnx_recast._operations.lint import Linting, native_linting
+from onnx_recast._operations.lint import lint as lint_model
+from onnx_recast._options import defaults
+from onnx_recast.fleet.storage import folder_uri, is_beneath
 from onnx_recast.fleet.text import shown
 
 if TYPE_CHECKING:
-    from onnx_recast._functions import Opset
+    from onnx_recast._operations.convert import Opset
 
     NativeStep: TypeAlias = tuple[str, _recast._Folding | _recast._Converting | _recast._Linting | None]
 
@@ -40,24 +45,24 @@ class Step:
         """Return the step as the native module takes it; an invalid option is an error."""
         if self.name not in _OPTIONS:
             raise ValueError(f"step: expected fold, convert, lint or inspect, not {shown(self.name)!r}")
-        make = _OPTIONS[self.name]
-        known = [] if make is None else list(inspection.signature(make).parameters)
+        native, known = _OPTIONS[self.name]
         for option in self.options:
             if option not in known:
                 has = f"; it has {', '.join(known)}" if known else ""
                 raise ValueError(f"{self.name} has no option {shown(option)!r}{has}")
-        return self.name, None if make is None else make(**self.options)
+        return self.name, None if native is None else native({**known, **self.options})
 
 
 _EMPTY = bytes([0x08, 10, 0x3A, 0x00, 0x42, 2, 0x10, 21])
 """A model of IR version 10 and opset 21 without nodes."""
 
-_OPTIONS: dict[str, Callable[..., Any] | None] = {
-    "fold": folding,
-    "convert": converting,
-    "lint": linting,
-    "inspect": None,
+_OPTIONS: dict[str, tuple[Callable[[Mapping[str, Any]], Any] | None, Mapping[str, Any]]] = {
+    "fold": (native_folding, defaults(fold_model, Folding)),
+    "convert": (native_converting, defaults(convert_version, Converting, "opset")),
+    "lint": (native_linting, defaults(lint_model, Linting)),
+    "inspect": (None, {}),
 }
+"""For each step what makes its options those of the native module, and the default values of the options."""
 
 
 def fold(**options: Any) -> Step:
@@ -119,8 +124,6 @@ class Job:
         overwrite: bool = False,
         weights: bool = True,
     ) -> None:
-        from onnx_recast.fleet.storage import folder_uri, is_beneath
-
         values = {
             "steps": (steps,) if isinstance(steps, Step) else tuple(steps),
             "source": folder_uri(source),

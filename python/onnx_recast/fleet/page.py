@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from onnx_recast.fleet.rows import OUTCOMES
 from onnx_recast.fleet.text import shown
 
-if TYPE_CHECKING:
-    from onnx_recast.fleet.summaries import Summary
+Table: TypeAlias = tuple[str, Sequence[str], list[tuple[object, ...]]]
+"""A title, columns and rows."""
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -39,38 +39,38 @@ _LONG = ("model", "error")
 """Columns whose text continues on the next line."""
 
 
-def page(summary: Summary) -> str:
+def page(run: str, outcomes: Mapping[str, int], facts: Sequence[tuple[str, str]], tables: Sequence[Table]) -> str:
     """Return the page. Names of models are escaped: neither markup nor control characters of theirs remain."""
-    facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in summary.facts())
-    tables = "".join(_table(*table) for table in summary.tables())
+    shown_facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in facts)
+    shown_tables = "".join(_table(*table) for table in tables)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Run {_safe(summary.run)}</title>
+<title>Run {_safe(run)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
 <main>
-<h1>Run {_safe(summary.run)}</h1>
-{_bar(summary)}
-<dl>{facts}</dl>
-{tables}
+<h1>Run {_safe(run)}</h1>
+{_bar(outcomes)}
+<dl>{shown_facts}</dl>
+{shown_tables}
 </main>
 </body>
 </html>
 """
 
 
-def _bar(summary: Summary) -> str:
+def _bar(outcomes: Mapping[str, int]) -> str:
     parts = "".join(
         f'<span class="{_COLOURS.get(name, "failed")}" style="flex: {count}" title="{_safe(name)}: {count}"></span>'
         for name in OUTCOMES
-        if (count := summary.outcomes[name])
+        if (count := outcomes.get(name))
     )
-    counts = ", ".join(f"{name} {count}" for name in OUTCOMES if (count := summary.outcomes[name]))
+    counts = ", ".join(f"{name} {count}" for name in OUTCOMES if (count := outcomes.get(name)))
     return f'<div class="bar" role="img" aria-label="Outcomes: {_safe(counts)}">{parts}</div>'
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx_recast.fleet.page import Table, page
 from onnx_recast.fleet.rows import FAILED, OUTCOMES, Row
 from onnx_recast.fleet.text import shown
 
@@ -79,11 +80,11 @@ class Summary:
         if row.outcome in FAILED:
             self.failed = sorted([*self.failed, (row.uri, row.outcome, row.message or "")])[:_LISTED]
 
-    def tables(self) -> list[tuple[str, Sequence[str], list[tuple[object, ...]]]]:
+    def tables(self) -> list[Table]:
         """Return titles, columns and rows, as they are shown. A title says how many rows were left out."""
         blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)]
         failed = sum(self.outcomes[name] for name in FAILED)
-        tables: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = [
+        tables: list[Table] = [
             (
                 "Outcomes",
                 ["outcome", "models"],
@@ -160,9 +161,7 @@ class Summary:
 
     def to_html(self) -> str:
         """Return the summary as a page that needs no other file."""
-        from onnx_recast.fleet.page import page
-
-        return page(self)
+        return page(self.run, self.outcomes, self.facts(), self.tables())
 
 
 def summary(manifest: str, *, run: str | None = None) -> Summary:
@@ -204,9 +203,7 @@ def summarised(run: str, complete: bool, steps: list[list[Any]], rows: Iterable[
     return found
 
 
-def _first(
-    title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], count: int | None = None
-) -> tuple[str, Sequence[str], list[tuple[object, ...]]]:
+def _first(title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], count: int | None = None) -> Table:
     """Return the table of the first of so many rows; by default, of all that are given."""
     count = len(rows) if count is None else count
     shown = list(rows[:_LISTED])

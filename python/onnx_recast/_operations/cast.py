@@ -1,91 +1,32 @@
-"""Casts of numpy arrays."""
+"""cast and cast_like: casts of arrays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from onnx_recast import _recast
-from onnx_recast._arrays import check_unmasked
-from onnx_recast._options import contested_as, flag, is_flag, one_of, opset_of, text
+from onnx_recast._dtypes import numpy_type, onnx_name, onnx_type
+from onnx_recast._options import check_unmasked, checked, reading
 from onnx_recast._progress import watcher
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
+    from onnx_recast._dtypes import Array, Type
     from onnx_recast._progress import Progress
 
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-    Type: TypeAlias = str | int | npt.DTypeLike
+_STEP = 1 << 16
+"""Elements that pass through Python at a time: work that is done in one call of numpy cannot be interrupted."""
 
-_NUMPY = {
-    "FLOAT": "float32",
-    "UINT8": "uint8",
-    "INT8": "int8",
-    "UINT16": "uint16",
-    "INT16": "int16",
-    "INT32": "int32",
-    "INT64": "int64",
-    "BOOL": "bool",
-    "FLOAT16": "float16",
-    "DOUBLE": "float64",
-    "UINT32": "uint32",
-    "UINT64": "uint64",
-    "COMPLEX64": "complex64",
-    "COMPLEX128": "complex128",
-}
-"""The types of numpy, by ONNX name."""
 
-_ML_DTYPES = {
-    "BFLOAT16": "bfloat16",
-    "FLOAT8E4M3FN": "float8_e4m3fn",
-    "FLOAT8E4M3FNUZ": "float8_e4m3fnuz",
-    "FLOAT8E5M2": "float8_e5m2",
-    "FLOAT8E5M2FNUZ": "float8_e5m2fnuz",
-    "UINT4": "uint4",
-    "INT4": "int4",
-    "FLOAT4E2M1": "float4_e2m1fn",
-    "FLOAT8E8M0": "float8_e8m0fnu",
-    "UINT2": "uint2",
-    "INT2": "int2",
-    "FLOAT6E2M3": "float6_e2m3fn",
-    "FLOAT6E3M2": "float6_e3m2fn",
-}
-"""The types of ml_dtypes, by ONNX name."""
+class Casting(TypedDict, total=False):
+    """Options of both functions."""
 
-_ONNX = {name: onnx for onnx, name in {**_NUMPY, **_ML_DTYPES}.items()}
-
-_NUMBERS = [
-    "FLOAT",
-    "UINT8",
-    "INT8",
-    "UINT16",
-    "INT16",
-    "INT32",
-    "INT64",
-    "STRING",
-    "BOOL",
-    "FLOAT16",
-    "DOUBLE",
-    "UINT32",
-    "UINT64",
-    "COMPLEX64",
-    "COMPLEX128",
-    "BFLOAT16",
-    "FLOAT8E4M3FN",
-    "FLOAT8E4M3FNUZ",
-    "FLOAT8E5M2",
-    "FLOAT8E5M2FNUZ",
-    "UINT4",
-    "INT4",
-    "FLOAT4E2M1",
-    "FLOAT8E8M0",
-    "UINT2",
-    "INT2",
-    "FLOAT6E2M3",
-    "FLOAT6E3M2",
-]
-"""The names of ``TensorProto.DataType``, from 1."""
+    opset: int
+    saturate: bool
+    round_mode: Literal["up", "down", "nearest"]
+    undefined: Literal["error", "fold"]
+    contested: Literal["error", "text", "runtime"]
 
 
 def cast(
@@ -151,25 +92,27 @@ def cast(
     >>> onnx_recast.cast(["1.5", "-inf"], "FLOAT")
     array([ 1.5, -inf], dtype=float32)
     """
+    arguments = locals()
     import numpy as np
 
-    target = _onnx_name(to)
+    target = onnx_name(to)
     check_unmasked("array", array)
     given = np.asarray(array)
+    options = checked(Casting, arguments)
     casting: _recast._Casting = {
         "to": target,
         "shape": list(given.shape),
-        "opset": opset_of("opset", opset),
-        "saturate": flag("saturate", saturate),
-        "round_mode": one_of("round_mode", round_mode, ("up", "down", "nearest")),
-        "undefined": one_of("undefined", undefined, ("error", "fold")) == "fold",
-        "contested": contested_as(contested, "error"),
+        "opset": options["opset"],
+        "saturate": options["saturate"],
+        "round_mode": options["round_mode"],
+        "undefined": options["undefined"] == "fold",
+        "contested": reading(options["contested"]),
     }
     is_string = target == "STRING" or target.startswith("COMPLEX")
-    result = np.empty(given.shape, dtype=object if is_string else _numpy_type(target))
+    result = np.empty(given.shape, dtype=object if is_string else numpy_type(target))
     flat = result.reshape(-1)
     out = None if is_string else flat.view(np.uint8)
-    source = _onnx_type(given)
+    source = onnx_type(given)
     with watcher(progress) as watch:
         if source == "STRING":
             queue = _recast.Strings()
@@ -182,10 +125,6 @@ def cast(
         for start in range(0, given.size, _STEP):
             flat[start : start + _STEP] = strings.take(_STEP)
     return result
-
-
-_STEP = 1 << 16
-"""Elements that pass through Python at a time: work that is done in one call of numpy cannot be interrupted."""
 
 
 def cast_like(
@@ -230,7 +169,7 @@ def cast_like(
     import numpy as np
 
     reference = np.asarray(like)
-    to = _onnx_type(reference)
+    to = onnx_type(reference)
     if reference.dtype == object and not all(isinstance(item, str | bytes) for item in reference.flat):
         raise TypeError("like: expected an array of numbers or strings")
     return cast(
@@ -243,57 +182,6 @@ def cast_like(
         contested=contested,
         progress=progress,
     )
-
-
-def _onnx_name(to: Type) -> str:
-    """Return the ONNX name of a type; a string is checked by the native module."""
-    import numpy as np
-
-    if isinstance(to, str):
-        return text("to", to).upper()
-    if isinstance(to, int | np.integer) and not is_flag(to):
-        if 1 <= to <= len(_NUMBERS):
-            return _NUMBERS[int(to) - 1]
-        raise ValueError(f"{to} is not an element type of ONNX")
-    dtype: Any = to
-    try:
-        if to is None:  # It would be float64.
-            raise TypeError
-        found = np.dtype(dtype)
-    except TypeError:
-        kind = type(to).__name__
-        raise TypeError(f"to: expected an ONNX type such as 'FLOAT16', its number, or a dtype, not {kind}") from None
-    return _onnx_type(np.empty(0, dtype=found))
-
-
-def _onnx_type(array: Array) -> str:
-    dtype = array.dtype
-    if dtype.kind in "OSUT":
-        return "STRING"
-    try:
-        return _ONNX[dtype.name]
-    except KeyError:
-        raise ValueError(f"ONNX has no element type for {dtype}") from None
-
-
-def _numpy_type(name: str) -> np.dtype[Any]:
-    import numpy as np
-
-    if name in _NUMPY:
-        return np.dtype(_NUMPY[name])
-    if name not in _ML_DTYPES:
-        return np.dtype(np.uint8)  # The native module states the error.
-    try:
-        import ml_dtypes
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{name} needs the package ml_dtypes: pip install ml_dtypes", name="ml_dtypes"
-        ) from error
-    try:
-        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
-    except AttributeError:
-        raise ValueError(f"{name} needs a newer ml_dtypes than {ml_dtypes.__version__}") from None
-    return dtype
 
 
 def _little_endian(array: Array) -> Array:
