@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_overloads
 
 import numpy as np
 import onnx
@@ -17,7 +18,12 @@ import pytest
 from conftest import MODELS
 
 import onnx_recast
-from onnx_recast import fleet
+from onnx_recast import _recast, fleet
+from onnx_recast._operations.cast import Casting
+from onnx_recast._operations.convert import ConvertOptions
+from onnx_recast._operations.fix import FixOptions
+from onnx_recast._operations.fold import FoldOptions
+from onnx_recast._operations.lint import Linting
 
 FP8 = MODELS / "fp8_qdq.onnx"
 MASKED_BYTES = np.ma.masked_equal(np.frombuffer(FP8.read_bytes(), np.uint8), 0)
@@ -59,6 +65,63 @@ def test_options_have_the_names_of_the_command(function: str, command: str) -> N
     # The command replaces files, and writes the fixed model where it was.
     expected = of_command | ONLY_IN_PYTHON | ({"output", "external_data"} if function == "fix" else set())
     assert set(SIGNATURES[function].parameters) - expected == set()
+
+
+TYPES = {
+    "fold": FoldOptions,
+    "convert": ConvertOptions,
+    "lint": Linting,
+    "fix": FixOptions,
+    "cast": Casting,
+    "cast_like": Casting,
+}
+"""The options and their types, by which values are checked."""
+
+
+@pytest.mark.parametrize("function", TYPES)
+def test_signatures_have_the_types_by_which_options_are_checked(function: str) -> None:
+    keywords = [one for one in SIGNATURES[function].parameters.values() if one.kind is one.KEYWORD_ONLY]
+    typed = {name: kind.__forward_arg__ for name, kind in TYPES[function].__annotations__.items()}
+    assert {one.name: one.annotation for one in keywords if one.name in typed} == typed
+    overloads = get_overloads(getattr(onnx_recast, function, onnx_recast.convert_version))
+    for overload in overloads:
+        assert overload.__annotations__["options"] == f"Unpack[{TYPES[function].__name__}]"
+    others = {one.name for one in keywords} - typed.keys()
+    assert others <= (set() if overloads else {"base_dir", "progress"})
+
+
+class Recorded(dict[str, Any]):
+    """Knows which of its keys were read."""
+
+    def __init__(self, items: dict[str, Any]) -> None:
+        super().__init__({name: Recorded(item) if isinstance(item, dict) else item for name, item in items.items()})
+        self.read = set[str]()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def unread(self) -> set[str]:
+        """Return the keys that were not read, also of dictionaries within."""
+        inner = [one.unread() for one in self.values() if isinstance(one, Recorded)]
+        return set(self).difference(self.read).union(*inner)
+
+
+@pytest.mark.parametrize("function", TYPES)
+def test_the_native_module_reads_what_it_is_given(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that it lacks is an error of the call."""
+    given: list[Recorded] = []
+
+    def call(native: Callable[..., Any], *arguments: Any) -> Any:
+        recorded = [Recorded(one) if isinstance(one, dict) else one for one in arguments]
+        given.extend(one for one in recorded if isinstance(one, Recorded))
+        return native(*recorded)
+
+    for name in ("fold", "convert", "lint", "fix", "cast_numbers"):
+        monkeypatch.setattr(_recast, name, partial(call, getattr(_recast, name)))
+    FUNCTIONS[function]()
+    assert given
+    assert [one.unread() for one in given if one.unread()] == []
 
 
 @pytest.mark.parametrize(("function", "option"), OPTIONS)
