@@ -401,7 +401,8 @@ def test_results_are_values(fp8: Path) -> None:
     for result in results:
         assert pickle.loads(pickle.dumps(result)) == result
         assert type(result).__name__ in repr(result)
-        assert json.loads(json.dumps(result.to_dict()))
+        facts = json.loads(json.dumps(result.to_dict()))
+        assert type(result).from_dict({**facts, "model": getattr(result, "model", None)}) == result
         assert result._repr_html_().startswith("<table>")
         with pytest.raises(AttributeError):
             setattr(result, dataclasses.fields(result)[0].name, None)

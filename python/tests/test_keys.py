@@ -1,0 +1,134 @@
+"""The keys of `to_dict()` are those of the JSON documents of the command, except those that are listed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from conftest import MODELS, recast
+
+import onnx_recast
+
+COMPUTED = """<ir_version: 10, opset_import: ["": 21]> g (float[4] x) => (float16[4] y, float[2, 2] z)
+<int64[2] s = {1, 1}> {
+    h = Cast <to = 10> (x)
+    y = Identity (h)
+    t = Add (s, s)
+    z = Reshape (x, t)
+}"""
+WARNED = """<ir_version: 10, opset_import: ["": 21]>
+g (float[2] x) => (float8e4m3fnuz[2] y) { y = Cast <to = 18> (x) }"""
+
+KNOWN_TO_CALLERS = {"path", "output", "version"}
+COUNTS = {"before", "after", "bytes_in", "bytes_out"}
+"""Python has them as `inspect(...)` of both models."""
+TABLES = {"from", "to", "ir_version"}
+"""Python has `from_version`, `to_version`, `from_ir_version` and `to_ir_version`."""
+REMOVED = {"removals", "removed_nodes", "removed_initializers"}
+"""Python has the paths only, as `removed`."""
+REFUSALS = {"blockers", "nearest_opset"}
+"""Python has them as attributes of `ConversionError`."""
+FILES = {"data_file", "copied_files", "removed_files", "unused_files", "notes"}
+"""Python has them in `saved`."""
+ONLY_IN_COMMAND = KNOWN_TO_CALLERS | COUNTS | TABLES | REMOVED | REFUSALS | FILES
+ONLY_IN_PYTHON = {"saved", "removed", "from_version", "to_version", "from_ir_version", "to_ir_version"}
+
+CASES: dict[str, tuple[list[str], str | None, Callable[[Path], Any], set[str], set[str]]] = {
+    "fold": (
+        ["--passes", "exact", "--verify", "-o"],
+        "models",
+        lambda path: onnx_recast.fold(path, path.with_name("o"), passes=["exact"], verify=True).to_dict(),
+        {"folded.pass", "computed.pass", "changes.pass"},
+        {"verified.outputs"},
+    ),
+    "convert": (
+        ["--opset", "24", "--verify", "-o"],
+        "models",
+        lambda path: onnx_recast.convert_version(path, 24, path.with_name("o"), verify=True).to_dict(),
+        set(),
+        {"verified.outputs"},
+    ),
+    "expand": (
+        ["--opset", "15", "--dry-run"],
+        "models",
+        lambda path: onnx_recast.convert_version(path, 15).to_dict(),
+        set(),
+        {"verified"},
+    ),
+    "lint": (
+        ["--select", "ALL"],
+        "findings",
+        lambda path: [one.to_dict() for one in onnx_recast.lint(path, select=["ALL"])],
+        {"text", "bytes"},
+        set(),
+    ),
+    "diff": (
+        [str(MODELS / "fp8_qdq.onnx")],
+        "differences",
+        lambda path: [one.to_dict() for one in onnx_recast.diff(path, MODELS / "fp8_qdq.onnx")],
+        set(),
+        set(),
+    ),
+    "inspect": ([], None, lambda path: onnx_recast.inspect(path).to_dict(), {"inputs", "outputs"}, set()),
+    "targets": ([], "targets", lambda _: [one.to_dict() for one in onnx_recast.targets()], set(), set()),
+}
+"""The options, the key of what is compared, the function, and keys that only the command has and that only Python has."""
+
+RECORDS = {
+    "fold": ("folded", "skipped", "computed", "changes", "verified"),
+    "convert": ("changes", "warnings", "verified"),
+    "expand": ("blockers", "expansions"),
+    "inspect": ("casts", "initializers", "functions", "targets"),
+}
+"""Records that the models must have, so that their keys are compared."""
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> list[Path]:
+    """Return the example models, and others for the records that these do not have."""
+    for name, text in {"computed": COMPUTED, "warned": WARNED}.items():
+        onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
+    for path in MODELS.glob("*.onnx"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return sorted(tmp_path.iterdir())
+
+
+def document(command: str, arguments: list[str]) -> Any:
+    return json.loads(recast(command, *arguments, "--format", "json").stdout)
+
+
+def keys_of(value: Any, place: str = "") -> set[str]:
+    """Return the paths of all keys; the items of a list have that of the list."""
+    if isinstance(value, list):
+        return {key for item in value for key in keys_of(item, place)}
+    if not isinstance(value, dict):
+        return set()
+    return {key for name, item in value.items() for key in (place + name, *keys_of(item, f"{place}{name}."))}
+
+
+def outermost(keys: set[str]) -> set[str]:
+    """Leave out keys of records that are themselves left out."""
+    return {key for key in keys if not any(key.startswith(f"{other}.") for other in keys)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_keys(case: str, models: list[Path]) -> None:
+    arguments, key, function, only_command, only_python = CASES[case]
+    of_command, of_python = set[str](), set[str]()
+    for model in models:
+        paths = [] if case == "targets" else [str(model)]
+        output = [str(model.with_name("o"))] if "-o" in arguments else []
+        written = document("convert" if case == "expand" else case, [*paths, *arguments, *output])
+        of_command |= keys_of(written[key] if key else written)
+        try:
+            of_python |= keys_of(function(model))
+        except onnx_recast.ConversionError as error:
+            of_python |= keys_of({"blockers": [one.to_dict() for one in error.blockers]})
+    for record in RECORDS.get(case, ()):
+        assert any(name.startswith(f"{record}.") for name in of_python & of_command), record
+    assert outermost(of_command - of_python) - ONLY_IN_COMMAND == only_command
+    assert outermost(of_python - of_command) - ONLY_IN_PYTHON == only_python
