@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Opened:
-    """A model as the native module takes it, and the way back to the kind of the caller's object."""
+    """A model as the native module takes it, and a function that makes an object of the caller's kind of bytes."""
 
     __slots__ = ("input", "restore")
 

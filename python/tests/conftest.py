@@ -1,8 +1,10 @@
-"""Models of the repository, and others that are built here."""
+"""Models of the repository, and others that are built here; the command; results of fleets."""
 
 from __future__ import annotations
 
 import signal
+import subprocess
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from onnx_recast import fleet
+from onnx_recast.fleet import manifest
+
 MODELS = Path(__file__).parents[2] / "models"
+RECAST = Path(sysconfig.get_path("scripts")) / "recast"
 
 # A shell ignores the signal for programs that it starts in the background, and so do the programs that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,6 +32,31 @@ def fp8() -> Path:
 @pytest.fixture
 def transformer() -> Path:
     return MODELS / "transformer_fp16.onnx"
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """Make a folder of equal models."""
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    for index in range(6):
+        (folder / f"{index}.onnx").write_bytes(chain(3).SerializeToString())
+    return folder
+
+
+def recast(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run([RECAST, *arguments], capture_output=True, text=True, check=False)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder and the folders in it, by their paths."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def rows(folder: Path, run: int = -1) -> list[fleet.Row]:
+    """Return the rows of a run of a fleet."""
+    return list(manifest.rows_of(list(manifest.runs(str(folder)).values())[run]))
 
 
 def cast_model(weights: npt.NDArray[np.generic], to: int, opset: int = 21) -> onnx.ModelProto:

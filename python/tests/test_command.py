@@ -5,19 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 
 import onnx
 import pytest
-from conftest import save_large
-
-RECAST = Path(sysconfig.get_path("scripts")) / "recast"
-
-
-def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([RECAST, *arguments], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+from conftest import RECAST, recast, save_large
 
 
 def script(code: str, *arguments: str | Path, cwd: Path) -> str:
@@ -27,20 +20,20 @@ def script(code: str, *arguments: str | Path, cwd: Path) -> str:
 
 
 def test_version_and_exit_codes(fp8: Path, tmp_path: Path) -> None:
-    assert run("--version").stdout.startswith("recast ")
-    assert run("fold", fp8, "-o", tmp_path / "out.onnx").returncode == 0
-    assert run("lint", fp8, "--select", "RC101").returncode == 1
-    assert run("diff", fp8, tmp_path / "out.onnx").returncode == 1
-    missing = run("fold", tmp_path / "none.onnx", "-o", tmp_path / "out.onnx")
+    assert recast("--version").stdout.startswith("recast ")
+    assert recast("fold", fp8, "-o", tmp_path / "out.onnx").returncode == 0
+    assert recast("lint", fp8, "--select", "RC101").returncode == 1
+    assert recast("diff", fp8, tmp_path / "out.onnx").returncode == 1
+    missing = recast("fold", tmp_path / "none.onnx", "-o", tmp_path / "out.onnx")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr == f"recast: {tmp_path}/none.onnx: does not exist\n"
-    usage = run("fold", "--unknown")
+    usage = recast("fold", "--unknown")
     assert usage.returncode == 2
     assert "Usage: recast fold" in usage.stderr
     module = subprocess.run(
         [sys.executable, "-m", "onnx_recast", "--version"], capture_output=True, cwd=tmp_path, check=True
     )
-    assert module.stdout == run("--version").stdout.encode()
+    assert module.stdout == recast("--version").stdout.encode()
 
 
 def test_a_broken_pipe_is_silent(fp8: Path) -> None:
@@ -57,7 +50,7 @@ def test_models_are_read_from_and_written_to_pipes(fp8: Path) -> None:
 def test_a_memory_limit_ends_the_command(tmp_path: Path) -> None:
     nodes = [onnx.helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(50_000)]
     onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], [])), tmp_path / "m.onnx")
-    done = run("inspect", tmp_path / "m.onnx", "--max-memory", "5M")
+    done = recast("inspect", tmp_path / "m.onnx", "--max-memory", "5M")
     assert done.returncode == 2
     assert "needs more memory than the limit of 5 MiB" in done.stderr
 

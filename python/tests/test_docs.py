@@ -13,7 +13,7 @@ from conftest import MODELS
 from onnx_recast import _operations
 
 ROOT = MODELS.parent
-OPERATIONS = [f"._operations.{path.stem}" for path in Path(_operations.__path__[0]).glob("[!_]*.py")]
+OPERATIONS = [f"._operations.{path.stem}" for path in sorted(Path(_operations.__path__[0]).glob("[!_]*.py"))]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from conftest import MODELS, cast_model, chain
+from conftest import MODELS, cast_model, chain, files, rows
 from onnx import TensorProto
 
 import onnx_recast
@@ -47,16 +47,12 @@ def zoo(tmp_path: Path) -> Path:
     return folder
 
 
-def rows(folder: Path, run: int = -1) -> dict[str, fleet.Row]:
+def rows_by_name(folder: Path, run: int = -1) -> dict[str, fleet.Row]:
     """Return the rows of a run by the names of the models, each of which has one."""
-    found = list(manifest.rows_of(list(manifest.runs(str(folder)).values())[run]))
+    found = rows(folder, run)
     by_name = {row.uri.rpartition("/")[2]: row for row in found}
     assert len(by_name) == len(found)
     return by_name
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_job_has_the_options_of_conversions(zoo: Path, tmp_path: Path) -> None:
@@ -79,7 +75,7 @@ def test_each_model_has_a_row_and_outputs_are_those_of_the_module(zoo: Path, tmp
         "outcomes": {"findings": 2, "refused": 1, "invalid": 1, "ok": 1},
     }
     assert totals.exit_code == 2
-    found = rows(table)
+    found = rows_by_name(table)
     for path in sorted(zoo.rglob("*.onnx")):
         row, target = found[path.name], out / path.relative_to(zoo)
         assert expected_of(path) == (
@@ -123,7 +119,7 @@ def test_nothing_is_done_twice_and_changes_are_noticed(zoo: Path, tmp_path: Path
     assert len(before) == first["outcomes"]["ok"] == 3
     assert run(17) == {**first, "skipped": 5}
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.onnx")} == before
-    results = [{name: row.result() for name, row in rows(table, index).items()} for index in (0, 1)]
+    results = [{name: row.result() for name, row in rows_by_name(table, index).items()} for index in (0, 1)]
     assert results[0] == results[1]
     # A model has changed, the output of another was removed.
     (zoo / "control_flow.onnx").write_bytes(chain(5).SerializeToString())
@@ -141,7 +137,7 @@ def test_an_output_of_something_else_is_not_replaced(zoo: Path, tmp_path: Path) 
     (out / "control_flow.onnx").write_text("mine")
     job = fleet.Job(fleet.convert(17), str(zoo), str(out))
     fleet.run(job, str(tmp_path / "manifest"))
-    row = rows(tmp_path / "manifest")["control_flow.onnx"]
+    row = rows_by_name(tmp_path / "manifest")["control_flow.onnx"]
     assert (row.outcome, row.code) == ("failed", "output-exists")
     assert (out / "control_flow.onnx").read_text() == "mine"
     replacing = fleet.Job(fleet.convert(17), str(zoo), str(out), overwrite=True)
@@ -316,7 +312,7 @@ def test_a_model_that_ends_the_worker_is_a_row(zoo: Path, tmp_path: Path, monkey
         fleet.Job(fleet.convert(17), str(zoo), str(tmp_path / "out")), str(tmp_path / "manifest"), workers=2
     )
     assert totals.to_dict()["outcomes"] == {"ok": 3, "refused": 1, "invalid": 1, "killed": 1}
-    row = rows(tmp_path / "manifest")["poison.onnx"]
+    row = rows_by_name(tmp_path / "manifest")["poison.onnx"]
     assert (row.outcome, row.attempts) == ("killed", 2)
     assert "SIGKILL" in str(row.message)
 
@@ -340,7 +336,7 @@ def test_a_model_that_needs_too_much_memory_is_a_row(zoo: Path, tmp_path: Path) 
     (zoo / "many.onnx").write_bytes(many_nodes(6 << 20))
     job = fleet.Job(fleet.convert(17), str(zoo), str(tmp_path / "out"))
     fleet.run(job, str(tmp_path / "manifest"), workers=1, memory=1 << 30)
-    found = rows(tmp_path / "manifest")
+    found = rows_by_name(tmp_path / "manifest")
     row = found.pop("many.onnx")
     assert (row.outcome, row.code, row.attempts) == ("out-of-memory", "out-of-memory", 2)
     assert {row.outcome for row in found.values()} == {"ok", "refused", "invalid"}
@@ -351,7 +347,7 @@ def test_a_model_that_takes_too_long_is_a_row(tmp_path: Path) -> None:
     (tmp_path / "zoo").mkdir()
     (tmp_path / "zoo" / "m.onnx").write_bytes(chain(3).SerializeToString())
     fleet.run(fleet.Job(fleet.inspect(), str(tmp_path / "zoo")), str(tmp_path / "manifest"), timeout=0.0)
-    row = rows(tmp_path / "manifest")["m.onnx"]
+    row = rows_by_name(tmp_path / "manifest")["m.onnx"]
     assert (row.outcome, row.code, row.attempts) == ("timeout", "timeout", 2)
 
 
@@ -365,7 +361,7 @@ def test_temporary_files_are_bounded_and_removed(external: Callable[[], Path], t
     need = 2 * (model.stat().st_size + 4 * 4096)
     totals = fleet.run(job, str(tmp_path / "manifest"), workers=2, scratch=str(scratch), scratch_bytes=need)
     assert totals.to_dict()["outcomes"] == {"ok": 1}
-    assert rows(tmp_path / "manifest")["m.onnx"].attempts == 2
+    assert rows_by_name(tmp_path / "manifest")["m.onnx"].attempts == 2
     assert list(scratch.iterdir()) == []
 
 
@@ -386,7 +382,7 @@ def test_lists_of_models(zoo: Path, tmp_path: Path) -> None:
         folder = tmp_path / f"manifest of {name}"
         totals = fleet.run(fleet.Job(fleet.inspect(), str(zoo)), str(folder), source=str(tmp_path / name))
         assert totals.to_dict()["outcomes"] == {"ok": 2, "failed": 1}
-        assert rows(folder)["none.onnx"].code == "not-found"
+        assert rows_by_name(folder)["none.onnx"].code == "not-found"
 
 
 def test_outputs_and_manifests_are_not_listed(zoo: Path) -> None:

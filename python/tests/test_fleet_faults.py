@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from conftest import chain
+from conftest import chain, rows
 
 from onnx_recast import fleet
 from onnx_recast.fleet import listing, manifest, storage
@@ -22,20 +22,6 @@ MODEL = chain(3).SerializeToString()
 untyped: Any = storage
 UNPLAIN = ("Debug source", "Traceback", "Generic {")
 """What the errors of the storage's client and of Python have in them, and messages must not."""
-
-
-@pytest.fixture
-def zoo(tmp_path: Path) -> Path:
-    folder = tmp_path / "zoo"
-    folder.mkdir()
-    for index in range(6):
-        (folder / f"{index}.onnx").write_bytes(MODEL)
-    return folder
-
-
-def rows(folder: Path, run: int = -1) -> list[fleet.Row]:
-    """Return the rows of a run."""
-    return list(manifest.rows_of(list(manifest.runs(str(folder)).values())[run]))
 
 
 def test_each_name_has_a_row_whatever_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

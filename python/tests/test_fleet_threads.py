@@ -18,15 +18,6 @@ import onnx_recast
 from onnx_recast import fleet
 
 
-@pytest.fixture
-def zoo(tmp_path: Path) -> Path:
-    folder = tmp_path / "zoo"
-    folder.mkdir()
-    for index in range(3):
-        (folder / f"{index}.onnx").write_bytes(of_length(3))
-    return folder
-
-
 def of_length(length: int) -> bytes:
     return bytes(chain(length).SerializeToString())
 

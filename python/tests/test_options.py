@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any, get_overloads
 import numpy as np
 import onnx
 import pytest
-from conftest import MODELS
+from conftest import MODELS, recast
 
 import onnx_recast
 from onnx_recast import _recast, fleet
@@ -60,7 +58,7 @@ OTHER_WORDS = {
     [("fold", "fold"), ("convert", "convert"), ("lint", "lint"), ("fix", "lint"), ("cast", "cast"), ("diff", "diff")],
 )
 def test_options_have_the_names_of_the_command(function: str, command: str) -> None:
-    help_text = subprocess.check_output([sys.executable, "-P", "-m", "onnx_recast", command, "--help"], text=True)
+    help_text = recast(command, "--help").stdout
     of_command = {name.replace("-", "_") for name in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", help_text, re.MULTILINE)}
     # The command replaces files, and writes the fixed model where it was.
     expected = of_command | ONLY_IN_PYTHON | ({"output", "external_data"} if function == "fix" else set())

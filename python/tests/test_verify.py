@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import onnx_ir
 import pytest
-from conftest import MODELS, cast_model
+from conftest import MODELS, cast_model, files
 from onnx import TensorProto
 
 import onnx_recast
@@ -25,10 +25,6 @@ RUN = {"annotated": 22, "control_flow": 13, "fp8_qdq": 22, "subbyte_quant": 26, 
 
 def parsed(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(HEADER + text)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(MODELS.glob("*.onnx"))])
