@@ -1,6 +1,7 @@
 """Options and other arguments: checked here, so that an error names the argument.
 
-The options of an operation and their types are a ``TypedDict`` of its module, by which :func:`checked` checks them.
+The options of an operation and their types are a ``TypedDict`` of its module, by which :func:`checked` checks them. Its
+function passes ``locals()``, so that no option is listed again.
 """
 
 from __future__ import annotations

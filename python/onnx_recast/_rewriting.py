@@ -88,10 +88,9 @@ class Preparation(TypedDict, total=False):
 def native_preparation(options: Mapping[str, Any]) -> _recast._Preparation:
     """Return checked options as the native module takes them; ``*`` stands for all keys."""
     dropped = options["drop_metadata"]
-    return {
-        "freeze_initializers": options["freeze_initializers"],
-        "drop_metadata": ["*"] * dropped if isinstance(dropped, bool) else dropped,
-    }
+    if isinstance(dropped, bool):
+        dropped = ["*"] if dropped else []
+    return {"freeze_initializers": options["freeze_initializers"], "drop_metadata": dropped}
 
 
 Operation: TypeAlias = Callable[["_recast._Input", "_recast._Output", bool, Watcher | None], tuple[str, bytes | None]]

@@ -1,4 +1,4 @@
-"""Modules of the package do not import each other in circles, neither in functions nor for type checkers only."""
+"""The package has no import cycles, neither by imports in functions nor by those for type checkers."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[list[str], str | None, Callable[[Path], Any], set[str], s
     "inspect": ([], None, lambda path: onnx_recast.inspect(path).to_dict(), {"inputs", "outputs"}, set()),
     "targets": ([], "targets", lambda _: [one.to_dict() for one in onnx_recast.targets()], set(), set()),
 }
-"""The options, the key of what is compared, the function, and keys that only the command has and that only Python has."""
+"""The options, the key of what is compared, the function, and keys that only the command has, and only Python."""
 
 RECORDS = {
     "fold": ("folded", "skipped", "computed", "changes", "verified"),
