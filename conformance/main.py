@@ -6,51 +6,58 @@ import sys
 import time
 import traceback
 
-from common import Report
+from support.common import Report
 
-# Each name is a module beside this one; its docstring says what it shows, its `check(report)` shows it.
-CHECKS = [
-    "schema",
-    "facts",
-    "models",
-    "roundtrip",
-    "fold_cast",
-    "constants",
-    "odd_nodes",
-    "cast_file",
-    "proof",
-    "fold_equal",
-    "fold_exact",
-    "metamorphic",
-    "fold_peers",
-    "pass_peers",
-    "bystanders",
-    "header",
-    "pairs",
-    "strings",
-    "field",
-    "external",
-    "inference",
-    "targets",
-    "convert",
-    "verified",
-    "chains",
-    "random_models",
-    "refusals",
-    "convert_speed",
-    "convert_peers",
-    "rewrites",
-    "onnx_tests",
-    "exports",
-    "export_passes",
-    "recipes",
-    "lint",
-    "lint_reports",
-    "ci_files",
-    "documents",
-    "growth",
-    "big",
-]
+# Each name is a module of the folder that is named above it; its docstring says what it verifies, its `check(report)` verifies it.
+AREAS = {
+    "checks": [
+        "schema",
+        "facts",
+        "models",
+        "roundtrip",
+        "fold_cast",
+        "constants",
+        "odd_nodes",
+        "cast_file",
+        "proof",
+        "fold_equal",
+        "fold_exact",
+        "metamorphic",
+        "bystanders",
+        "header",
+        "pairs",
+        "strings",
+        "field",
+        "external",
+        "inference",
+        "targets",
+        "convert",
+        "verified",
+        "chains",
+        "random_models",
+        "refusals",
+        "rewrites",
+        "onnx_tests",
+        "lint",
+        "lint_reports",
+        "ci_files",
+        "documents",
+    ],
+    "exporters": [
+        "exports",
+        "export_passes",
+        "recipes",
+    ],
+    "peers": [
+        "fold_peers",
+        "pass_peers",
+        "convert_peers",
+        "convert_speed",
+        "growth",
+        "big",
+    ],
+}
+CHECKS = {name: f"{area}.{name}" for area, names in AREAS.items() for name in names}
 
 
 def main():
@@ -59,7 +66,7 @@ def main():
     for name in arguments.checks or CHECKS:
         report, start = Report(everything=arguments.all), time.monotonic()
         try:
-            importlib.import_module(name).check(report)
+            importlib.import_module(CHECKS[name]).check(report)
         except Exception:
             report.case("the check itself", traceback.format_exc())
         print(f"{name:10}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)

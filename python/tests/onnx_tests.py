@@ -1,7 +1,7 @@
 """Runs onnx's own tests of its version converter with ``onnx_recast.version_converter`` in place of it.
 
 Run it with the wheel installed: python python/tests/onnx_tests.py. Tests that fail are rows of
-conformance/onnx_tests.txt, with the reason why.
+conformance/checks/onnx_tests.txt, with the reason why.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import onnx
 from onnx_recast.version_converter import convert_version
 
 sys.path.append(str(Path(__file__).parents[2] / "conformance"))
-onnx_suite = import_module("onnx_suite")
+onnx_suite = import_module("support.onnx_suite")
 
 # The table is that of the command, which reads the model of the first test from a file, beside which its data file
 # does not exist. The others expect a ConvertError.

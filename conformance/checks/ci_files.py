@@ -1,0 +1,136 @@
+"""The files for CI: the pre-commit hooks run, the action's steps run, the workflows are valid, and so are the files that docs/ shows."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+
+from support.common import EXAMPLES, RECAST, ROOT, scratch_folder
+
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def check(report):
+    with scratch_folder() as folder:
+        environment = environment_with_recast(folder)
+        repository = make_repository(folder / "repository")
+        check_hooks(report, repository, environment)
+        check_action(report, repository, environment)
+        check_workflows(report, repository, environment)
+        check_documentation(report, folder, repository, environment)
+
+
+def environment_with_recast(folder):
+    """An environment whose path begins with recast, and whose pre-commit keeps nothing."""
+    tools = folder / "bin"
+    tools.mkdir()
+    (tools / "recast").symlink_to(RECAST)
+    identity = {f"GIT_{role}_{part}": "nobody@example.com" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    return os.environ | identity | {"PATH": f"{tools}:{BIN}:{os.environ['PATH']}", "PRE_COMMIT_HOME": str(folder / "pre-commit")}
+
+
+def make_repository(folder):
+    """A repository with the example models."""
+    (folder / "models").mkdir(parents=True)
+    copy_examples(folder)
+    run(["git", "init", "--quiet"], folder)
+    run(["git", "add", "."], folder)
+    return folder
+
+
+def copy_examples(repository):
+    for example in EXAMPLES:
+        shutil.copy(example, repository / "models")
+
+
+def run(command, folder, environment=None):
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def expect(report, name, done, code, part=""):
+    wrong = done.returncode != code or part not in done.stdout
+    report.case(name, wrong and f"exit code {done.returncode}, not {code}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def check_hooks(report, repository, environment):
+    manifest = ROOT / ".pre-commit-hooks.yaml"
+    expect(report, "the hooks by pre-commit", run(["pre-commit", "validate-manifest", manifest], repository, environment), 0)
+    # The other hooks do the same, after minutes in which they build recast: `.ci/python` runs the one that is built as a Python package.
+    hook = next(hook for hook in yaml.safe_load(manifest.read_text()) if hook["id"] == "recast-lint-installed")
+    config = repository / ".pre-commit-config.yaml"
+    config.write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
+    expect(report, "the hook on all models", run(["pre-commit", "run", "--all-files"], repository, environment), 1, "RC101")
+    clean = ["pre-commit", "run", "--files", "models/transformer_fp16.onnx"]
+    expect(report, "the hook on a clean model", run(clean, repository, environment), 0)
+    config.unlink()
+
+
+def check_action(report, repository, environment):
+    action = ROOT / "action.yml"
+    schema = ["check-jsonschema", "--builtin-schema", "vendor.github-actions", action]
+    expect(report, "the action by GitHub's schema", run(schema, repository, environment), 0)
+    definition = yaml.safe_load(action.read_text())
+    step = next(step for step in definition["runs"]["steps"] if "recast lint" in step["run"])
+    inputs = {name: str(value.get("default", "")) for name, value in definition["inputs"].items()}
+    for name, given, code, part in [
+        ("without inputs", {}, 1, "::warning file=models/fp8_qdq.onnx,title=RC101"),
+        ("with a pattern", {"paths": "models/t*.onnx models/o*.onnx"}, 0, ""),
+        ("with options", {"args": "--exit-zero --select RC4"}, 0, "::notice"),
+        ("with an output", {"format": "sarif", "output": "out.sarif"}, 1, ""),
+    ]:
+        values = inputs | given
+        variables = {key: values[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]] for key, value in step["env"].items()}
+        expect(report, f"the action {name}", run(["bash", "-e", "-c", step["run"]], repository, environment | variables), code, part)
+    report.case("the action's output", "2.1.0" not in (repository / "out.sarif").read_text() and "no SARIF")
+
+
+def check_workflows(report, repository, environment):
+    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    report.case("the workflows", not workflows and "there are none")
+    for workflow in workflows:
+        schema = ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow]
+        expect(report, f"{workflow.name} by GitHub's schema", run(schema, repository, environment), 0)
+    # docs/ci.md shows this version, of the repository and of the package.
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    shown = re.findall(r"(?:onnx-recast(?:==|@v)|rev: v|`version: )([\d.]+\d)", (ROOT / "docs/ci.md").read_text())
+    report.case("the versions of docs/ci.md", (len(shown) < 5 or set(shown) != {version}) and shown)
+    # `cargo binstall` looks for the archives under the names that the release gives them.
+    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["metadata"]["binstall"]
+    values = {"repo": "R", "version": "1.2.3", "target": "T", "archive-suffix": ".tar.gz"}
+    url = re.sub(r"\{ ([\w-]+) \}", lambda name: values[name[1]], package["pkg-url"])
+    release = (ROOT / ".github/workflows/release.yml").read_text()
+    name = re.search(r'name="(recast-\S+)"', release)[1].replace("${GITHUB_REF_NAME}", "v1.2.3").replace("${TARGET}", "T")
+    report.case("the archives of cargo binstall", url != f"R/releases/download/v1.2.3/{name}.tar.gz" and url)
+
+
+def check_documentation(report, folder, repository, environment):
+    """The examples of commands are checked by `documents`."""
+    for kind, text in BLOCK.findall((ROOT / "docs/ci.md").read_text()):
+        if kind == "yaml":
+            check_yaml(report, folder, text, environment)
+            for command in re.findall(r"^ *- (recast lint .*)", text, re.MULTILINE):
+                done = run(["bash", "-c", command], repository, environment)
+                report.case(f"docs/ci.md: {command}", done.returncode not in (0, 1) and done.stderr)
+    (configuration,) = [text for kind, text in BLOCK.findall((ROOT / "docs/lint.md").read_text()) if kind == "toml"]
+    (repository / "recast.toml").write_text(configuration)
+    done = run(["recast", "lint", "models", "--format", "concise"], repository, environment)
+    expect(report, "docs/lint.md: recast.toml", done, 1, "RC101 error")
+
+
+def check_yaml(report, folder, text, environment):
+    name = text.splitlines()[0].removeprefix("# ")
+    path = folder / Path(name).name
+    path.write_text(text)
+    schemas = {".gitlab-ci.yml": "vendor.gitlab-ci"}
+    if name == ".pre-commit-config.yaml":
+        command = ["pre-commit", "validate-config", path]
+    else:
+        transform = ["--data-transform", "gitlab-ci"] if name == ".gitlab-ci.yml" else []
+        command = ["check-jsonschema", "--builtin-schema", schemas.get(name, "vendor.github-workflows"), *transform, path]
+    expect(report, f"docs/ci.md: {name}", run(command, folder, environment), 0)

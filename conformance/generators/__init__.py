@@ -1,0 +1,1 @@
+"""Random models from a seed."""

@@ -1,0 +1,1 @@
+"""Measurements: recast beside other tools, and how its time and memory grow."""

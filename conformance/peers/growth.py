@@ -1,0 +1,164 @@
+"""How the time and memory of a fold grow with the graph: 10,000 to 250,000 nodes, a fifth of them casts of tiny constants.
+
+Beside it, in the same run, what the onnx package takes to read and write the model. And a file that is little but messages.
+"""
+
+import time
+
+import onnx
+from onnx import TensorProto, helper
+
+from support.common import RECAST, recast, scratch_folder
+from support.measure import measured, run
+
+NODES = [10_000, 50_000, 250_000]
+RUNS = 5
+LONGEST = 1.5  # Times what onnx.load and onnx.save take.
+MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five times as large.
+BOMB = 100_000_000  # Bytes.
+MANY = 1_000_000  # Nodes of 30 bytes.
+MOST_MEMORY = 25  # Times the files that are read.
+# A conversion checks the types of all nodes, and keeps them while each node is expanded.
+MOST_MEMORY_EXPANDED = 26
+LONGEST_READ = 2  # Times the processor time of onnx.load, for commands that make nothing for each node.
+
+
+def check(report):
+    with scratch_folder() as folder:
+        seconds = [check_size(report, folder, nodes) for nodes in NODES]
+        for smaller, larger in zip(range(len(NODES)), range(1, len(NODES))):
+            growth = (seconds[larger] / NODES[larger]) / (seconds[smaller] / NODES[smaller])
+            report.case(f"{NODES[larger]} nodes: growth", growth > MOST_GROWTH and f"{growth:.2f} times the seconds a node")
+        check_bomb(report, folder)
+        check_commands(report, folder)
+
+
+def check_size(report, folder, nodes):
+    source, output = folder / "in.onnx", folder / "out.onnx"
+    onnx.save(model(nodes), source)
+    runs = [run([RECAST, "fold", source, "-o", output, "--quiet"]) for _ in range(RUNS)]
+    seconds, memory = min(seconds for _, seconds, _ in runs), max(memory for _, _, memory in runs)
+    theirs = min(seconds_of_onnx(source, folder / "saved.onnx") for _ in range(2))
+    size = source.stat().st_size / 2**20
+    report.case(f"{nodes} nodes: exit code", max(code for code, _, _ in runs))
+    report.case(f"{nodes} nodes: casts", any(node.op_type == "Cast" for node in onnx.load(output).graph.node) and "casts stay")
+    report.case(f"{nodes} nodes: time", seconds > LONGEST * theirs and f"{seconds:.2f} s, but onnx.load and onnx.save take {theirs:.2f} s")
+    report.case(f"{nodes} nodes: memory", memory > 50 * size + 16 and f"{memory:.0f} MiB for a file of {size:.1f}")
+    folding, plain = (processor_seconds(source, output, *options) for options in ([], ["--passes", "none"]))
+    report.details.append(f"{nodes} nodes: {folding:.3f} s of processor time, {plain:.3f} s without passes")
+    report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; onnx.load and onnx.save {theirs:.3f} s")
+    return seconds
+
+
+def processor_seconds(source, output, *options):
+    command = [RECAST, "fold", source, "-o", output, "--quiet", *options]
+    return min(measured(command, output.with_suffix(".txt")).processor_seconds for _ in range(RUNS))
+
+
+def seconds_to_load(source):
+    start = time.process_time()
+    onnx.load(source)
+    return time.process_time() - start
+
+
+def seconds_of_onnx(source, output):
+    start = time.monotonic()
+    onnx.save(onnx.load(source), output)
+    return time.monotonic() - start
+
+
+def model(nodes):
+    """A chain in which every fifth node casts a constant of four numbers and two of the others use it."""
+    steps, constants, last = [], [], "x"
+    for index in range(nodes // 5):
+        half = f"half_{index}"
+        steps.append(helper.make_node("Cast", [f"weight_{index}"], [half], f"cast_{index}", to=TensorProto.FLOAT16))
+        for op, inputs in (("Add", [half]), ("Relu", []), ("Mul", [half]), ("Neg", [])):
+            name = f"{op}_{index}"
+            steps.append(helper.make_node(op, [last, *inputs], [name], f"node_{name}"))
+            last = name
+        constants.append(helper.make_tensor(f"weight_{index}", TensorProto.FLOAT, [4], [index / 2, 1, 2, 3]))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in ("x", last))
+    return helper.make_model(helper.make_graph(steps, "growth", [x], [y], constants), opset_imports=[helper.make_opsetid("", 21)])
+
+
+def check_bomb(report, folder):
+    """Empty nodes of two bytes each."""
+    source = folder / "bomb.onnx"
+    nodes = b"\x0a\x00" * (BOMB // 2)
+    length = len(nodes)
+    varint = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14 & 127 | 128, length >> 21])
+    source.write_bytes(b"\x3a" + varint + nodes)
+    done = recast("inspect", source)
+    refused = done.returncode == 2 and "which no file of this size needs" in done.stderr
+    report.case(f"{BOMB} bytes of empty nodes", not refused and f"{done.returncode}: {done.stderr.strip()}")
+    code, seconds, memory = run([RECAST, "inspect", source])
+    report.case(f"{BOMB} bytes of empty nodes: memory", memory > MOST_MEMORY * BOMB / 2**20 and f"{memory:.0f} MiB")
+    report.details.append(f"{BOMB} bytes of empty nodes: refused after {seconds:.1f} s with {memory:.0f} MiB")
+
+
+def check_commands(report, folder):
+    """The memory of every command on models of one million nodes, as a multiple of the files."""
+    relu, sqrt, cast = (folder / name for name in ("relu.onnx", "sqrt.onnx", "cast.onnx"))
+    softmax, unknown, output = folder / "softmax.onnx", folder / "unknown.onnx", folder / "out.onnx"
+    relu.write_bytes(chain(b"Relu"))
+    sqrt.write_bytes(chain(b"Sqrt"))
+    softmax.write_bytes(chain(b"Softmax", shape=message(2, message(1, b"\x08\x02") + message(1, b"\x08\x03"))))  # 2 × 3 floats.
+    cast.write_bytes(chain(b"Cast", message(5, message(1, b"to") + b"\x18\x01\xa0\x01\x02")))
+    unknown.write_bytes(chain(b"Erfc"))
+    formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
+    converted = ["convert", softmax, "--opset", "12", "-o", output]
+    commands = {
+        "inspect": (["inspect", relu], [relu], 0),
+        "inspect --format json": (["inspect", relu, "--format", "json"], [relu], 0),
+        "inspect --format dot": (["inspect", relu, "--format", "dot"], [relu], 0),
+        "fold": (["fold", relu, "-o", output], [relu], 0),
+        "fold over an output": (["fold", relu, "-o", output], [relu], 0),
+        "fold, no cast folded": (["fold", cast, "-o", output], [cast], 0),
+        "convert": (["convert", relu, "--opset", "21", "-o", output], [relu], 0),
+        "convert, every node expanded": (converted, [softmax], 0),
+        "convert, every node expanded, --format json": ([*converted, "--format", "json"], [softmax], 0),
+        "diff": (["diff", relu, sqrt], [relu, sqrt], 1),
+        "diff --format json": (["diff", relu, sqrt, "--format", "json"], [relu, sqrt], 1),
+        **{f"lint --format {name}": (["lint", relu, "--format", name], [relu], 0) for name in formats},
+        **{
+            f"lint --format {name}, a finding a node": (["lint", unknown, "--format", name], [unknown], 1)
+            for name in formats
+        },
+    }
+    theirs = min(seconds_to_load(relu) for _ in range(2))
+    report.details.append(f"one million nodes: onnx.load: {theirs:.2f} s")
+    for name, (command, files, expected) in commands.items():
+        code, seconds, memory = run([RECAST, *command])
+        times = memory / sum(file.stat().st_size / 2**20 for file in files)
+        report.case(f"one million nodes: {name}: exit code", code != expected and code)
+        most = MOST_MEMORY_EXPANDED if "expanded" in name else MOST_MEMORY
+        report.case(f"one million nodes: {name}: memory", times > most and f"{times:.1f} times the files")
+        report.details.append(
+            f"one million nodes: {name}: {seconds:.2f} s, {seconds / theirs:.2f} times onnx.load, {memory:.0f} MiB, {times:.1f} times the files"
+        )
+        if files == [relu] and "dot" not in command:
+            share = measured([RECAST, *command], folder / "out.txt").processor_seconds / theirs
+            report.case(f"one million nodes: {name}: time", share > LONGEST_READ and f"{share:.2f} times the time of onnx.load")
+    done = recast("inspect", relu, "--max-memory", "100M")
+    refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
+    report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
+
+
+def message(number, content):
+    """A field whose value is a message or a string."""
+    length = len(content)
+    varint = bytearray()
+    while length > 127:
+        varint.append(length & 127 | 128)
+        length >>= 7
+    return bytes([number << 3 | 2, *varint, length]) + content
+
+
+def chain(op, attributes=b"", shape=b""):
+    """A chain of one operator. Written as bytes: the onnx package takes minutes for a million nodes."""
+    names = [b"v%08d" % index for index in range(MANY + 1)]
+    nodes = [message(1, message(1, names[index]) + message(2, names[index + 1]) + message(4, op) + attributes) for index in range(MANY)]
+    kind = message(1, b"\x08\x01" + shape)
+    ends = [message(number, message(1, name) + message(2, kind)) for number, name in ((11, names[0]), (12, names[MANY]))]
+    return b"\x08\x08" + message(7, b"".join([*nodes, message(2, b"g"), *ends])) + message(8, b"\x10\x0d")

@@ -1,0 +1,130 @@
+"""Runs models in onnxruntime, in onnx's reference evaluator, and in that evaluator with casts and OneHot as ONNX defines them.
+
+A runner gives arrays. onnxruntime takes and gives types that numpy lacks as bits.
+"""
+
+import contextlib
+import ctypes
+from collections import Counter
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.ops import op_cast, op_cast_like, op_one_hot
+
+from support import cast_rules
+from support.common import array_codes, array_of_codes, same_value
+
+# The bits of an element in raw_data, where they are not those of numpy's type.
+BITS = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
+# What an expansion by definition may differ, by the width of the type, as in the check `convert`.
+CLOSE, CLOSE_16_BIT = 1e-4, 2e-2
+
+
+def run_in_onnxruntime(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    numbers = [element_type(value.type) for value in session.get_outputs()]
+    if all(helper.tensor_dtype_to_np_dtype(number).isbuiltin == 1 for number in numbers):
+        return [np.asarray(array) for array in session.run(None, {name: ort_value(value) for name, value in inputs.items()})]
+    results = session.run_with_ort_values(None, {name: ort_value(value) for name, value in inputs.items()})
+    return [ort_array(value, number) for value, number in zip(results, numbers)]
+
+
+def element_type(name):
+    """The number of a type such as `tensor(float)`."""
+    return TensorProto.DataType.Value(name.removeprefix("tensor(").removesuffix(")").upper())
+
+
+def ort_value(array):
+    """Types that numpy lacks are copied as bits."""
+    if array.dtype.isbuiltin == 1:
+        return array if array.dtype.kind == "O" else onnxruntime.OrtValue.ortvalue_from_numpy(array)
+    tensor = numpy_helper.from_array(array)
+    value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(array.shape, tensor.data_type)
+    ctypes.memmove(value.data_ptr(), tensor.raw_data, len(tensor.raw_data))
+    return value
+
+
+def ort_array(value, number):
+    dtype = helper.tensor_dtype_to_np_dtype(number)
+    if dtype.isbuiltin == 1:
+        return value.numpy()
+    shape = value.shape()
+    tensor = TensorProto(data_type=number, dims=shape)
+    bits = BITS.get(TensorProto.DataType.Name(number), 8 * dtype.itemsize)
+    tensor.raw_data = ctypes.string_at(value.data_ptr(), (int(np.prod(shape)) * bits + 7) // 8) if np.prod(shape) else b""
+    return numpy_helper.to_array(tensor)
+
+
+def run_in_reference(path, inputs):
+    arrays = [np.asarray(array) for array in ReferenceEvaluator(onnx.load(path)).run(None, inputs)]
+    # Strings have one type here, and any number of them in numpy.
+    return [array.astype(object) if array.dtype.kind in "US" else array for array in arrays]
+
+
+def run_exactly(path, inputs):
+    """The outputs of the reference evaluator with casts by `cast_rules.py` and OneHot by its definition, and how many elements were not defined by ONNX."""
+    model, kinds = onnx.load(path), Counter()
+    opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    with replaced(lambda *arguments: exact_cast(opset, kinds, *arguments)):
+        outputs = run_in_reference(path, inputs)
+    return outputs, kinds["undefined"] + kinds["contested"]
+
+
+@contextlib.contextmanager
+def replaced(cast):
+    """Cast and CastLike of the reference evaluator call this function of an array, a type, `saturate` and `round_mode`; OneHot is exact."""
+    original_cast, original_one_hot = op_cast.cast_to, op_one_hot.OneHot._run
+    op_cast.cast_to = op_cast_like.cast_to = lambda x, to, saturate=True, round_mode="up": cast(original_cast, x, to, saturate, round_mode)
+    op_one_hot.OneHot._run = lambda self, indices, depth, values, axis=None: exact_one_hot(indices, depth, values, axis)
+    try:
+        yield
+    finally:
+        op_cast.cast_to = op_cast_like.cast_to = original_cast
+        op_one_hot.OneHot._run = original_one_hot
+
+
+def exact_one_hot(indices, depth, values, axis):
+    """One of the two values; the evaluator computes (on - off) * x + off, which rounds."""
+    return (np.where(op_one_hot._one_hot(indices, depth, axis, bool), values[1], values[0]),)
+
+
+def exact_cast(opset, kinds, original, array, to, saturate, round_mode):
+    """What ONNX defines; for elements of which it says nothing, and for strings, what the reference evaluator gives."""
+    given = original(array, to, saturate, round_mode)
+    target = TensorProto.DataType.Name(to)
+    if "STRING" in (target, source := "STRING" if array.dtype.kind in "OUS" else type_of(array)) or source == target:
+        return given
+    codes = array_codes(array, cast_rules.bits_of(source))
+    answers = [cast_rules.cast(code, source, target, opset, bool(saturate), round_mode) for code in codes]
+    kinds.update(answer.kind for answer in answers)
+    known = array_codes(given, cast_rules.bits_of(target))
+    results = [answer.text if answer.kind == "defined" else other for answer, other in zip(answers, known)]
+    return array_of_codes(target, results, cast_rules.bits_of(target)).reshape(array.shape)
+
+
+def type_of(array):
+    return TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))
+
+
+RUNNERS = {"onnxruntime": run_in_onnxruntime, "reference": run_in_reference}
+
+
+def same_outputs(expected, found, is_same=None):
+    return len(expected) == len(found) and all(map(is_same or same_value, expected, found))
+
+
+def is_close(left, right):
+    if left.dtype.kind in "fV" and left.dtype == right.dtype and left.shape == right.shape:
+        tolerance = CLOSE if left.dtype.itemsize > 2 else CLOSE_16_BIT
+        return np.allclose(left.astype(np.float64), right.astype(np.float64), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
+    return same_value(left, right)
+
+
