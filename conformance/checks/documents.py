@@ -1,5 +1,5 @@
-"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of codes,
-expansions, layers and dependencies are complete. The pictures show the numbers of the pages.
+"""The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of pages,
+expansions, dependencies and conformance checks are complete. The pictures show the numbers of the pages.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` matches any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 
+from main import AREAS
 from support.common import EXAMPLES, RECAST, ROOT, scratch_folder
 
 BOOK = ROOT / "docs"
@@ -30,6 +31,7 @@ def check(report):
     check_expansions(report)
     check_pictures(report)
     check_dependencies(report)
+    check_list_of_checks(report)
     examples = [(page, blocks) for page in pages if (blocks := CONSOLE.findall(page.read_text()))]
     report.case("examples", not examples and "there are none")
     for page, blocks in examples:
@@ -94,6 +96,15 @@ def check_dependencies(report):
     rows = re.findall(r"^\| ([\w, -]+) \|", section[1], re.MULTILINE) if section else []
     stated = {crate for row in rows for crate in row.split(", ")} - {"crate"}
     report.case("CONTRIBUTING.md: dependencies", stated != expected and f"differ from Cargo.toml: {sorted(stated ^ expected)}")
+
+
+def check_list_of_checks(report):
+    """conformance/README.md has a table for each area, with a row for each check that runs, in their order."""
+    sections = re.split(r"^## ", (ROOT / "conformance/README.md").read_text(), flags=re.MULTILINE)
+    for area, names in AREAS.items():
+        rows = [row for section in sections if section.startswith(f"`{area}/`") for row in re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)]
+        differing = sorted(set(rows) ^ set(names)) or "the order"
+        report.case(f"conformance/README.md: the checks of {area}", rows != names and f"differ from main.py: {differing}")
 
 
 def check_examples(report, page, blocks):
