@@ -10,12 +10,11 @@ import onnx
 
 from checks.constants import OPERATORS
 from support.corpus import changed, folded_corpus
-
-CASTS = ("Cast", "CastLike")
+from support.models import CASTS, subgraphs
 
 
 def check(report):
-    changed_models = changed(folded_corpus())
+    changed_models = changed(folded_corpus().folded)
     for before, after in changed_models.items():
         report.case(before.stem, problem(onnx.load(before), onnx.load(after)))
     report.note(f"{len(changed_models)} models changed")
@@ -107,7 +106,7 @@ def reduce_graph(before, after, inputs_list_constants, suspects, shared):
     remove(before.node, lambda node: node.op_type in CASTS and node.output[0] in results)
     rename_inputs(before, shared_results(folded, defined_after))
     shared.rename_inputs(before, after)
-    for left, right in zip(subgraphs(before), subgraphs(after)):
+    for left, right in zip(inner_graphs(before), inner_graphs(after)):
         reduce_graph(left, right, inputs_list_constants, suspects, shared)
 
 
@@ -118,7 +117,7 @@ def cast_of(node):
 
 def graphs(graph):
     """A graph or function body and all graphs in it."""
-    return [graph] + [inner for subgraph in subgraphs(graph) for inner in graphs(subgraph)]
+    return [graph] + [inner for subgraph in inner_graphs(graph) for inner in graphs(subgraph)]
 
 
 def shared_results(folded, defined_after):
@@ -138,7 +137,7 @@ def rename_inputs(graph, new_names):
     for node in graph.node:
         for index, name in enumerate(node.input):
             node.input[index] = new_names.get(name, name)
-    for subgraph in subgraphs(graph):
+    for subgraph in inner_graphs(graph):
         rename_inputs(subgraph, new_names)
 
 
@@ -150,16 +149,14 @@ def initializer_names(graph):
     return {tensor.name for tensor in getattr(graph, "initializer", [])}
 
 
-def subgraphs(graph):
-    for node in graph.node:
-        for attribute in node.attribute:
-            yield from [attribute.g] if attribute.HasField("g") else attribute.graphs
+def inner_graphs(graph):
+    return [subgraph for node in graph.node for subgraph in subgraphs(node)]
 
 
 def nested_sources(graph):
     """What casts in subgraphs read, at any depth."""
     found = set()
-    for subgraph in subgraphs(graph):
+    for subgraph in inner_graphs(graph):
         found |= {node.input[0] for node in subgraph.node if node.op_type in CASTS} | nested_sources(subgraph)
     return found
 

@@ -7,10 +7,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from checks.pairs import variants
 from support import cast_rules
-from support.cast_values import interesting_codes
-from support.common import codes, recast, scratch_folder, tensor_of_codes
+from support.cast_values import answers_of, difference, interesting_codes, variants
+from support.codes import codes, tensor_of_codes
+from support.common import recast, scratch_folder
 
 # numpy's own types; all others are stored in .npy files as unsigned integers.
 NUMPY = {
@@ -47,16 +47,8 @@ def problem(scratch, values, source, target, attributes, form, result, reading):
     done = recast("cast", input_file, "-o", output_file, *options)
     if done.returncode != 0:
         return f"exit code {done.returncode}: {done.stderr.strip()}"
-    rules = {"saturate": attributes.get("saturate", 1) != 0, "round_mode": attributes.get("round_mode", "up")}
-    answers = [cast_rules.cast(code, source, target, 28, **rules) for code in values]
-    differing = [
-        f"{code:#x} gives {actual:#x}, not {wanted:#x}"
-        for code, answer, actual in zip(values, answers, read(output_file, target), strict=True)
-        if (wanted := answer.runtime if reading == "runtime" else answer.text) is not None
-        and actual != wanted
-        and not (cast_rules.is_nan(actual, target) and cast_rules.is_nan(wanted, target))
-    ]
-    return differing and f"{len(differing)} values, first: {'; '.join(differing[:3])}"
+    answers = answers_of(values, source, target, 28, attributes)
+    return difference(values, answers, read(output_file, target), target, by_runtimes=reading == "runtime")
 
 
 def write(path, type_name, values):

@@ -5,43 +5,37 @@ the model as it is; the next conversion goes on from there.
 """
 
 import functools
-import multiprocessing
-import os
-import pickle
 import random
-import signal
 from collections import Counter
 
 import onnx
 
-from checks.convert import Case, convert_with_recast
 from generators.graphs import OPSETS as OPSETS_THAT_RUN
 from generators.graphs import random_model
+from support.case import Case, convert_with_recast
 from support.common import EXAMPLES, scratch_folder, wheel_models
+from support.processes import in_child, in_processes
 
 STEPS, OPSETS = 5, range(7, 29)
 SAMPLED_MODELS = 30  # One of so many.
 GRAPHS, ALL_GRAPHS = 150, 3000
-LONGEST = 60  # Seconds for a graph.
 # Just below what is measured.
 LEAST_CONVERTED = 0.8
 
 
 def check(report):
-    models = [*EXAMPLES, *wheel_models()]
-    models = models if report.everything else models[::SAMPLED_MODELS]
+    models = report.sample([*EXAMPLES, *wheel_models()], SAMPLED_MODELS)
     jobs = [functools.partial(chain_of_model, path, index) for index, path in enumerate(models)]
     jobs += [functools.partial(chain_of_graph, seed) for seed in range(ALL_GRAPHS if report.everything else GRAPHS)]
     counts = Counter()
-    with multiprocessing.Pool(os.cpu_count(), maxtasksperchild=50) as pool:
-        for name, steps in pool.imap_unordered(call, jobs):
-            for target, outcome, problem in steps:
-                counts[outcome] += 1
-                report.case(f"{name} to opset {target}", outcome not in ("same", "unrun", "refused") and problem)
+    for name, steps in in_processes(call, jobs, restart_after=50):
+        for target, outcome, problem in steps:
+            counts[outcome] += 1
+            report.case(f"{name} to opset {target}", outcome not in ("same", "unrun", "refused") and problem)
     total = sum(counts.values())
     done = counts["same"] + counts["unrun"]
     report.note(f"{done} of {total} conversions made in chains of {STEPS}, {dict(counts)}")
-    report.case("conversions", done < LEAST_CONVERTED * total and f"fewer than {LEAST_CONVERTED:.0%}")
+    report.at_least_share("conversions", done, total, LEAST_CONVERTED)
 
 
 def call(job):
@@ -69,24 +63,6 @@ def chain_of_graph(seed):
         steps = in_child(functools.partial(chain, case, seed, OPSETS_THAT_RUN, "--exact-only"))
         steps = [(opset, "crash", "onnxruntime ended the process")] if steps is None else steps
         return f"random graph {seed} of opset {opset} ({operators})", steps
-
-
-def in_child(function, seconds=LONGEST):
-    """The result of a function; none if it ends the process, as onnxruntime does on some nodes that are not valid."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            signal.alarm(seconds)
-            with os.fdopen(writer, "wb") as file:
-                pickle.dump(function(), file)
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as file:
-        data = file.read()
-    os.waitpid(child, 0)
-    return pickle.loads(data) if data else None
 
 
 def chain(case, seed, opsets, *options):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from support.common import EXAMPLES, RECAST, ROOT, scratch_folder
+from support.common import ROOT, copy_examples, path_with_recast, scratch_folder
 
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -28,25 +27,16 @@ def check(report):
 
 def environment_with_recast(folder):
     """An environment whose path begins with recast, and whose pre-commit keeps nothing."""
-    tools = folder / "bin"
-    tools.mkdir()
-    (tools / "recast").symlink_to(RECAST)
     identity = {f"GIT_{role}_{part}": "nobody@example.com" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-    return os.environ | identity | {"PATH": f"{tools}:{BIN}:{os.environ['PATH']}", "PRE_COMMIT_HOME": str(folder / "pre-commit")}
+    return os.environ | identity | {"PATH": path_with_recast(folder, BIN), "PRE_COMMIT_HOME": str(folder / "pre-commit")}
 
 
 def make_repository(folder):
     """A repository with the example models."""
-    (folder / "models").mkdir(parents=True)
     copy_examples(folder)
     run(["git", "init", "--quiet"], folder)
     run(["git", "add", "."], folder)
     return folder
-
-
-def copy_examples(repository):
-    for example in EXAMPLES:
-        shutil.copy(example, repository / "models")
 
 
 def run(command, folder, environment=None):

@@ -11,7 +11,8 @@ from collections import Counter
 import onnx
 from onnx import numpy_helper
 
-from support.common import WHEEL_DATA, recast, same_value, scratch_folder
+from support.common import WHEEL_DATA, recast, scratch_folder
+from support.runners import same_value
 
 OPERATORS = """
     Reshape Squeeze Unsqueeze Flatten Transpose Slice Split Gather Expand Tile Concat GatherElements GatherND Pad Trilu OneHot

@@ -8,13 +8,12 @@ is accepted. All examples of a page share a folder, which begins with the exampl
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 
 from main import AREAS
-from support.common import EXAMPLES, RECAST, ROOT, scratch_folder
+from support.common import ROOT, copy_examples, path_with_recast, scratch_folder
 
 BOOK = ROOT / "docs"
 # `onnx` blocks and plain code hold no links; an address with a scheme leads out of the repository.
@@ -110,13 +109,8 @@ def check_list_of_checks(report):
 def check_examples(report, page, blocks):
     name = page.relative_to(ROOT)
     with scratch_folder() as folder:
-        (folder / "models").mkdir()
-        for example in EXAMPLES:
-            shutil.copy(example, folder / "models")
-        tools = folder / ".bin"
-        tools.mkdir()
-        (tools / "recast").symlink_to(RECAST)
-        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+        copy_examples(folder)
+        environment = os.environ | {"PATH": path_with_recast(folder), "NO_COLOR": "1", "COLUMNS": "100"}
         for block in blocks:
             code = 0
             commands = list(commands_of(block))

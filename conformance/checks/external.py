@@ -10,7 +10,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from support.common import EXAMPLES, all_graphs, compare_outputs, count_casts, passes_checker, recast, sample_inputs, scratch_folder
+from support.common import EXAMPLES, recast, scratch_folder
+from support.models import all_graphs, count_casts, passes_checker, sample_inputs
+from support.runners import compare_outputs
 
 
 def check(report):

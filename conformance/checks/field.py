@@ -1,6 +1,6 @@
 """What other implementations of Cast compute differently, and why: onnx's reference evaluator, onnxruntime, ml_dtypes.
 
-They are compared with cast_rules.py over all numeric pairs (pairs.py shows that recast computes what cast_rules.py says). Every
+They are compared with cast_rules.py over all numeric pairs (`pairs` shows that recast computes what cast_rules.py says). Every
 difference in a defined value, and in a contested one from what runtimes are said to do, has to fall under one of REASONS; the table
 shows how many do.
 """
@@ -9,15 +9,14 @@ import warnings
 from collections import Counter, namedtuple
 from fractions import Fraction
 
-import onnxruntime
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from checks.pairs import variants
 from support import cast_rules
 from support.cast_rules import INF, NAN, bits_of, decode, power_of_two
-from support.cast_values import interesting_codes
-from support.common import array_codes, array_of_codes, tensor_of_codes
+from support.cast_values import interesting_codes, variants
+from support.codes import array_codes, array_of_codes, tensor_of_codes
+from support.runners import session_of
 
 # One element that an implementation casts differently.
 Difference = namedtuple("Difference", "by source target saturate round_mode code magnitude answer actual")
@@ -84,10 +83,7 @@ def by_onnxruntime(element_codes, source, target, attributes):
     model = cast_model(source, [target, read_as] if read_as else [target], attributes, len(element_codes), opset=25)
     del model.graph.input[:]
     model.graph.initializer.append(tensor_of_codes("x", source, [len(element_codes)], element_codes, bits_of(source)))
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    (array,) = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, {})
+    (array,) = session_of(model.SerializeToString()).run(None, {})
     if read_as is None or read_as != "FLOAT":
         return array_codes(array, bits_of(target))
     # The way back is exact, E5M2's infinities included: no value of these types changes on the way through FLOAT.

@@ -13,7 +13,9 @@ import onnx
 from onnx import TensorProto
 
 from support import cast_rules
-from support.common import WHEEL_DATA, batches, codes, count_casts, fold_all, scratch_folder
+from support.codes import codes
+from support.common import WHEEL_DATA, batches, fold_all, scratch_folder
+from support.models import count_casts
 
 # The node tests whose expected output is not what the schema's text says, and why. A test too many or too few here is a failure.
 NAN_TO_FLOAT4 = (

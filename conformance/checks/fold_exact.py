@@ -9,9 +9,10 @@ from collections import Counter
 
 import onnx
 
-from checks.fold_equal import compare
-from support.common import all_graphs, batches, count_casts, fold_all
-from support.corpus import folded_corpus
+from checks.fold_equal import compare, fold_again
+from support.common import batches, fold_all
+from support.corpus import changed, folded_corpus
+from support.models import count_casts, count_nodes
 
 
 def check(report):
@@ -19,19 +20,15 @@ def check(report):
     exact = {}
     for batch in batches(corpus.folded):
         exact |= fold_all(report, batch, corpus.folder / "exact", "--passes", "exact", "--verify")
-    changed = {before: after for before, after in exact.items() if before.read_bytes() != after.read_bytes()}
-    judged = dict(list(changed.items())[:: 1 if report.everything else 3])
+    changed_models = changed(exact)
+    judged = dict(report.sample(list(changed_models.items()), 3))
     judges, before_and_after = Counter(), Counter()
     for before, after in judged.items():
         judges[compare(report, before, after, corpus.originals.get(before))] += 1
         for when, path in (("before", before), ("after", after)):
             model = onnx.load(path)
-            before_and_after[f"nodes {when}"] += sum(len(graph.node) for graph in all_graphs(model))
+            before_and_after[f"nodes {when}"] += count_nodes(model)
             before_and_after[f"casts {when}"] += count_casts(model)
-    for batch in batches(changed.values()):
-        for after, again in fold_all(report, batch, corpus.folder / "exact-again", "--passes", "exact").items():
-            report.case(
-                f"{after.stem}, again", after.read_bytes() != again.read_bytes() and "running the passes again changes the model"
-            )
+    fold_again(report, changed_models, corpus.folder / "exact-again", "--passes", "exact")
     counts = ", ".join(f"{what}: {count}" for what, count in sorted(before_and_after.items(), reverse=True))
-    report.note(f"{len(changed)} of {len(exact)} models changed; {counts}; judged by {dict(judges)}")
+    report.note(f"{len(changed_models)} of {len(exact)} models changed; {counts}; judged by {dict(judges)}")

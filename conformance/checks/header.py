@@ -6,8 +6,9 @@ from collections import Counter
 import onnx
 from onnx import TensorProto
 
-from support.common import all_graphs, batches, recast
+from support.common import batches, recast
 from support.corpus import folded_corpus
+from support.models import all_graphs
 
 STANDARD = ("", "ai.onnx")
 

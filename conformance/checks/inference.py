@@ -12,7 +12,9 @@ import onnx
 import onnx.parser
 from onnx import TensorProto, helper
 
-from support.common import EXAMPLES, all_graphs, batches, recast, run_model, scratch_folder, wheel_models
+from support.common import EXAMPLES, batches, recast, scratch_folder, wheel_models
+from support.models import all_graphs, readable
+from support.runners import run_model
 
 SAMPLED_MODELS = 5  # One of so many.
 # Just below what is measured.
@@ -22,8 +24,7 @@ EXPLAINED = {}
 
 
 def check(report):
-    models = [*EXAMPLES, *wheel_models()]
-    models = models if report.everything else models[::SAMPLED_MODELS]
+    models = report.sample([*EXAMPLES, *wheel_models()], SAMPLED_MODELS)
     counts, missed = compare_all(report, models)
     for kind, least in (("type", LEAST_TYPES), ("rank", LEAST_RANKS)):
         known, ours = counts[kind, "onnx"], counts[kind, "both"]
@@ -132,13 +133,6 @@ def compare_all(report, models):
             for found in json.loads(done.stdout)["models"] if len(batch) > 1 else [json.loads(done.stdout)]:
                 compare(report, stripped[found["path"]], onnx.load(found["path"]), found["types"], counts, missed)
     return counts, missed
-
-
-def readable(path):
-    try:
-        return onnx.load(path)
-    except Exception:
-        return None
 
 
 def without_declarations(model):

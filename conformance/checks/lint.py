@@ -10,20 +10,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from support.common import (
-    EXAMPLES,
-    RECAST,
-    WHEEL_DATA,
-    all_graphs,
-    compare_outputs,
-    copy_with_unique_names,
-    passes_checker,
-    recast,
-    sample_inputs,
-    scratch_folder,
-    wheel_models,
-)
+from support.common import EXAMPLES, RECAST, WHEEL_DATA, copy_with_unique_names, recast, scratch_folder, wheel_models
 from support.measure import measured
+from support.models import all_graphs, external_tensor, passes_checker, sample_inputs
+from support.runners import compare_outputs
 
 FLOAT8 = ["FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"]
 
@@ -142,9 +132,7 @@ def check_fixes(report, folder, name, options):
 def check_large_model(report, folder):
     """6 GiB of external data, which must not be read."""
     rows, columns = 1 << 20, 1536
-    weight = TensorProto(name="weight", data_type=TensorProto.FLOAT, dims=[rows, columns], data_location=TensorProto.EXTERNAL)
-    for key, value in {"location": "weight.bin", "offset": "0", "length": str(4 * rows * columns)}.items():
-        weight.external_data.add(key=key, value=value)
+    weight = external_tensor("weight", TensorProto.FLOAT, [rows, columns], "weight.bin", 0, 4 * rows * columns)
     nodes = [
         helper.make_node("MatMul", ["x", "weight"], ["product"], "product"),
         helper.make_node("Cast", ["product"], ["y"], "quantize", to=TensorProto.FLOAT8E4M3FN),

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 from onnx import parser
 
-from support.common import EXAMPLES, RECAST, ROOT, recast, scratch_folder
+from support.common import EXAMPLES, ROOT, recast, scratch_folder
 
 SARIF_CRATE = "serde-sarif"  # It carries the schema of SARIF 2.1.0 as OASIS publishes it.
 SARIF_VERSION = "0.8.0"

@@ -16,8 +16,9 @@ import onnx
 from onnx import TensorProto, defs, helper
 
 from support.cast_rules import FLOATS, INTEGERS, NUMERIC, bits_of, cast, is_nan
-from support.common import all_graphs, batches, fold_all, recast
+from support.common import batches, fold_all, recast
 from support.corpus import folded_corpus
+from support.models import all_graphs, subgraphs
 
 SAMPLED_MODELS = 5  # One of so many.
 SEEDS, ALL_SEEDS = 1, 3
@@ -28,7 +29,7 @@ KINDS = ("Identity", "Cast", "casts", "CastLike", "Reshape", "Transpose")
 
 def check(report):
     corpus = folded_corpus()
-    models = list(corpus.folded)[:: 1 if report.everything else SAMPLED_MODELS]
+    models = report.sample(list(corpus.folded), SAMPLED_MODELS)
     normal, inserted, left, kinds = {}, Counter(), Counter(), Counter()
     for batch in batches(models):
         normal |= fold_all(report, batch, corpus.folder / "normal", "--passes", "exact")
@@ -123,11 +124,10 @@ def rename_uses(graph, old, new):
     for node in graph.node:
         for index, name in enumerate(node.input):
             node.input[index] = new if name == old else name
-        for attribute in node.attribute:
-            for subgraph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                defined = {value.name for value in [*subgraph.input, *subgraph.initializer]}
-                if old not in defined | {name for inner in subgraph.node for name in inner.output}:
-                    rename_uses(subgraph, old, new)
+        for subgraph in subgraphs(node):
+            defined = {value.name for value in [*subgraph.input, *subgraph.initializer]}
+            if old not in defined | {name for inner in subgraph.node for name in inner.output}:
+                rename_uses(subgraph, old, new)
 
 
 @functools.cache
@@ -300,10 +300,8 @@ def scopes_of_graph(graph, inferred, outer, opset, may_have_initializers):
             types[tensor.values.name] = None
     yield Scope(graph, types, opset, may_have_initializers and isinstance(graph, onnx.GraphProto))
     for node, twin in zip(graph.node, inferred.node):
-        for attribute, other in zip(node.attribute, twin.attribute):
-            pairs = [(attribute.g, other.g)] if attribute.HasField("g") else zip(attribute.graphs, other.graphs)
-            for inner, inner_inferred in pairs:
-                yield from scopes_of_graph(inner, inner_inferred, types, opset, may_have_initializers)
+        for inner, inner_inferred in zip(subgraphs(node), subgraphs(twin)):
+            yield from scopes_of_graph(inner, inner_inferred, types, opset, may_have_initializers)
 
 
 def stated_types(node, opset):

@@ -5,7 +5,9 @@ import sys
 
 import onnx
 
-from support.common import EXAMPLES, ROOT, run_model, sample_inputs
+from support.common import EXAMPLES, ROOT
+from support.models import sample_inputs
+from support.runners import run_model
 
 # onnxruntime lists the types that a Cast by name may have, and then refuses the name; folding removes these casts.
 NOT_IN_ONNXRUNTIME = ["opset1_string_to"]

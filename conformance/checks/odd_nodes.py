@@ -11,11 +11,11 @@ from collections import Counter
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import AttributeProto, helper, numpy_helper
 
 from checks.constants import OPERATORS
-from support.common import recast, same_value, scratch_folder
+from support.common import recast, scratch_folder
+from support.runners import same_value, session_of
 
 OPSETS = range(7, 26)
 FIRST_OPSET = {
@@ -61,12 +61,8 @@ def compare(folded, model, inputs):
     """How a folded node relates to what onnxruntime computes: `equal`, `kept`, `not run`, or the difference."""
     if folded.graph.node:
         return "kept"
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        expected = session.run(None, inputs)
+        expected = session_of(model.SerializeToString()).run(None, inputs)
     except Exception:
         return "not run"
     found = {tensor.name: numpy_helper.to_array(tensor) for tensor in folded.graph.initializer}
@@ -126,10 +122,6 @@ def array(rng, dtype, dims, small=False):
         numbers = [0, 1, 2, 3, 5, 7, *([-1, -2, -7] if info.min < 0 else []), *([] if small else [info.max, info.min, info.max - 1])]
         values = np.array([rng.choice(numbers) for _ in range(count)], dtype)
     return values.reshape(dims)
-
-
-def ints(*numbers):
-    return np.array(numbers, np.int64)
 
 
 def axis_of(rng, rank):

@@ -10,8 +10,9 @@ import onnx
 from onnx import TensorProto, helper
 
 from support import cast_rules
-from support.cast_values import interesting_codes
-from support.common import batches, codes, fold_all, scratch_folder, tensor_of_codes
+from support.cast_values import answers_of, difference, interesting_codes, variants
+from support.codes import codes, tensor_of_codes
+from support.common import batches, fold_all, scratch_folder
 
 # Opset 28 admits every type. 22 has the older text about infinities in FNUZ types.
 OPSETS = {28: 14, 22: 10}
@@ -51,20 +52,12 @@ def pairs(opset):
     return [(source, target) for source in admitted for target in targets]
 
 
-def variants(target):
-    """The attributes that matter to a target."""
-    if target == "FLOAT8E8M0":
-        return [{"saturate": saturate, "round_mode": mode} for saturate in (1, 0) for mode in ("up", "down", "nearest")]
-    return [{"saturate": 1}, {"saturate": 0}] if target in cast_rules.FLOAT8 else [{}]
-
-
 def write_model(path, source, target, opset, ir_version, count):
     """A model that casts constants of one type to another; returns its casts."""
     values = interesting_codes(source, target, count)
     casts, nodes, constants, outputs = [], [], [], []
     for attributes in variants(target):
-        rules = {"saturate": attributes.get("saturate", 1) != 0, "round_mode": attributes.get("round_mode", "up")}
-        answers = {code: cast_rules.cast(code, source, target, opset, **rules) for code in values}
+        answers = dict(zip(values, answers_of(values, source, target, opset, attributes)))
         for kind in ("defined", "undefined", "contested"):
             chosen = [code for code in values if answers[code].kind == kind]
             if not chosen:
@@ -89,13 +82,4 @@ def problem(run, model, cast):
     tensor = next(tensor for tensor in model.graph.initializer if tensor.name == cast.output)
     if TensorProto.DataType.Name(tensor.data_type) != cast.target:
         return f"the folded tensor is {TensorProto.DataType.Name(tensor.data_type)}"
-    differing = [
-        f"{code:#x} gives {actual:#x}, not {wanted:#x}"
-        for code, answer, actual in zip(
-            cast.source_codes, cast.answers, codes(tensor, cast_rules.bits_of(cast.target)), strict=True
-        )
-        if (wanted := answer.runtime if run == "runtime" else answer.text) is not None
-        and actual != wanted
-        and not (cast_rules.is_nan(actual, cast.target) and cast_rules.is_nan(wanted, cast.target))
-    ]
-    return differing and f"{len(differing)} values, first: {'; '.join(differing[:3])}"
+    return difference(cast.source_codes, cast.answers, codes(tensor, cast_rules.bits_of(cast.target)), cast.target, by_runtimes=run == "runtime")

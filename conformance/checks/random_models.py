@@ -1,9 +1,10 @@
 """Random models with If, Loop, Scan and functions compute the same after a fold and after conversions.
 
-Each model of `generators/bodies.py` is folded with the default and with all exact passes, and again, which changes nothing, and converted to a random older and a random newer opset
-and back, always with --verify, and compared with itself and with its folds by `recast diff`. Outputs are equal to the bit (NaN as NaN) in
-onnxruntime without optimizations and, for folds, in the reference evaluator; it alone decides what onnxruntime cannot run. After an
-expansion by ONNX's definition they are close. `random_models.txt` lists the differences that are known, with the reason.
+Each model of `generators/bodies.py` is folded with the default and with all exact passes, and again, which changes nothing, and converted
+to a random older and a random newer opset and back, always with --verify, and compared with itself and with its folds by `recast diff`.
+Outputs are equal to the bit (NaN as NaN) in onnxruntime without optimizations and, for folds, in the reference evaluator; it alone decides
+what onnxruntime cannot run. After an expansion by ONNX's definition they are close. `random_models.txt` lists the differences that are
+known, with the reason.
 
 `.venv/bin/python -m generators.bodies SEED FILE`, in `conformance/`, writes a model.
 """
@@ -11,8 +12,6 @@ expansion by ONNX's definition they are close. `random_models.txt` lists the dif
 import contextlib
 import functools
 import json
-import multiprocessing
-import os
 import re
 import warnings
 from collections import Counter
@@ -21,17 +20,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-<<<<<<< HEAD:conformance/random_models.py
-from chains import in_child
-from common import all_graphs, batches, recast, scratch_folder, why_invalid
-from random_bodies import random_model
-from runners import RUNNERS, is_close, run_exactly, same_outputs
-=======
-from checks.chains import in_child
 from generators.bodies import random_model
-from support.common import all_graphs, batches, recast, scratch_folder
+from support.common import batches, recast, scratch_folder
+from support.models import all_graphs, why_invalid
+from support.processes import in_child, in_processes
 from support.runners import RUNNERS, is_close, run_exactly, same_outputs
->>>>>>> f878141 (The conformance checks are in three folders, by what they compare):conformance/checks/random_models.py
 
 MODELS, ALL_MODELS, BATCH = 600, 20000, 40
 NEWEST, OLDEST = 28, 7
@@ -55,24 +48,23 @@ def check(report):
     count = ALL_MODELS if report.everything else MODELS
     known = known_differences()
     counts, constructs = Counter(), Counter()
-    with multiprocessing.Pool(os.cpu_count(), maxtasksperchild=20) as pool:
-        for results in pool.imap_unordered(trials, batches(range(count), BATCH)):
-            for seed, outcomes, contained in results:
-                constructs.update(contained)
-                for step, outcome, problem in outcomes:
-                    if problem and (seed, step) in known:
-                        outcome, problem = f"known, {known[seed, step]}", None
-                    counts[outcome] += 1
-                    report.case(f"seed {seed}, {step}: {outcome}", problem)
+    for results in in_processes(trials, batches(range(count), BATCH), restart_after=20):
+        for seed, outcomes, contained in results:
+            constructs.update(contained)
+            for step, outcome, problem in outcomes:
+                if problem and (seed, step) in known:
+                    outcome, problem = f"known, {known[seed, step]}", None
+                counts[outcome] += 1
+                report.case(f"seed {seed}, {step}: {outcome}", problem)
     report.note(f"{count} models; {', '.join(f'{what}: {number}' for what, number in sorted(counts.items()))}")
     report.note(f"models with {', '.join(f'{what}: {constructs[what]}' for what in CONSTRUCTS)}")
     for what, least in LEAST.items():
-        report.case(what, counts[what] < least * count and f"{counts[what]} of {count}, fewer than {least:.0%}")
+        report.at_least_share(what, counts[what], count, least)
     for direction, least in LEAST_BACK.items():
         there, back = counts[f"converted {direction}"], counts[f"converted {direction}-and-back"]
-        report.case(f"{direction} and back", back < least * there and f"{back} of {there}, fewer than {least:.0%}")
+        report.at_least_share(f"{direction} and back", back, there, least)
     for what in CONSTRUCTS:
-        report.case(what, constructs[what] < count / 100 and f"{constructs[what]} of {count} models")
+        report.at_least_share(what, constructs[what], count, 0.01)
 
 
 def known_differences():
@@ -293,6 +285,7 @@ def fault_of(answer):
 
 
 def difference(expected, found):
+
     pairs = [(left, right) for left, right in zip(expected, found) if not same_outputs([left], [right])]
     words = lambda array: f"{array.dtype}{array.shape} {array.flatten()[:8]}"
     return "; ".join(f"{words(left)} before, {words(right)} after" for left, right in pairs)

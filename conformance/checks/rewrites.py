@@ -7,7 +7,9 @@ import numpy as np
 import onnx
 import onnx.parser
 
-from support.common import passes_checker, recast, run_model, same_value, scratch_folder
+from support.common import recast, scratch_folder
+from support.models import passes_checker
+from support.runners import run_model, same_value
 
 TOLERANCE = 2e-5  # Of expansions by definition.
 TABLE_TOLERANCE = 2e-4  # Of interpolation with positions in single precision.

@@ -8,7 +8,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from support import cast_rules
 from support.cast_rules import INF, NAN, Value
-from support.common import codes, count_casts, fold_all, scratch_folder
+from support.codes import codes
+from support.common import fold_all, scratch_folder
+from support.models import count_casts
 
 FLOAT_TARGETS = ["FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E5M2"]
 # Among them halfway cases of each target and their neighbours: one rounding, from the decimal value itself.

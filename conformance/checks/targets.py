@@ -11,6 +11,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from support.common import CACHE, ROOT, scratch_folder
+from support.environments import pip_install
 
 OPSETS, IR_VERSIONS = range(7, 29), range(3, 15)
 TRY = """
@@ -59,10 +60,10 @@ def installed(version):
     """The folder of a version; None if PyPI has no wheel of it for this Python."""
     folder = CACHE / f"onnxruntime-{version}"
     if not folder.is_dir():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
         wanted = f"onnxruntime=={version}" if version.count(".") > 1 else f"onnxruntime=={version}.*"
         numpy = "numpy<2" if tuple(map(int, version.split(".")[:2])) < (1, 19) else "numpy"
-        if subprocess.run([*pip, "--target", folder, wanted, numpy], capture_output=True).returncode != 0:
+        done = pip_install(sys.executable, "--only-binary", ":all:", "--target", folder, wanted, numpy, stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
             return None
     return folder
 

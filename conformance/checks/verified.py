@@ -3,22 +3,20 @@
 Without --all, every fourth model. Folds are verified by the check fold_exact; tests/suite/verify.rs shows that faults are found.
 """
 
-import multiprocessing
-import os
 from collections import Counter
 
 from support.common import recast, scratch_folder, wheel_models
+from support.processes import in_processes
 
 OPSETS = (28, 17, 11)
 
 
 def check(report):
-    models = wheel_models()[:: 1 if report.everything else 4]
+    models = report.sample(wheel_models(), 4)
     outcomes = Counter()
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        for name, opset, code, message in pool.imap_unordered(convert, [(model, opset) for model in models for opset in OPSETS]):
-            outcomes["verified" if code == 0 else "refused"] += code in (0, 1)
-            report.case(f"{name} to {opset}", code not in (0, 1) and message)
+    for name, opset, code, message in in_processes(convert, [(model, opset) for model in models for opset in OPSETS]):
+        outcomes["verified" if code == 0 else "refused"] += code in (0, 1)
+        report.case(f"{name} to {opset}", code not in (0, 1) and message)
     report.note(f"{outcomes['verified']} conversions verified, {outcomes['refused']} refused")
 
 

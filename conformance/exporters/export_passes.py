@@ -8,16 +8,17 @@ constants only; each of these that stays is listed with the reason.
 
 import functools
 import json
-import multiprocessing
-import os
 from collections import Counter
 
 import numpy as np
 import onnx
 
-from checks.convert import Case
 from exporters import exports
-from support.common import all_graphs, compare_outputs, count_casts, passes_checker, recast, scratch_folder
+from support.case import Case
+from support.common import recast, scratch_folder
+from support.models import CASTS, all_graphs, count_casts, count_nodes, passes_checker, subgraphs
+from support.processes import in_processes
+from support.runners import compare_outputs
 
 CAST_HEAVY = {
     "skl2onnx, onnxmltools": ("sklearn", "sklearn_casts.py"),
@@ -27,7 +28,6 @@ CAST_HEAVY = {
     "torch, dynamo": ("torch", "torch_casts.py", "dynamo"),
 }
 PASSES = ("default", "exact")
-CASTS = ("Cast", "CastLike")
 # Nodes that have no inputs, and whose results are constants nevertheless.
 RANDOM = ("RandomNormal", "RandomUniform")
 LEAST_MODELS = 200
@@ -38,16 +38,15 @@ def check(report):
         report.skip("only with --all")
         return
     models = exported_models()
-    report.case("models", len(models) < LEAST_MODELS and f"{len(models)}, fewer than {LEAST_MODELS}")
+    report.at_least("models", len(models), LEAST_MODELS)
     counts, judges, producers, left = {}, Counter(), Counter(), []
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        for exporter, name, found in pool.imap_unordered(fold_model, models):
-            for passes, problem in found["problems"].items():
-                report.case(f"{exporter}: {name}: {passes}", problem)
-            judges.update(found["judges"])
-            producers.update(found["producers"])
-            left += [f"{exporter}: {name}: {passes}: {cast}" for passes, casts in found["left"].items() for cast in casts]
-            counts.setdefault(exporter, Counter()).update({"models": 1} | found["counts"])
+    for exporter, name, found in in_processes(fold_model, models):
+        for passes, problem in found["problems"].items():
+            report.case(f"{exporter}: {name}: {passes}", problem)
+        judges.update(found["judges"])
+        producers.update(found["producers"])
+        left += [f"{exporter}: {name}: {passes}: {cast}" for passes, casts in found["left"].items() for cast in casts]
+        counts.setdefault(exporter, Counter()).update({"models": 1} | found["counts"])
     counts = {exporter: counts[exporter] for exporter in exports.EXPORTERS}
     counts["all"] = sum(counts.values(), Counter())
     report.details += table(counts)
@@ -96,7 +95,7 @@ def measures(model, stage):
     return {
         f"casts {stage}": count_casts(model),
         f"of constants {stage}": len(casts_of_constants(model)),
-        f"nodes {stage}": sum(len(graph.node) for graph in all_graphs(model)),
+        f"nodes {stage}": count_nodes(model),
     }
 
 
@@ -141,16 +140,13 @@ def constant_nodes(model):
         names = set(outer) | {name for name in tensors if name not in overridable}
         # Nodes of the models are in topological order.
         for node in graph.node:
-            subgraphs = [inner for attribute in node.attribute for inner in ([attribute.g] if attribute.HasField("g") else attribute.graphs)]
             generic = any(attribute.ref_attr_name for attribute in node.attribute)
             is_constant = all(name in names for name in node.input if name) and node.op_type not in RANDOM
-            if is_constant and not subgraphs and not generic:
+            if is_constant and not subgraphs(node) and not generic:
                 names.update(node.output)
         for node in graph.node:
             yield node, names
-            for attribute in node.attribute:
-                for inner in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                    waiting.append((inner, frozenset(names), {value.name for value in inner.input}))
+            waiting += [(inner, frozenset(names), {value.name for value in inner.input}) for inner in subgraphs(node)]
 
 
 def reason(cast, model, reasons):

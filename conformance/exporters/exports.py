@@ -7,7 +7,6 @@ runs in onnxruntime and computes the same. onnx's version converter gets the sam
 
 import hashlib
 import json
-import multiprocessing
 import os
 import shutil
 import subprocess
@@ -18,8 +17,10 @@ import numpy as np
 
 from checks import inference
 from checks.chains import chain
-from checks.convert import Case, convert_with_recast
+from support.case import Case, convert_with_recast
 from support.common import CACHE, ROOT, recast, scratch_folder
+from support.environments import make_environment
+from support.processes import in_processes
 
 SCRIPTS = ROOT / "conformance/exporters/scripts"
 # An exporter: its environment, its script and arguments.
@@ -49,24 +50,23 @@ def check(report):
         return
     models = [(exporter, path) for exporter in EXPORTERS for path in exported(*EXPORTERS[exporter])]
     report.note(f"{len(models)} models of {len(EXPORTERS)} exporters")
-    report.case("models", len(models) < LEAST_MODELS and f"fewer than {LEAST_MODELS}")
+    report.at_least("models", len(models), LEAST_MODELS)
     counts, refusals, unfit = Counter(), Counter(), []
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        for exporter, name, results in pool.imap_unordered(convert_model, models):
-            unfit += [] if results else [f"{exporter}: {name}"]
-            for tool, direction, outcome, problem in results:
-                counts[exporter, tool, direction, outcome] += 1
-                if tool == "recast":
-                    is_fault = outcome in ("wrong", "invalid", "crash") or (outcome == "refused" and direction not in ("down", "chain"))
-                    report.case(f"{exporter}: {name}: {direction}", is_fault and (problem or outcome))
-                    refusals.update(problem.splitlines() if outcome == "refused" and problem else [])
+    for exporter, name, results in in_processes(convert_model, models):
+        unfit += [] if results else [f"{exporter}: {name}"]
+        for tool, direction, outcome, problem in results:
+            counts[exporter, tool, direction, outcome] += 1
+            if tool == "recast":
+                is_fault = outcome in ("wrong", "invalid", "crash") or (outcome == "refused" and direction not in ("down", "chain"))
+                report.case(f"{exporter}: {name}: {direction}", is_fault and (problem or outcome))
+                refusals.update(problem.splitlines() if outcome == "refused" and problem else [])
     report.details += table(counts)
     report.details.append(f"left out, without an opset of ai.onnx or not valid: {', '.join(sorted(unfit))}")
     report.details += [f"refused {count} times: {reason}" for reason, count in refusals.most_common(15)]
     for direction, least in (("up", 1), ("down", LEAST_DOWN), ("back", LEAST_BACK)):
         done, total = totals(counts, None, "recast", direction)
         report.note(f"{direction} {done} of {total} ({done / max(total, 1):.1%})")
-        report.case(direction, done < least * total and f"{done} of {total}, fewer than {least:.0%}")
+        report.at_least_share(direction, done, total, least)
     check_inference(report, [path for _, path in models])
 
 
@@ -89,17 +89,15 @@ def exported(environment, script, *arguments):
 def installed(name):
     """The Python of an environment, and the variables that it needs."""
     folder, requirements = CACHE / f"exporter-{name}", SCRIPTS / f"{name}.txt"
-    python, stubs, done = folder / "bin/python", folder / "stubs", folder / "installed.txt"
-    if not done.is_file() or done.read_text() != requirements.read_text():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        without = ["--no-deps"] if name == "torch" else []
-        subprocess.run([*pip, *without, "--requirement", requirements], check=True)
-        if name == "torch":
-            [package] = folder.glob("lib/python*/site-packages/torch")
-            subprocess.run([sys.executable, SCRIPTS / "torch_stubs.py", package, stubs], check=True)
-        shutil.copyfile(requirements, done)
-    return python, {"LD_LIBRARY_PATH": str(stubs)} if name == "torch" else {}
+    if name != "torch":
+        return make_environment(folder, requirements), {}
+    stubs = folder / "stubs"
+
+    def make_stubs():
+        [package] = folder.glob("lib/python*/site-packages/torch")
+        subprocess.run([sys.executable, SCRIPTS / "torch_stubs.py", package, stubs], check=True)
+
+    return make_environment(folder, requirements, "--no-deps", finish=make_stubs), {"LD_LIBRARY_PATH": str(stubs)}
 
 
 def convert_model(exported_model):

@@ -7,10 +7,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 from exporters.exports import SCRIPTS, installed
 from support.common import CACHE, ROOT, scratch_folder
+from support.environments import is_copy, pip_install
 
 # What a recipe begins with, by a word in it: a small network with random weights.
 PREPARATIONS = {
@@ -72,11 +72,10 @@ def check(report):
 def packages(python):
     """The folder of the packages beside those of torch, with the Python package of this version."""
     folder, requirements = CACHE / "recipes", SCRIPTS / "recipes.txt"
-    done = folder / "installed.txt"
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", folder]
-    if not done.is_file() or done.read_text() != requirements.read_text():
+    installed_file, into = folder / "installed.txt", ("--no-deps", "--target", folder)
+    if not is_copy(installed_file, requirements):
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([*pip, "--requirement", requirements], check=True, stdout=sys.stderr)
-        shutil.copyfile(requirements, done)
-    subprocess.run([*pip, "--upgrade", ROOT / "python"], check=True, stdout=sys.stderr)
+        pip_install(python, *into, "--requirement", requirements, check=True)
+        shutil.copyfile(requirements, installed_file)
+    pip_install(python, *into, "--upgrade", ROOT / "python", check=True)
     return folder

@@ -24,7 +24,7 @@ from generators.subgraphs import CONTROL_FLOW, call
 # The reference evaluator alone runs those that onnxruntime does not know.
 OPSETS = [*range(7, 27), *range(17, 27), 28]
 LARGEST_IR_VERSION = 13
-MOST_DEPTH, MOST_FUNCTIONS, MOST_ELEMENTS = 3, 3, 400
+MOST_DEPTH, MOST_FUNCTIONS = 3, 3
 WIDE = ("FLOAT", "DOUBLE", "FLOAT16", "INT32", "INT64", "BOOL", "UINT8", "INT8")
 RARE = (
     "UINT16", "INT16", "UINT32", "UINT64", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4", "INT4",

@@ -7,8 +7,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from support.common import RECAST, recast, run_model, scratch_folder
+from peers.wire import field, head
+from support.common import RECAST, recast, scratch_folder
 from support.measure import beside_cp, run
+from support.models import external_tensor
+from support.runners import run_model
 
 ROWS, COLUMNS = 2048, 2048
 CASES = [
@@ -91,9 +94,9 @@ def write_model(path, stored, wanted, tensors, casts=None):
     size = ROWS * COLUMNS * stored.itemsize
     heads = [tensor_head(f"w{index}", stored, size) for index in range(tensors)]
     with open(path, "wb") as file:
-        file.write(model + field(7, len(graph) + sum(len(head) + size for head in heads)) + graph)
-        for index, head in enumerate(heads):
-            file.write(head)
+        file.write(model + head(7, len(graph) + sum(len(each) + size for each in heads)) + graph)
+        for index, each in enumerate(heads):
+            file.write(each)
             file.write(weights(index, stored).tobytes())
     return path
 
@@ -104,7 +107,7 @@ def write_external(path, stored, wanted, tensors, casts):
     data = path.with_name("weights.data")
     size = ROWS * COLUMNS * stored.itemsize
     heads = [external_head(f"w{index}", stored, index * size, size) for index in range(tensors)]
-    path.write_bytes(model + field(7, len(graph) + sum(map(len, heads))) + graph + b"".join(heads))
+    path.write_bytes(model + head(7, len(graph) + sum(map(len, heads))) + graph + b"".join(heads))
     with open(data, "wb") as file:
         for index in range(tensors):
             file.write(weights(index, stored).tobytes())
@@ -133,30 +136,12 @@ def header(stored, wanted, tensors, casts):
 
 def external_head(name, dtype, offset, size):
     """An initializer whose values are stored in weights.data."""
-    tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(dtype), dims=[ROWS, COLUMNS])
-    tensor.data_location = TensorProto.EXTERNAL
-    for key, value in {"location": "weights.data", "offset": offset, "length": size}.items():
-        tensor.external_data.add(key=key, value=str(value))
-    encoded = tensor.SerializeToString()
-    return field(5, len(encoded)) + encoded
+    tensor = external_tensor(name, helper.np_dtype_to_tensor_dtype(dtype), [ROWS, COLUMNS], "weights.data", offset, size)
+    return field(5, tensor.SerializeToString())
 
 
 def tensor_head(name, dtype, size):
     """An initializer up to the first byte of its raw_data."""
     tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(dtype), dims=[ROWS, COLUMNS]).SerializeToString()
-    raw_data = field(9, size)
-    return field(5, len(tensor) + len(raw_data) + size) + tensor + raw_data
-
-
-def field(number, length):
-    """The tag and length of a length-delimited protobuf field."""
-    return varint(number << 3 | 2) + varint(length)
-
-
-def varint(value):
-    groups = []
-    while True:
-        groups.append(value & 0x7F | (0x80 if value > 0x7F else 0))
-        value >>= 7
-        if value == 0:
-            return bytes(groups)
+    raw_data = head(9, size)
+    return head(5, len(tensor) + len(raw_data) + size) + tensor + raw_data

@@ -3,22 +3,16 @@
 Only with --all, and on one of a few models: it takes about ten minutes. It makes an environment of its own, conformance/.venv-peers.
 """
 
-import json
-import multiprocessing
-import os
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 
-import onnx
-
-from checks.convert import OPSETS, Case, convert_with_recast
-from support.common import ROOT, scratch_folder, wheel_models
+from checks.convert import OPSETS
+from peers.environment import Peer, peers_python
+from support.case import Case, convert_with_recast
+from support.common import scratch_folder, wheel_models
+from support.processes import in_processes
 
 MODELS = 3  # One of so many.
-ENVIRONMENT = ROOT / "conformance/.venv-peers"
-REQUIREMENTS = ROOT / "conformance/peers/peers.txt"
 OUTCOMES = ("converted", "refused", "wrong", "invalid", "crash")
 
 
@@ -26,12 +20,11 @@ def check(report):
     if not report.everything:
         report.skip("only with --all")
         return
-    make_environment()
+    peers_python()
     models = wheel_models()[::MODELS]
     counts = Counter()
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        for outcomes in pool.imap_unordered(convert_model, models, chunksize=4):
-            counts.update(outcomes)
+    for outcomes in in_processes(convert_model, models, chunksize=4):
+        counts.update(outcomes)
     for target in OPSETS:
         report.details.append(f"opset {target:2}: " + "; ".join(f"{tool} {made(counts, tool, target)}" for tool in TOOLS))
     for tool in TOOLS:
@@ -51,16 +44,6 @@ def made(counts, tool, target):
     return f"{', '.join(totals)}, {faults} wrong or invalid"
 
 
-def make_environment():
-    installed = ENVIRONMENT / "installed.txt"
-    if installed.is_file() and installed.read_text() == REQUIREMENTS.read_text():
-        return
-    subprocess.run([sys.executable, "-m", "venv", "--clear", ENVIRONMENT], check=True)
-    pip = [ENVIRONMENT / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True)
-    installed.write_text(REQUIREMENTS.read_text())
-
-
 def convert_model(path):
     """(tool, direction, outcome, opset) of each tool to each opset."""
     case = Case.of(path)
@@ -76,31 +59,16 @@ def outcome_of(case, convert, target):
         return "converted" if outcome in ("same", "unrun") else outcome
 
 
-class Peer:
-    """A tool in a process of its own."""
-
-    def __init__(self, tool):
-        command = [ENVIRONMENT / "bin/python", ROOT / "conformance/peers/serve_conversions.py", tool]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-
-    def ask(self, *request):
-        """The answer; nothing if the tool crashed."""
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        return json.loads(answer) if answer else "crash"
-
-
 peer = cache(Peer)
 
 
 def with_peer(tool):
     def convert(path, target, output):
-        answer = peer(tool).ask(str(path), target, str(output))
-        if answer == "crash":
+        answers = peer("serve_conversions.py", tool).ask(str(path), target, str(output))
+        if not answers:
             peer.cache_clear()
             return "crash", None, set()
-        return ("refused", answer, set()) if answer else (None, None, set())
+        return ("refused", answers[0], set()) if answers[0] else (None, None, set())
 
     return convert
 

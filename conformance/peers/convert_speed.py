@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper, version_converter
 
 from support.common import RECAST, scratch_folder
 from support.measure import measured
+from support.models import external_tensor
 
 NODES, FROM, TO = 20_000, 13, 21
 LARGEST_SHARE = 0.25  # Of the time of onnx.version_converter.
@@ -46,8 +47,6 @@ def check_nodes(report, folder):
         f"with reading and writing {ours * 1000:.0f} ms, {ours / theirs:.0%} of {theirs * 1000:.0f} ms"
     )
     report.case(f"{NODES} nodes: time", share > LARGEST_SHARE and f"more than {LARGEST_SHARE:.0%} of onnx's")
-
-
     check_whole_processes(report, folder, source, output)
 
 
@@ -162,9 +161,7 @@ def large_weights():
     nodes, initializers, last = [], [], "x"
     for index in range(WEIGHTS):
         size = 4 * ROWS * COLUMNS
-        weight = TensorProto(name=f"w{index}", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS], data_location=TensorProto.EXTERNAL)
-        for key, value in {"location": "weights.bin", "offset": index * size, "length": size}.items():
-            weight.external_data.add(key=key, value=str(value))
+        weight = external_tensor(f"w{index}", TensorProto.FLOAT, [ROWS, COLUMNS], "weights.bin", index * size, size)
         nodes.append(helper.make_node("MatMul", [last, weight.name], [f"product{index}"]))
         nodes.append(helper.make_node("ReduceMean", [f"product{index}"], [f"mean{index}"], axes=[-1]))
         nodes.append(helper.make_node("Sub", [f"product{index}", f"mean{index}"], [last := f"h{index}"]))

@@ -11,19 +11,17 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from peers.big import write_model
-from peers.convert_peers import ENVIRONMENT, make_environment
-from support.common import RECAST, ROOT, scratch_folder
+from peers.environment import FOLDER, UNKNOWN_FIELD, peers_python
+from support.common import RECAST, scratch_folder
 from support.measure import run
 
 PEERS = ("onnxsim", "onnxslim", "onnxscript", "polygraphy", "onnxruntime")
-UNKNOWN_FIELD = b"\xfa\x3e\x05hello"  # Field 1007 of ModelProto, which no schema declares.
 
 
 def check(report):
     if not report.everything:
         report.skip("only with --all")
         return
-    make_environment()
     with scratch_folder() as folder:
         rows = [(question, *(ask(folder, tool, *probe) for tool in ("recast", *PEERS))) for question, *probe in PROBES]
         rows += speed_rows(folder)
@@ -34,10 +32,14 @@ def check(report):
 
 def fold(tool, model, output):
     """Why the result is missing; none if there is a result."""
-    own = [RECAST, "fold", model, "-o", output, "--quiet"]
-    peer = [ENVIRONMENT / "bin/python", ROOT / "conformance/peers/serve_folds.py", tool, model, output]
-    done = subprocess.run(own if tool == "recast" else peer, capture_output=True, text=True)
+    done = subprocess.run(command(tool, model, output), capture_output=True, text=True)
     return None if done.returncode == 0 and output.is_file() else "fails"
+
+
+def command(tool, model, output):
+    if tool == "recast":
+        return [RECAST, "fold", model, "-o", output, "--quiet"]
+    return [peers_python(), FOLDER / "serve_folds.py", tool, model, output]
 
 
 def ask(folder, tool, make, answer):
@@ -184,8 +186,7 @@ def speed_rows(folder):
     times, memories = [], []
     for tool in ("recast", *PEERS):
         output = folder / f"large_{tool}.onnx"
-        own = [RECAST, "fold", source, "-o", output, "--quiet"]
-        code, seconds, memory = run(own if tool == "recast" else [ENVIRONMENT / "bin/python", ROOT / "conformance/peers/serve_folds.py", tool, source, output])
+        code, seconds, memory = run(command(tool, source, output))
         done = code == 0 and output.is_file()
         output.unlink(missing_ok=True)
         times.append(f"{seconds / cp:.1f}" if done else "fails")

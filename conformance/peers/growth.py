@@ -8,6 +8,7 @@ import time
 import onnx
 from onnx import TensorProto, helper
 
+from peers.wire import field
 from support.common import RECAST, recast, scratch_folder
 from support.measure import measured, run
 
@@ -85,10 +86,7 @@ def model(nodes):
 def check_bomb(report, folder):
     """Empty nodes of two bytes each."""
     source = folder / "bomb.onnx"
-    nodes = b"\x0a\x00" * (BOMB // 2)
-    length = len(nodes)
-    varint = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14 & 127 | 128, length >> 21])
-    source.write_bytes(b"\x3a" + varint + nodes)
+    source.write_bytes(field(7, field(1, b"") * (BOMB // 2)))
     done = recast("inspect", source)
     refused = done.returncode == 2 and "which no file of this size needs" in done.stderr
     report.case(f"{BOMB} bytes of empty nodes", not refused and f"{done.returncode}: {done.stderr.strip()}")
@@ -103,8 +101,8 @@ def check_commands(report, folder):
     softmax, unknown, output = folder / "softmax.onnx", folder / "unknown.onnx", folder / "out.onnx"
     relu.write_bytes(chain(b"Relu"))
     sqrt.write_bytes(chain(b"Sqrt"))
-    softmax.write_bytes(chain(b"Softmax", shape=message(2, message(1, b"\x08\x02") + message(1, b"\x08\x03"))))  # 2 × 3 floats.
-    cast.write_bytes(chain(b"Cast", message(5, message(1, b"to") + b"\x18\x01\xa0\x01\x02")))
+    softmax.write_bytes(chain(b"Softmax", shape=field(2, field(1, b"\x08\x02") + field(1, b"\x08\x03"))))  # 2 × 3 floats.
+    cast.write_bytes(chain(b"Cast", field(5, field(1, b"to") + b"\x18\x01\xa0\x01\x02")))
     unknown.write_bytes(chain(b"Erfc"))
     formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
     converted = ["convert", softmax, "--opset", "12", "-o", output]
@@ -145,20 +143,10 @@ def check_commands(report, folder):
     report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
 
 
-def message(number, content):
-    """A field whose value is a message or a string."""
-    length = len(content)
-    varint = bytearray()
-    while length > 127:
-        varint.append(length & 127 | 128)
-        length >>= 7
-    return bytes([number << 3 | 2, *varint, length]) + content
-
-
 def chain(op, attributes=b"", shape=b""):
     """A chain of one operator. Written as bytes: the onnx package takes minutes for a million nodes."""
     names = [b"v%08d" % index for index in range(MANY + 1)]
-    nodes = [message(1, message(1, names[index]) + message(2, names[index + 1]) + message(4, op) + attributes) for index in range(MANY)]
-    kind = message(1, b"\x08\x01" + shape)
-    ends = [message(number, message(1, name) + message(2, kind)) for number, name in ((11, names[0]), (12, names[MANY]))]
-    return b"\x08\x08" + message(7, b"".join([*nodes, message(2, b"g"), *ends])) + message(8, b"\x10\x0d")
+    nodes = [field(1, field(1, names[index]) + field(2, names[index + 1]) + field(4, op) + attributes) for index in range(MANY)]
+    kind = field(1, b"\x08\x01" + shape)
+    ends = [field(number, field(1, name) + field(2, kind)) for number, name in ((11, names[0]), (12, names[MANY]))]
+    return b"\x08\x08" + field(7, b"".join([*nodes, field(2, b"g"), *ends])) + field(8, b"\x10\x0d")

@@ -8,38 +8,26 @@ A model is broken if the tool fails, onnx.checker refuses the result but not the
 outputs: `last digits` if they are close, `wrong` if not. A bystander is what the rewrite does not target: see `bystanders`.
 """
 
-import json
-import multiprocessing
 import os
-import subprocess
 from collections import Counter
 from functools import cache
 
 import numpy as np
 import onnx
 
-from checks.convert import Case, is_training
 from exporters.export_passes import exported_models
-from peers.convert_peers import ENVIRONMENT, make_environment
-from support.common import (
-    RECAST,
-    ROOT,
-    all_graphs,
-    count_casts,
-    passes_checker,
-    run_model,
-    same_value,
-    scratch_folder,
-    wheel_models,
-)
+from peers.environment import UNKNOWN_FIELD, Peer, peers_python
+from support.case import Case
+from support.common import RECAST, scratch_folder, wheel_models
 from support.measure import measured
+from support.models import count_casts, count_nodes, passes_checker
+from support.processes import in_processes
+from support.runners import run_model, same_value
 
 PEERS = ("onnxsim", "onnxslim", "onnxscript", "onnxruntime")
 TOOLS = ("recast default", "recast exact", *PEERS)
 SAMPLED_MODELS, SAMPLED_EXPORTS = 80, 6  # One of so many.
-UNKNOWN_FIELD = b"\xfa\x3e\x05hello"  # Field 1007 of ModelProto, which no schema declares.
 LONGEST = 120  # Seconds for one model.
-ROWS = ("casts removed", "nodes removed", "processor seconds", "MB at most", "fails", "invalid", "wrong", "last digits", "changes bystanders")
 FAULTS = ("fails", "invalid", "wrong", "last digits")
 ROWS = ("casts removed", "nodes removed", "processor seconds", "MB at most", *FAULTS, "changes bystanders")
 KINDS = ("version or producer", "doc strings", "metadata", "unknown fields", "functions", "interface", "nodes", "declared types")
@@ -49,24 +37,23 @@ def check(report):
     if not report.everything:
         report.skip("only with --all")
         return
-    make_environment()
+    peers_python()
     models = [*wheel_models()[::SAMPLED_MODELS], *(path for _, path in exported_models()[::SAMPLED_EXPORTS])]
     found, before, more = {tool: Counter() for tool in TOOLS}, Counter(), []
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        for name, size, results in pool.imap_unordered(rewrite_model, models):
-            before += size
-            for tool, counts in results.items():
-                most = max(found[tool]["MB at most"], counts["MB at most"])
-                found[tool].update(counts)
-                found[tool]["MB at most"] = most
-                if tool in PEERS and counts["casts removed"] > results["recast exact"]["casts removed"]:
-                    more.append(f"{name}: {tool} removes {counts['casts removed']} casts, recast {results['recast exact']['casts removed']}")
-                faults = [what for what in FAULTS if counts[what]]
-                if tool in PEERS:
-                    more += [f"{name}: {tool}: {', '.join(faults)}"] if faults else []
-                else:
-                    faults += [kind for kind in KINDS if counts[kind]]
-                    report.case(f"{tool}: {name}", ", ".join(faults))
+    for name, size, results in in_processes(rewrite_model, models):
+        before += size
+        for tool, counts in results.items():
+            most = max(found[tool]["MB at most"], counts["MB at most"])
+            found[tool].update(counts)
+            found[tool]["MB at most"] = most
+            if tool in PEERS and counts["casts removed"] > results["recast exact"]["casts removed"]:
+                more.append(f"{name}: {tool} removes {counts['casts removed']} casts, recast {results['recast exact']['casts removed']}")
+            faults = [what for what in FAULTS if counts[what]]
+            if tool in PEERS:
+                more += [f"{name}: {tool}: {', '.join(faults)}"] if faults else []
+            else:
+                faults += [kind for kind in KINDS if counts[kind]]
+                report.case(f"{tool}: {name}", ", ".join(faults))
     shown = lambda value: f"{value:.1f}" if isinstance(value, float) else str(value)
     report.details.append(f"| {len(models)} models, {before['casts']} casts, {before['nodes']} nodes | {' | '.join(TOOLS)} |")
     report.details += [f"| {row} | {' | '.join(shown(found[tool][row]) for tool in TOOLS)} |" for row in (*ROWS, *KINDS)]
@@ -81,7 +68,6 @@ def rewrite_model(path):
     if case is None or not case.is_valid:
         return name, Counter(), {}
     model = onnx.load(path)
-    is_random = case.is_random or any(is_training(node) for graph in all_graphs(model) for node in graph.node)
     with scratch_folder() as folder:
         planted, output = folder / "model.onnx", folder / "output.onnx"
         plant(model)
@@ -95,7 +81,7 @@ def rewrite_model(path):
                 counts["casts removed"] = count_casts(model) - count_casts(after)
                 counts["nodes removed"] = count_nodes(model) - count_nodes(after)
                 counts["invalid"] = int(not passes_checker(output))
-                verdict = None if is_random else compare(case, output)
+                verdict = None if case.is_random else compare(case, output)
                 counts.update([verdict] if verdict else [])
                 kinds = bystanders(model, after, output)
                 counts.update(kinds)
@@ -113,29 +99,15 @@ def plant(model):
 def rewrite(tool, model, output):
     """Seconds, megabytes, and whether there is a result."""
     if tool in PEERS:
-        answer = peer(tool).ask(str(model), str(output))
-        if answer is None:
+        answers = peer("serve_folds.py", "--serve", tool, str(LONGEST)).ask(str(model), str(output))
+        if not answers:
             peer.cache_clear()
             return 0, 0, False
-        code, seconds, megabytes = answer
+        code, seconds, megabytes = answers[0]
     else:
         passes = tool.split()[1]
         code, _, seconds, megabytes = measured([RECAST, "fold", model, "-o", output, "--passes", passes, "--quiet"], os.devnull)
     return seconds, megabytes, code == 0 and output.is_file()
-
-
-class Peer:
-    """A process that has imported a tool, and runs it in a child for each model."""
-
-    def __init__(self, tool):
-        command = [ENVIRONMENT / "bin/python", ROOT / "conformance/peers/serve_folds.py", "--serve", tool, str(LONGEST)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-
-    def ask(self, *request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        return json.loads(answer) if answer else None
 
 
 peer = cache(Peer)
@@ -207,7 +179,3 @@ def is_changed(node, twin):
     plain = lambda node: sorted(attribute.SerializeToString() for attribute in node.attribute if not attribute.HasField("g"))
     fields = lambda node: (node.name, node.doc_string, node.domain, list(node.metadata_props), plain(node))
     return fields(node) != fields(twin)
-
-
-def count_nodes(model):
-    return sum(len(graph.node) for graph in all_graphs(model))

@@ -1,9 +1,34 @@
-"""Element values at which casts go wrong: for wide types, the places where a target's rounding or range changes."""
+"""Element values at which casts go wrong, with what ONNX says of them: for wide types, the places where a target's rounding or range changes."""
 
 import random
 from fractions import Fraction
 
-from support.cast_rules import FLOATS, INF, INTEGERS, NAN, bits_of, decode, largest_code, nearest_code
+from support.cast_rules import FLOAT8, FLOATS, INF, INTEGERS, NAN, bits_of, cast, decode, is_nan, largest_code, nearest_code
+
+
+def variants(target):
+    """The attributes that matter to a target."""
+    if target == "FLOAT8E8M0":
+        return [{"saturate": saturate, "round_mode": mode} for saturate in (1, 0) for mode in ("up", "down", "nearest")]
+    return [{"saturate": 1}, {"saturate": 0}] if target in FLOAT8 else [{}]
+
+
+def answers_of(codes, source, target, opset, attributes):
+    """What ONNX says of the cast of each element, under the attributes of a node."""
+    saturate, round_mode = attributes.get("saturate", 1) != 0, attributes.get("round_mode", "up")
+    return [cast(code, source, target, opset, saturate, round_mode) for code in codes]
+
+
+def difference(codes, answers, actual_codes, target, by_runtimes):
+    """The results that are not those of the answers, as text, where the text or the runtimes give one; NaN equals NaN."""
+    differing = [
+        f"{code:#x} gives {actual:#x}, not {wanted:#x}"
+        for code, answer, actual in zip(codes, answers, actual_codes, strict=True)
+        if (wanted := answer.runtime if by_runtimes else answer.text) is not None
+        and actual != wanted
+        and not (is_nan(actual, target) and is_nan(wanted, target))
+    ]
+    return differing and f"{len(differing)} values, first: {'; '.join(differing[:3])}"
 
 
 def interesting_codes(source, target, count):

@@ -1,4 +1,4 @@
-"""What the checks share: where things are, counting cases, running recast, running models, comparing tensors."""
+"""Where things are, counting cases, running recast on many models."""
 
 import contextlib
 import os
@@ -7,20 +7,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import onnx
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
-
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
 CACHE = ROOT / "conformance/.cache"
 WHEEL_DATA = CACHE / "onnx-1.22.0/onnx/backend/test/data"
 RECAST = Path(os.environ["RECAST"]).absolute()
-# Warnings of kernels, which no session's options suppress.
-onnxruntime.set_default_logger_severity(4)
 
 
 class Report:
@@ -46,6 +37,18 @@ class Report:
             return None
         self.case(name)
         return result
+
+    def at_least(self, what, count, floor):
+        """One case that passes if enough was counted: a check that compares nothing finds nothing."""
+        return self.case(what, count < floor and f"{count}, fewer than {floor}")
+
+    def at_least_share(self, what, count, total, share):
+        """One case that passes if enough of all was counted."""
+        return self.case(what, count < share * total and f"{count} of {total}, fewer than {share:.1%}")
+
+    def sample(self, items, step):
+        """One of `step` items; all of them with --all."""
+        return items if self.everything else items[::step]
 
     def note(self, text):
         """Something to say in the check's line."""
@@ -92,6 +95,21 @@ def scratch_folder():
         yield Path(name)
 
 
+def copy_examples(folder):
+    """folder/models with the example models."""
+    (folder / "models").mkdir(parents=True)
+    for example in EXAMPLES:
+        shutil.copy(example, folder / "models")
+
+
+def path_with_recast(folder, *folders):
+    """The variable PATH that begins with `recast`, by a link in a hidden folder, and other folders."""
+    tools = folder / ".bin"
+    tools.mkdir()
+    (tools / "recast").symlink_to(RECAST)
+    return ":".join(map(str, [tools, *folders, os.environ["PATH"]]))
+
+
 def wheel_models():
     """Every model of the onnx wheel's backend tests."""
     return sorted(WHEEL_DATA.rglob("*.onnx"))
@@ -113,158 +131,3 @@ def batches(items, size=400):
     """Lists of at most `size`: a command line has an end."""
     items = list(items)
     return [items[start : start + size] for start in range(0, len(items), size)]
-
-
-def all_graphs(model):
-    """The main graph, every subgraph at any depth, and every function body."""
-    waiting = [model.graph, *model.functions, *(info.algorithm for info in model.training_info)]
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        for node in graph.node:
-            for attribute in node.attribute:
-                waiting += [attribute.g] if attribute.HasField("g") else []
-                waiting += attribute.graphs
-
-
-def count_casts(model):
-    """How many Cast and CastLike nodes a model holds, at any depth."""
-    return sum(node.op_type in ("Cast", "CastLike") for graph in all_graphs(model) for node in graph.node)
-
-
-def why_invalid(path):
-    """Why onnx.checker refuses a model, inferred types included; nothing if it accepts it."""
-    try:
-        onnx.checker.check_model(path, full_check=True)
-    except Exception as error:
-        return f"onnx.checker: {str(error)[:600]}"
-    return None
-
-
-def passes_checker(path):
-    """Whether onnx.checker accepts a model, inferred types included."""
-    return why_invalid(path) is None
-
-
-def sample_inputs(model):
-    """A value for every input that has no initializer; unknown dimensions are 2."""
-    initialized = {tensor.name for tensor in model.graph.initializer}
-    return {value.name: sample_array(value.type.tensor_type) for value in model.graph.input if value.name not in initialized}
-
-
-def sample_array(tensor_type):
-    shape = [dim.dim_value or 2 for dim in tensor_type.shape.dim]
-    wave = 2 * np.sin(1 + np.arange(int(np.prod(shape)))).reshape(shape)
-    return np.asarray(wave).astype(helper.tensor_dtype_to_np_dtype(tensor_type.elem_type))
-
-
-def run_model(path, inputs, runner):
-    """The outputs of a model as arrays; the runner is `onnxruntime` or `reference`."""
-    if runner == "reference":
-        model = onnx.load(path)
-        named_casts = [CastByName] if model.opset_import[0].version < 6 else []
-        return ReferenceEvaluator(model, new_ops=named_casts).run(None, inputs)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    # Fused and repacked operators round differently, and some are wrong for odd shapes: the graph must run unoptimized.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.add_session_config_entry("session.disable_prepacking", "1")
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return session.run(None, {name: onnxruntime_input(value) for name, value in inputs.items()})
-
-
-def onnxruntime_input(value):
-    """Element types that numpy lacks go in as bits."""
-    if not isinstance(value, np.ndarray) or value.dtype.isbuiltin:
-        return value
-    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits(value), helper.np_dtype_to_tensor_dtype(value.dtype))
-
-
-def compare_outputs(before, after, inputs):
-    """Runs both models on the same inputs. Returns what judged them, None if neither runner can run the first, and what differs.
-
-    onnxruntime decides where its outputs are equal to the bit. On a CPU it drops casts to FLOAT16 in front of operators without a
-    FLOAT16 kernel, so that constants are not rounded before a fold and are after it: where outputs are merely close, the reference
-    evaluator decides.
-    """
-    close_in_onnxruntime = False
-    for runner in ("onnxruntime", "reference"):
-        try:
-            expected = run_model(before, inputs, runner)
-        except Exception:
-            continue
-        try:
-            actual = run_model(after, inputs, runner)
-        except Exception as error:
-            return runner, f"runs in {runner} before, not after: {error}"
-        if all(map(same_value, expected, actual)):
-            return runner, None
-        close_in_onnxruntime = runner == "onnxruntime" and all(map(close_value, expected, actual))
-        if not close_in_onnxruntime:
-            return runner, f"outputs differ in {runner}: {expected} before, {actual} after"
-    return ("onnxruntime, closely", None) if close_in_onnxruntime else (None, None)
-
-
-def same_value(left, right):
-    """Equality to the bit, NaN as NaN; sequences and absent optionals too."""
-    if isinstance(left, list):
-        return isinstance(right, list) and len(left) == len(right) and all(map(same_value, left, right))
-    if left is None or right is None:
-        return left is right
-    left, right = np.asarray(left), np.asarray(right)
-    if left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    if left.dtype.kind in "OUS":
-        return bool((left == right).all())
-    return bool(((bits(left) == bits(right)) | ((left != left) & (right != right))).all())
-
-
-def close_value(left, right):
-    """Equality of floats up to the rounding of FLOAT16."""
-    if not isinstance(left, np.ndarray) or left.dtype.kind != "f" or left.dtype != right.dtype or left.shape != right.shape:
-        return same_value(left, right)
-    tolerance = 2.0**-7
-    return np.allclose(left, right, rtol=tolerance, atol=tolerance * np.nanmax(np.abs(left), initial=0), equal_nan=True)
-
-
-def bits(array):
-    """The bit patterns of an array, as unsigned integers of its width."""
-    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}") if array.dtype.itemsize <= 8 else array
-
-
-def array_of_codes(type_name, element_codes, width):
-    """An array with these bit patterns; narrow integers are sign-extended, as numpy's users expect them."""
-    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(type_name)))
-    if type_name in ("INT2", "INT4"):
-        element_codes = [code | 0x100 - (1 << width) if code >> (width - 1) else code for code in element_codes]
-    return np.array(element_codes, f"u{dtype.itemsize}").view(dtype)
-
-
-def codes(tensor, width):
-    """The bit patterns of a tensor's elements as integers, for every kind of storage; `width` in bits."""
-    return array_codes(numpy_helper.to_array(tensor), width)
-
-
-def array_codes(array, width):
-    """The bit patterns of an array's elements."""
-    return [code & ((1 << width) - 1) for code in bits(array).flatten().tolist()]
-
-
-def tensor_of_codes(name, type_name, shape, element_codes, width):
-    """A tensor with these bit patterns in raw_data."""
-    tensor = TensorProto(name=name, data_type=TensorProto.DataType.Value(type_name), dims=shape)
-    stream = sum(code << (index * width) for index, code in enumerate(element_codes))
-    tensor.raw_data = stream.to_bytes((len(element_codes) * width + 7) // 8, "little")
-    return tensor
-
-
-class CastByName(OpRun):
-    """Cast before opset 6, whose `to` is a name; onnx's reference evaluator has only the later ones."""
-
-    op_domain = ""
-
-    def _run(self, x, to=None, **defaults_of_later_versions):
-        return (x.astype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(to))),)
-
-
-CastByName.__name__ = "Cast"  # The reference evaluator finds an operator by the name of its class.

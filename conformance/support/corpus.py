@@ -28,6 +28,6 @@ def folded_corpus():
     return Corpus(folder, folded, originals, casts, report.failures)
 
 
-def changed(corpus):
-    """{input: output} of the models that the fold changed."""
-    return {before: after for before, after in corpus.folded.items() if before.read_bytes() != after.read_bytes()}
+def changed(folded):
+    """The {input: output} that differ."""
+    return {before: after for before, after in folded.items() if before.read_bytes() != after.read_bytes()}
