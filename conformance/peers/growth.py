@@ -4,6 +4,7 @@ Beside it, in the same run, what the onnx package takes to read and write the mo
 """
 
 import time
+from dataclasses import dataclass
 
 import onnx
 from onnx import TensorProto, helper
@@ -22,6 +23,18 @@ MOST_MEMORY = 25  # Times the files that are read.
 # A conversion checks the types of all nodes, and keeps them while each node is expanded.
 MOST_MEMORY_EXPANDED = 26
 LONGEST_READ = 2  # Times the processor time of onnx.load, for commands that make nothing for each node.
+
+
+@dataclass
+class Case:
+    """A command and the files that it reads."""
+
+    name: str
+    command: list
+    files: list
+    exit_code: int = 0
+    most_memory: float = MOST_MEMORY  # Times the files.
+    is_timed: bool = True  # Whether the command makes nothing for each node.
 
 
 def check(report):
@@ -106,38 +119,39 @@ def check_commands(report, folder):
     unknown.write_bytes(chain(b"Erfc"))
     formats = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"]
     converted = ["convert", softmax, "--opset", "12", "-o", output]
-    commands = {
-        "inspect": (["inspect", relu], [relu], 0),
-        "inspect --format json": (["inspect", relu, "--format", "json"], [relu], 0),
-        "inspect --format dot": (["inspect", relu, "--format", "dot"], [relu], 0),
-        "fold": (["fold", relu, "-o", output], [relu], 0),
-        "fold over an output": (["fold", relu, "-o", output], [relu], 0),
-        "fold, no cast folded": (["fold", cast, "-o", output], [cast], 0),
-        "convert": (["convert", relu, "--opset", "21", "-o", output], [relu], 0),
-        "convert, every node expanded": (converted, [softmax], 0),
-        "convert, every node expanded, --format json": ([*converted, "--format", "json"], [softmax], 0),
-        "diff": (["diff", relu, sqrt], [relu, sqrt], 1),
-        "diff --format json": (["diff", relu, sqrt, "--format", "json"], [relu, sqrt], 1),
-        **{f"lint --format {name}": (["lint", relu, "--format", name], [relu], 0) for name in formats},
-        **{
-            f"lint --format {name}, a finding a node": (["lint", unknown, "--format", name], [unknown], 1)
+    expanded = {"most_memory": MOST_MEMORY_EXPANDED, "is_timed": False}
+    cases = [
+        Case("inspect", ["inspect", relu], [relu]),
+        Case("inspect --format json", ["inspect", relu, "--format", "json"], [relu]),
+        Case("inspect --format dot", ["inspect", relu, "--format", "dot"], [relu], is_timed=False),
+        Case("fold", ["fold", relu, "-o", output], [relu]),
+        Case("fold over an output", ["fold", relu, "-o", output], [relu]),
+        Case("fold, no cast folded", ["fold", cast, "-o", output], [cast], is_timed=False),
+        Case("convert", ["convert", relu, "--opset", "21", "-o", output], [relu]),
+        Case("convert, every node expanded", converted, [softmax], **expanded),
+        Case("convert, every node expanded, --format json", [*converted, "--format", "json"], [softmax], **expanded),
+        Case("diff", ["diff", relu, sqrt], [relu, sqrt], exit_code=1, is_timed=False),
+        Case("diff --format json", ["diff", relu, sqrt, "--format", "json"], [relu, sqrt], exit_code=1, is_timed=False),
+        *(Case(f"lint --format {name}", ["lint", relu, "--format", name], [relu]) for name in formats),
+        *(
+            Case(f"lint --format {name}, a finding a node", ["lint", unknown, "--format", name], [unknown], exit_code=1, is_timed=False)
             for name in formats
-        },
-    }
+        ),
+    ]
     theirs = min(seconds_to_load(relu) for _ in range(2))
     report.details.append(f"one million nodes: onnx.load: {theirs:.2f} s")
-    for name, (command, files, expected) in commands.items():
-        code, seconds, memory = run([RECAST, *command])
-        times = memory / sum(file.stat().st_size / 2**20 for file in files)
-        report.case(f"one million nodes: {name}: exit code", code != expected and code)
-        most = MOST_MEMORY_EXPANDED if "expanded" in name else MOST_MEMORY
-        report.case(f"one million nodes: {name}: memory", times > most and f"{times:.1f} times the files")
+    for case in cases:
+        code, seconds, memory = run([RECAST, *case.command])
+        times = memory / sum(file.stat().st_size / 2**20 for file in case.files)
+        name = f"one million nodes: {case.name}"
+        report.case(f"{name}: exit code", code != case.exit_code and (code or "0"))
+        report.case(f"{name}: memory", times > case.most_memory and f"{times:.1f} times the files")
         report.details.append(
-            f"one million nodes: {name}: {seconds:.2f} s, {seconds / theirs:.2f} times onnx.load, {memory:.0f} MiB, {times:.1f} times the files"
+            f"{name}: {seconds:.2f} s, {seconds / theirs:.2f} times onnx.load, {memory:.0f} MiB, {times:.1f} times the files"
         )
-        if files == [relu] and "dot" not in command:
-            share = measured([RECAST, *command], folder / "out.txt").processor_seconds / theirs
-            report.case(f"one million nodes: {name}: time", share > LONGEST_READ and f"{share:.2f} times the time of onnx.load")
+        if case.is_timed:
+            share = measured([RECAST, *case.command], folder / "out.txt").processor_seconds / theirs
+            report.case(f"{name}: time", share > LONGEST_READ and f"{share:.2f} times the time of onnx.load")
     done = recast("inspect", relu, "--max-memory", "100M")
     refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
     report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
