@@ -21,6 +21,7 @@ SAMPLED_MODELS = 30  # One of so many.
 GRAPHS, ALL_GRAPHS = 150, 3000
 # Just below what is measured.
 LEAST_CONVERTED = 0.8
+LEAST_COMPARED = 840
 
 
 def check(report):
@@ -36,6 +37,7 @@ def check(report):
     done = counts["same"] + counts["unrun"]
     report.note(f"{done} of {total} conversions made in chains of {STEPS}, {dict(counts)}")
     report.at_least_share("conversions", done, total, LEAST_CONVERTED)
+    report.at_least("outputs compared", counts["same"] + counts["wrong"], LEAST_COMPARED)
 
 
 def call(job):

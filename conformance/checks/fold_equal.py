@@ -15,6 +15,9 @@ from support.corpus import changed, folded_corpus
 from support.models import RANDOM, count_casts, passes_checker
 from support.runners import compare_outputs
 
+LEAST_JUDGED_BY_ONNXRUNTIME, LEAST_JUDGED = 196, 225
+RUNNERS_THAT_JUDGE = ("onnxruntime", "onnxruntime, closely", "reference")
+
 
 def check(report):
     corpus = folded_corpus()
@@ -27,6 +30,8 @@ def check(report):
     for before, casts in corpus.casts.items():
         left = count_casts(onnx.load(corpus.folded.get(before, before)))
         report.case(f"{before.stem}, casts", left != casts and f"{left} casts stay, expected {casts}")
+    report.at_least("models judged by onnxruntime", judges["onnxruntime"], LEAST_JUDGED_BY_ONNXRUNTIME)
+    report.at_least("models judged by a runner", sum(judges[judge] for judge in RUNNERS_THAT_JUDGE), LEAST_JUDGED)
     judged = ", ".join(f"{judge}: {count}" for judge, count in judges.most_common())
     report.note(f"{len(changed_models)} of {len(corpus.folded)} models changed; judged by {judged}")
 

@@ -26,10 +26,11 @@ EXPLAINED = {}
 def check(report):
     models = report.sample([*EXAMPLES, *wheel_models()], SAMPLED_MODELS)
     counts, missed = compare_all(report, models)
-    for kind, least in (("type", LEAST_TYPES), ("rank", LEAST_RANKS)):
+    for kind, least, floor in (("type", LEAST_TYPES, 2890), ("rank", LEAST_RANKS, 2620)):
         known, ours = counts[kind, "onnx"], counts[kind, "both"]
         report.note(f"of {known} {kind}s that onnx knows, {ours} are known ({ours / max(known, 1):.2%})")
         report.case(f"{kind}s", ours < least * known and f"fewer than {least:.0%}; most missed: {missed.most_common(12)}")
+        report.at_least(f"{kind}s that onnx knows", known, floor)
         report.details.append(f"{counts[kind, 'more']} {kind}s that onnx does not know")
     report.details.append(f"most missed: {missed.most_common(12)}")
     for graph in MICROSOFT:

@@ -32,6 +32,8 @@ LONGEST = 600  # Seconds for a batch, on a machine with other work.
 KNOWN = Path(__file__).parent / "random_models.txt"
 # Just below what is measured, as parts of the models; a construct that is rarer than a hundredth is not tried enough.
 LEAST = {"ran": 0.93, "ran in onnxruntime": 0.87, "folded": 0.65, "folded exactly": 0.9, "converted down": 0.45, "converted up": 0.9}
+# Outputs that were compared, for each model.
+LEAST_COMPARED = {"equal in onnxruntime": 3.6, "equal in reference": 0.9}
 # As parts of what was converted.
 LEAST_BACK = {"down": 0.99, "up": 0.93}
 # What a runner says that lacks an opset, a kernel, or a type of a function's input.
@@ -60,6 +62,8 @@ def check(report):
     report.note(f"models with {', '.join(f'{what}: {constructs[what]}' for what in CONSTRUCTS)}")
     for what, least in LEAST.items():
         report.at_least_share(what, counts[what], count, least)
+    for what, least in LEAST_COMPARED.items():
+        report.at_least(what, counts[what], int(least * count))
     for direction, least in LEAST_BACK.items():
         there, back = counts[f"converted {direction}"], counts[f"converted {direction}-and-back"]
         report.at_least_share(f"{direction} and back", back, there, least)
