@@ -62,7 +62,7 @@ CHECKS = {name: f"{area}.{name}" for area, names in AREAS.items() for name in na
 
 def main():
     arguments = parse_arguments()
-    failed_checks = 0
+    failed = {}
     for name in arguments.checks or CHECKS:
         report, start = Report(everything=arguments.all), time.monotonic()
         try:
@@ -74,9 +74,13 @@ def main():
             print(f"    {detail}", flush=True)
         for failure in report.failures[: None if arguments.verbose else 20]:
             print(f"    {failure}", flush=True)
-        failed_checks += report.failed
-    print("conformance: all checks pass" if failed_checks == 0 else f"conformance: {failed_checks} checks FAILED")
-    sys.exit(1 if failed_checks else 0)
+        if report.failed:
+            failed[name] = report
+    # Once more at the end, where a long log is read first.
+    for name, report in failed.items():
+        print(f"FAILED: {name}  {report.summary()}", *report.failures[:3], sep="\n    ")
+    print(f"conformance: {len(failed)} checks FAILED" if failed else "conformance: all checks pass")
+    sys.exit(1 if failed else 0)
 
 
 def parse_arguments():
