@@ -211,7 +211,7 @@ _INVALID_MODEL = {
     "invalid-model",
     "bad-tensor",
     "bad-external-data",
-    "out-of-memory-limit",
+    "memory-limit",
 }
 
 

@@ -94,7 +94,7 @@ fn a_run_that_needs_too_much_memory_prints_its_error_as_json_too() {
     let name = "a\u{202e}\"b.onnx";
     fs::write(folder.path().join(name), chain("Erfc")).unwrap();
     let message = "needs more memory than the limit of 8 MiB; raise it with --max-memory BYTES";
-    let error = json!({ "path": name, "place": null, "code": "out-of-memory-limit", "message": message });
+    let error = json!({ "path": name, "place": null, "code": "memory-limit", "message": message });
     let errors = json!([error]);
     let cases: [(&[&str], &str, Value); 9] = [
         (&["inspect", name, "--format", "json"], "/errors", errors.clone()),
@@ -124,7 +124,7 @@ fn a_run_that_needs_too_much_memory_prints_its_error_as_json_too() {
     let to_stdout = ["fold", name, "-o", "-", "--format", "json", "--max-memory", TOO_LITTLE];
     let limited = run(folder.path(), &to_stdout, b"");
     let document: Value = serde_json::from_slice(&limited.stderr).unwrap_or_default();
-    if (limited.stdout.len(), document.pointer("/errors/0/code")) != (0, Some(&json!("out-of-memory-limit"))) {
+    if (limited.stdout.len(), document.pointer("/errors/0/code")) != (0, Some(&json!("memory-limit"))) {
         failures.push(format!("{to_stdout:?}: {document}"));
     }
     expect_no_failures(failures);

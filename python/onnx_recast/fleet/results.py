@@ -11,7 +11,7 @@ from onnx_recast.fleet.rows import Row
 from onnx_recast.fleet.storage import DiskFull, is_disk_full
 
 INVALID = {
-    *("not-a-model", "malformed-protobuf", "invalid-model", "bad-tensor", "bad-external-data", "out-of-memory-limit"),
+    *("not-a-model", "malformed-protobuf", "invalid-model", "bad-tensor", "bad-external-data", "memory-limit"),
 }
 """Codes of errors that are those of the model."""
 

@@ -14,7 +14,7 @@ codes! {
         InvalidModel = "invalid-model": "the model contradicts ONNX",
         BadTensor = "bad-tensor": "the fields of a tensor contradict each other",
         BadExternalData = "bad-external-data": "the data file of a tensor cannot be read",
-        MemoryLimit = "out-of-memory-limit": "the messages of the model would exceed the memory limit",
+        MemoryLimit = "memory-limit": "the messages of the model would exceed the memory limit",
         BadOutput = "bad-output": "the output cannot be written as the options require",
         BadConfiguration = "bad-configuration": "a `recast.toml` or a baseline is invalid",
         NotVerified = "not-verified": "the written model could not be verified (`--verify`); nothing was replaced",
