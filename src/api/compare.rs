@@ -17,6 +17,7 @@ pub struct Comparison {
     pub errors: Vec<Error>,
 }
 
+/// # Summaries and inferred types
 impl Model {
     /// A summary: opsets, operators, casts, initializers, functions; and what is invalid. Weights are not read.
     ///

@@ -7,6 +7,7 @@ use crate::graph::{Model, ScopeId};
 use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::LATEST_OPSET;
 
+/// # Conversion
 impl Model {
     /// Converts the model to another opset of ai.onnx: to an equivalent model, or not at all.
     ///

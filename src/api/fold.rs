@@ -7,6 +7,7 @@ use crate::graph::{Edit, MetadataKeys, Model};
 use crate::passes::run::run;
 use crate::passes::{self, Options, Pass, Report};
 
+/// # Passes and preparations
 impl Model {
     /// Replaces casts of constants by their results: runs [`passes::DEFAULT`]. The report lists the casts that were folded, and the others
     /// with the reason.

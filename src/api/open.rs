@@ -113,6 +113,7 @@ impl OpenOptions {
     }
 }
 
+/// # Opening
 impl Model {
     /// Opens a model file. It is memory-mapped; weights are not read. A file that ends in `.onnxtxt` or `.onnxtext` is ONNX text.
     ///

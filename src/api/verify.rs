@@ -10,6 +10,7 @@ use crate::graph::Model;
 use crate::storage::{OldFiles, Options, Plan};
 use crate::verify::{Fault, NotVerified, Verification, Verified};
 
+/// # Verified saving
 impl Model {
     /// Like [`Model::save_with`]; the files are opened again and verified before they get their names.
     ///

@@ -13,6 +13,7 @@ use crate::protobuf::ir_version;
 use crate::protobuf::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 use crate::tensor::{BadTensor, Tensor};
 
+/// # A model of a protobuf message
 impl Model {
     /// Indexes a model.
     ///

@@ -24,6 +24,7 @@ pub enum Attribute<'m> {
     Unclear,
 }
 
+/// # Calls of functions
 impl Model {
     /// The scope of the model-local function that a node calls.
     #[must_use]

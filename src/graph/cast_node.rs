@@ -74,6 +74,7 @@ impl From<BadAttribute> for UnclearCast {
     }
 }
 
+/// # Casts
 impl Model {
     /// Whether a node is ONNX's `Cast` or `CastLike`, and not a model-local function of that name.
     #[must_use]

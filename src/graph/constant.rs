@@ -44,6 +44,7 @@ pub enum NotConstant {
     NoValue,
 }
 
+/// # Constants
 impl Model {
     /// The constant of a value.
     ///

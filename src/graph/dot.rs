@@ -9,6 +9,7 @@ use super::index::{Link, Origin, ValueId, Vertex};
 use super::scope::{NodeId, ScopeId};
 use crate::base::printable::{self, Parts, Put, Shown};
 
+/// # Drawing
 impl Model {
     /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
     /// ellipses.

@@ -122,6 +122,7 @@ impl Classified for Refused {
     }
 }
 
+/// # Edits
 impl Model {
     /// Applies a batch of edits atomically.
     ///

@@ -50,6 +50,7 @@ pub(super) struct Entries {
     counts: BTreeMap<String, usize>,
 }
 
+/// # Metadata
 impl Model {
     /// The number of entries of these keys, by key.
     #[must_use]

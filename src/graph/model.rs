@@ -32,6 +32,7 @@ pub(super) struct Source {
 /// The byte ranges of a model's tensors in its data files, by the location that the model states.
 pub type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
 
+/// # Data files, cancellation and progress
 impl Model {
     /// The model with the folder of its data files; without a folder they cannot be read.
     #[must_use]

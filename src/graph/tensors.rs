@@ -56,6 +56,7 @@ impl TensorPlace {
     }
 }
 
+/// # Tensors and their data files
 impl Model {
     /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes and in their
     /// defaults, in all scopes.
