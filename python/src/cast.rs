@@ -27,11 +27,9 @@ pub struct Casting {
 impl Casting {
     fn options(&self) -> PyResult<CastOptions> {
         let round_mode = choice("round_mode", &self.round_mode)?;
-        Ok(CastOptions {
-            rules: Rules { saturate: self.saturate, round_mode, opset: self.opset, ..Rules::default() },
-            allow_undefined: self.undefined,
-            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
-        })
+        let rules = Rules::default().saturate(self.saturate).round_mode(round_mode).opset(self.opset);
+        let contested = self.contested.as_deref().map(|name| choice("contested", name)).transpose()?;
+        Ok(CastOptions::default().rules(rules).undefined(self.undefined).contested(contested))
     }
 }
 

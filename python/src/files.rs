@@ -186,6 +186,6 @@ impl Output {
             "inline" => Placement::Inline,
             file => Placement::File(file.to_owned()),
         };
-        SaveOptions { placement, prune_data: self.prune_data, ..SaveOptions::default() }
+        SaveOptions::default().placement(placement).prune_data(self.prune_data)
     }
 }

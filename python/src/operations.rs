@@ -82,11 +82,8 @@ pub fn fold<'py>(
 impl Folding {
     /// The operation on a model.
     pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
-        let fold = FoldOptions {
-            fold_undefined: self.undefined,
-            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
-            max_growth: self.max_growth,
-        };
+        let contested = self.contested.as_deref().map(|name| choice("contested", name)).transpose()?;
+        let fold = FoldOptions::default().undefined(self.undefined).contested(contested).max_growth(self.max_growth);
         let passes = passes(self.passes.as_deref())?;
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
@@ -152,19 +149,18 @@ enum IrVersionName {
 
 impl Converting {
     fn options(&self) -> PyResult<ConvertOptions> {
-        Ok(ConvertOptions {
-            from_opset: self.from_opset,
-            ir_version: match &self.ir_version {
-                IrVersionName::Number(number) => IrVersion::Number(*number),
-                IrVersionName::Name(name) => choice("ir_version", name)?,
-            },
-            explicit: choice("explicit", &self.explicit)?,
-            expand: choice("expand", &self.expand)?,
-            expand_into: choice("expand_into", &self.expand_into)?,
-            contested: self.contested.as_deref().map(|name| choice("contested", name)).transpose()?,
-            strict: self.strict,
-            ..ConvertOptions::to(self.opset)
-        })
+        let ir_version = match &self.ir_version {
+            IrVersionName::Number(number) => IrVersion::Number(*number),
+            IrVersionName::Name(name) => choice("ir_version", name)?,
+        };
+        Ok(ConvertOptions::to(self.opset)
+            .from_opset(self.from_opset)
+            .ir_version(ir_version)
+            .explicit(choice("explicit", &self.explicit)?)
+            .expand(choice("expand", &self.expand)?)
+            .expand_into(choice("expand_into", &self.expand_into)?)
+            .contested(self.contested.as_deref().map(|name| choice("contested", name)).transpose()?)
+            .strict(self.strict))
     }
 
     fn runtime(&self) -> PyResult<Option<Runtime>> {
@@ -241,7 +237,7 @@ impl Linting {
         let ignores = config.per_file_ignores.iter().filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)));
         let ignored: Vec<Selector> = ignores.flat_map(|(_, selectors)| selectors.clone()).collect();
         let selection = Selection::of([&config.layer, &own]).without(&ignored);
-        Ok(LintOptions { selection, ..LintOptions::default() })
+        Ok(LintOptions::default().selection(selection))
     }
 
     /// The findings of a model.

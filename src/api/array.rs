@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::base::error::{Classified, Error, ErrorKind};
+use crate::base::options::options;
 use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
 use crate::elements::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
@@ -37,15 +38,17 @@ pub struct Array {
     control: Control,
 }
 
-/// How to cast an array.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CastOptions {
-    /// `saturate`, `round_mode`, and the opset.
-    pub rules: Rules,
-    /// Cast elements whose result ONNX leaves undefined, to the value that this project defines; otherwise they are an error.
-    pub allow_undefined: bool,
-    /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are an error.
-    pub contested: Option<Contested>,
+options! {
+    /// How to cast an array.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CastOptions {
+        /// `saturate`, `round_mode`, and the opset.
+        pub rules: Rules,
+        /// Cast elements whose result ONNX leaves undefined, to the value that this project defines; otherwise they are an error.
+        pub undefined: bool,
+        /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are an error.
+        pub contested: Option<Contested>,
+    }
 }
 
 /// Why an array cannot be cast.
@@ -178,7 +181,7 @@ impl Array {
             parallel::drop_later(content);
             return Err(Error::of(&cancelled));
         }
-        if summary.undefined.count > 0 && !options.allow_undefined {
+        if summary.undefined.count > 0 && !options.undefined {
             return Err(Error::caused_by(CannotCast::Undefined(summary.undefined)));
         }
         if summary.contested.count > 0 && options.contested.is_none() {

@@ -1,21 +1,25 @@
 //! Linting.
 
 use crate::base::error::{Error, catch};
+use crate::base::options::options;
 use crate::graph::Model;
 use crate::lint::fix::{Fixed, fix};
 use crate::lint::{self, Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};
 
-/// How to lint a model.
-#[derive(Clone, Debug, Default)]
-pub struct LintOptions {
-    /// The rules and their severities.
-    pub selection: Selection,
-    /// Whether `recast.noqa` entries of the model suppress findings.
-    pub noqa: Noqa,
-    /// Which findings are reported of a node that several rules report for the same reason.
-    pub overlapping: Overlapping,
+options! {
+    /// How to lint a model.
+    #[derive(Clone, Debug, Default)]
+    pub struct LintOptions {
+        /// The rules and their severities.
+        pub selection: Selection,
+        /// Whether `recast.noqa` entries of the model suppress findings.
+        pub noqa: Noqa,
+        /// Which findings are reported of a node that several rules report for the same reason.
+        pub overlapping: Overlapping,
+    }
 }
 
+/// # Linting
 impl Model {
     /// The findings, in document order; those about the model as a whole and its values come first.
     ///

@@ -18,7 +18,7 @@ use crate::files::folders::Folder;
 /// files.insert("model.onnx", std::fs::read("models/transformer_fp16.onnx").unwrap())?;
 /// let mut model = Model::open(files.path("model.onnx"))?;
 /// model.fold(&FoldOptions::default())?;
-/// let options = SaveOptions { placement: Placement::File("weights.bin".into()), ..SaveOptions::default() };
+/// let options = SaveOptions::default().placement(Placement::File("weights.bin".into()));
 /// model.save_with(files.path("folded.onnx"), &options)?;
 /// assert!(files.bytes("weights.bin")?.len() > 1000);
 /// # Ok(())

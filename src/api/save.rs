@@ -30,6 +30,7 @@ pub struct Saved {
     pub notes: Vec<String>,
 }
 
+/// # Saving
 impl Model {
     /// Writes the model to a file, atomically: at any moment there is the old model or the new one. Tensors stay where they are, in the
     /// model or in data files.
@@ -49,7 +50,7 @@ impl Model {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let output = folder.path().join("external.onnx");
     /// let model = Model::open("models/transformer_fp16.onnx")?;
-    /// let options = SaveOptions { placement: Placement::File("weights.bin".into()), threshold: 0, ..SaveOptions::default() };
+    /// let options = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
     /// let saved = model.save_with(&output, &options)?;
     /// assert_eq!(saved.data_file.unwrap().path, folder.path().join("weights.bin"));
     /// # Ok(())

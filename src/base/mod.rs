@@ -4,6 +4,7 @@ pub mod choice;
 pub mod codes;
 pub mod error;
 pub mod hash;
+pub mod options;
 pub mod parallel;
 pub mod printable;
 pub mod progress;

@@ -146,7 +146,7 @@ impl Convert {
             },
             expand_into: self.expand,
             contested: self.contested.0,
-            adapters: &[],
+            adapters: Vec::new(),
         };
         let opset = match (self.goal.opset, self.goal.target) {
             (_, Some(runtime)) => return options.for_runtime(runtime, model),

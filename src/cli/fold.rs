@@ -99,11 +99,8 @@ impl Fold {
     /// Folds one of some models.
     fn fold(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<FoldedModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
-        let options = FoldOptions {
-            fold_undefined: self.undefined == Undefined::Fold,
-            contested: self.contested.0,
-            max_growth: self.max_growth,
-        };
+        let options =
+            FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
         let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
         let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;

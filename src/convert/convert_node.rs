@@ -20,7 +20,7 @@ pub(super) struct NodeConverter<'a, 'm> {
     /// The opset to convert to.
     pub target: i64,
     /// Adapters of other crates.
-    pub adapters: &'static [OperatorAdapter],
+    pub adapters: &'a [OperatorAdapter],
 }
 
 /// The result of converting a node.
@@ -58,7 +58,7 @@ impl<'m> NodeConverter<'_, 'm> {
         // Of several blockers the first on the path counts: nodes that are added may be blocked later than the node itself.
         let mut later: Option<Blocked> = None;
         while let Some(step) = self.next_step(node.op_type(), at)? {
-            let custom = self.adapters.iter().find(|adapter| adapter.op == step.from.name && adapter.opset == step.newer);
+            let custom = self.adapters.iter().find(|adapter| adapter.is_for(step.from.name, step.newer));
             let mut cx = Context {
                 source: self.source,
                 names: &mut *self.names,
@@ -237,8 +237,7 @@ impl Step {
 fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Result<(), Reason> {
     let op = step.from.name;
     if let Some(adapter) = custom {
-        let adapt = if step.is_up() { adapter.up } else { adapter.down };
-        adapt(&mut NodeAdapter(cx))?;
+        adapter.adapt(&mut NodeAdapter(cx), step.is_up())?;
         return if is_onnx_domain(cx.node.domain()) { check_adapted(cx, step) } else { Ok(()) };
     }
     let actions = match (adapters::find(op, step.newer), step.to) {

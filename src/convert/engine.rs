@@ -113,7 +113,7 @@ pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
     let mut opset = if valid::check(model, &inferred, 0).is_ok() { 1 } else { from };
     while opset < from {
         // A cancelled plan is none: the operation that follows reports it.
-        let Ok(plan) = Plan::new(model, &inferred, &Options { opset, ..*options }) else { return Some(from) };
+        let Ok(plan) = Plan::new(model, &inferred, &options.clone().opset(opset)) else { return Some(from) };
         if plan.blockers.is_empty() {
             return Some(opset);
         }

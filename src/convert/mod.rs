@@ -40,6 +40,7 @@ use serde::Serialize;
 use self::settings::Settings;
 use crate::base::choice::UnknownName;
 use crate::base::error::Invalid;
+use crate::base::options::options;
 use crate::elements::cast::Contested;
 
 pub(crate) use engine::{convert, expect_defined, expect_valid, lowest, plan, read};
@@ -48,27 +49,29 @@ pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 pub use settings::{Expand, ExpandInto, Explicit};
 
-/// The target of a conversion, and its options.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// The opset of ai.onnx to convert to.
-    pub opset: i64,
-    /// The opset that the model is read in, and functions that state the same one; none for the one that it states.
-    pub from_opset: Option<i64>,
-    /// The IR version of the result.
-    pub ir_version: IrVersion,
-    /// Which defaults are written out.
-    pub explicit: Explicit,
-    /// Whether warnings are blockers.
-    pub strict: bool,
-    /// Which operators without an equivalent may be expanded into several nodes.
-    pub expand: Expand,
-    /// The form into which these operators are expanded.
-    pub expand_into: ExpandInto,
-    /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
-    pub contested: Option<Contested>,
-    /// Adapters of other crates.
-    pub adapters: &'static [OperatorAdapter],
+options! {
+    /// The target of a conversion, and its options.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// The opset of ai.onnx to convert to.
+        pub opset: i64,
+        /// The opset that the model is read in, and functions that state the same one; none for the one that it states.
+        pub from_opset: Option<i64>,
+        /// The IR version of the result.
+        pub ir_version: IrVersion,
+        /// Which defaults are written out.
+        pub explicit: Explicit,
+        /// Whether warnings are blockers.
+        pub strict: bool,
+        /// Which operators without an equivalent may be expanded into several nodes.
+        pub expand: Expand,
+        /// The form into which these operators are expanded.
+        pub expand_into: ExpandInto,
+        /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
+        pub contested: Option<Contested>,
+        /// Adapters of other crates.
+        pub adapters: Vec<OperatorAdapter>,
+    }
 }
 
 /// The IR version of the result.
@@ -111,7 +114,7 @@ impl Options {
             expand: Expand::All,
             expand_into: ExpandInto::Nodes,
             contested: None,
-            adapters: &[],
+            adapters: Vec::new(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! Adapters from other crates.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::context::Context;
 use super::reason::Reason;
 use crate::elements::dtype::DType;
@@ -12,39 +15,72 @@ use crate::protobuf::schema::{AttributeProto, NodeProto};
 /// use onnx_recast::convert::{Code, OperatorAdapter, Reason};
 /// use onnx_recast::{ConvertOptions, Model};
 ///
-/// /// Gelu is new in opset 20. The runtime that this is for has the operator in its own domain.
-/// const GELU: OperatorAdapter = OperatorAdapter {
-///     op: "Gelu",
-///     opset: 20,
-///     up: |_| Ok(()),
-///     down: |node| match node.attribute("approximate") {
-///         Some(mode) if mode.s() != b"none" => Err(Reason::new(Code::AttributeUnsupported, "the runtime has the exact Gelu only")),
-///         _ => {
-///             node.set_operator("com.microsoft", "Gelu");
-///             Ok(())
-///         }
-///     },
-/// };
-///
 /// # fn main() -> Result<(), onnx_recast::Error> {
+/// // Gelu is new in opset 20. The runtime that this is for has the operator in its own domain.
+/// let domain = "com.microsoft".to_owned();
+/// let gelu = OperatorAdapter::new("Gelu", 20).on_downgrade(move |node| match node.attribute("approximate") {
+///     Some(mode) if mode.s() != b"none" => Err(Reason::new(Code::AttributeUnsupported, "the runtime has the exact Gelu only")),
+///     _ => {
+///         node.set_operator(&domain, "Gelu");
+///         Ok(())
+///     }
+/// });
+///
 /// let mut model = Model::from_text(
 ///     r#"<ir_version: 9, opset_import: ["": 20, "com.microsoft": 1]> g (float[2] x) => (float[2] y) { y = Gelu (x) }"#,
 /// )?;
-/// model.convert(&ConvertOptions { adapters: &[GELU], ..ConvertOptions::to(17) })?;
+/// model.convert(&ConvertOptions::to(17).adapters(vec![gelu]))?;
 /// assert!(model.to_text().contains("y = com.microsoft.Gelu (x)"), "{}", model.to_text());
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct OperatorAdapter {
-    /// The operator.
-    pub op: &'static str,
-    /// The opset that introduced the newer of the two versions.
-    pub opset: i64,
-    /// The action of an upgrade.
-    pub up: fn(&mut NodeAdapter) -> Result<(), Reason>,
-    /// The action of a downgrade.
-    pub down: fn(&mut NodeAdapter) -> Result<(), Reason>,
+    op: Arc<str>,
+    opset: i64,
+    up: Change,
+    down: Change,
+}
+
+/// Changes a node, or states why that is not possible.
+type Change = Arc<dyn Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync>;
+
+impl OperatorAdapter {
+    /// An adapter for an operator of ai.onnx and the step to or from the version that this opset introduced. Nodes stay as they are
+    /// until an action is added.
+    #[must_use]
+    pub fn new(op: &str, opset: i64) -> OperatorAdapter {
+        OperatorAdapter { op: op.into(), opset, up: Arc::new(|_| Ok(())), down: Arc::new(|_| Ok(())) }
+    }
+
+    /// The action of an upgrade to the opset. It runs on several threads.
+    #[must_use]
+    pub fn on_upgrade(self, action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static) -> OperatorAdapter {
+        OperatorAdapter { up: Arc::new(action), ..self }
+    }
+
+    /// The action of a downgrade below the opset. It runs on several threads.
+    #[must_use]
+    pub fn on_downgrade(self, action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static) -> OperatorAdapter {
+        OperatorAdapter { down: Arc::new(action), ..self }
+    }
+
+    /// Whether the adapter is for the step between the version of an operator that this opset introduced and the one before.
+    pub(super) fn is_for(&self, op: &str, opset: i64) -> bool {
+        *self.op == *op && self.opset == opset
+    }
+
+    /// Adapts a node.
+    pub(super) fn adapt(&self, node: &mut NodeAdapter, is_up: bool) -> Result<(), Reason> {
+        let action = if is_up { &self.up } else { &self.down };
+        action(node)
+    }
+}
+
+impl fmt::Debug for OperatorAdapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorAdapter").field("op", &self.op).field("opset", &self.opset).finish_non_exhaustive()
+    }
 }
 
 /// The node that an [`OperatorAdapter`] changes.

@@ -107,7 +107,7 @@ impl<'m> Planner<'_, 'm> {
             names: &mut *self.names,
             record: &mut record,
             target: options.opset,
-            adapters: options.adapters,
+            adapters: &options.adapters,
         };
         let converted = match ambiguous {
             Some(name) => {

@@ -1,11 +1,11 @@
 //! The definition of a rule.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Subject};
+use crate::base::choice::choice;
 
 /// A rule: a pattern, the function that finds it, and its documentation.
 ///
@@ -34,7 +34,7 @@ use super::{Finding, Subject};
 ///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [debug_1] y = Identity (x) }"#,
 /// )?;
 /// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
-/// let found = model.lint(&LintOptions { selection, ..LintOptions::default() })?;
+/// let found = model.lint(&LintOptions::default().selection(selection))?;
 /// assert_eq!((found[0].code(), found[0].place().as_str()), ("X101", "graph/debug_1"));
 /// # Ok(())
 /// # }
@@ -123,11 +123,4 @@ impl fmt::Display for Severity {
     }
 }
 
-impl FromStr for Severity {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Severity, String> {
-        let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
-        found.ok_or_else(|| format!("unknown severity '{name}'; the severities are info, warning and error"))
-    }
-}
+choice!(Severity { "info" => Info, "warning" => Warning, "error" => Error });

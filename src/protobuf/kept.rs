@@ -211,6 +211,15 @@ impl<M: Known> Kept<M> {
     }
 }
 
+impl<M: Known> Kept<M> {
+    /// The bytes of the message: the original ones where it is unchanged. [`Model::to_bytes`](crate::Model::to_bytes) also computes
+    /// folded constants.
+    #[must_use]
+    pub fn to_bytes(&self) -> Bytes {
+        self.source().unwrap_or_else(|| self.encode_to_vec().into())
+    }
+}
+
 impl<M> Kept<M> {
     /// The offset of the message's first field in the bytes from which it was decoded; zero for a message that was not decoded.
     #[must_use]

@@ -1,5 +1,7 @@
 //! Options for saving.
 
+use crate::base::options::options;
+
 /// Where the values of tensors are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,15 +15,17 @@ pub enum Placement {
     File(String),
 }
 
-/// Options for saving.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Where values are stored.
-    pub placement: Placement,
-    /// Tensors of fewer bytes are not moved to a data file.
-    pub threshold: u64,
-    /// Whether data files that only the replaced model used are removed.
-    pub prune_data: bool,
+options! {
+    /// Options for saving.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Options {
+        /// Where values are stored.
+        pub placement: Placement,
+        /// Tensors of fewer bytes are not moved to a data file.
+        pub threshold: u64,
+        /// Whether data files that only the replaced model used are removed.
+        pub prune_data: bool,
+    }
 }
 
 impl Default for Options {

@@ -124,7 +124,7 @@ impl<'m> Contents<'m> {
         };
         let cast = Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
         let (content, summary) = source.cast(cast).map_err(|why| why.to_string())?;
-        if summary.undefined.count > 0 && !self.options.fold_undefined {
+        if summary.undefined.count > 0 && !self.options.undefined {
             return Err(format!("ONNX does not define it: {}", summary.undefined.why));
         }
         if summary.contested.count > 0 && self.options.contested.is_none() {

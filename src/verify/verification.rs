@@ -31,7 +31,7 @@ impl Verification {
     /// A verification of what a conversion makes of a model, which is given as it is before.
     #[must_use]
     pub fn of_conversion(original: &Model, options: &convert::Options) -> Verification {
-        Verification { original: original.clone(), work: Work::Conversion(*options) }
+        Verification { original: original.clone(), work: Work::Conversion(options.clone()) }
     }
 
     /// The model before.

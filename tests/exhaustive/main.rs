@@ -49,7 +49,11 @@ fn casts(from: DType, to: DType) -> Vec<Cast> {
                 // Infinities cast to FNUZ types are contested only in the older text, and only with saturation.
                 let one_reading = is_fnuz && (opset == 28 || !saturate);
                 for &contested in if one_reading { &readings[..1] } else { &readings } {
-                    casts.extend(Cast::new(from, to, Rules { saturate, round_mode, opset, contested }));
+                    casts.extend(Cast::new(
+                        from,
+                        to,
+                        Rules::default().saturate(saturate).round_mode(round_mode).opset(opset).contested(contested),
+                    ));
                 }
             }
         }

@@ -38,7 +38,7 @@ fn plan(folder: &Path, target: &Target, placement: &Placement) -> Plan {
     let path = folder.join("m.onnx");
     let (input, data) = open_with_data(&path).unwrap();
     let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap()).unwrap().with_data(data);
-    Plan::new(model, &path, target, &Options { placement: placement.clone(), ..Options::default() }).unwrap()
+    Plan::new(model, &path, target, &Options::default().placement(placement.clone())).unwrap()
 }
 
 #[test]

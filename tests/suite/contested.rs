@@ -179,7 +179,7 @@ fn results_on_which_runtimes_differ_are_kept_unless_an_option_chooses() {
     for Case { name, opset, constants, node, results } in CASES {
         let before = model(&format!(r#"<ir_version: 8, opset_import: ["": {opset}]> g () => (y) <{constants}> {{ y = {node} }}"#));
         for (contested, expected) in [None, Some(Contested::Text), Some(Contested::Runtime)].into_iter().zip(results) {
-            let options = Options { contested, ..Options::default() };
+            let options = Options::default().contested(contested);
             let (after, report) = rewrite(before.clone(), &pass, &options);
             let found = match report.kept().first() {
                 Some(kept) => kept.reason.code().to_owned(),

@@ -127,7 +127,7 @@ fn every_reason_has_a_stable_code_and_no_word_of_the_command_line() {
         let reasons = report.kept().into_iter().map(|kept| kept.reason.to_string());
         failures.extend(reasons.filter(|reason| reason.contains("--")).map(|reason| format!("{name}: {reason}")));
     }
-    let limit = Options { max_growth: Some(1), ..Options::default() };
+    let limit = Options::default().max_growth(Some(1));
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (double h, float w) <float w = {1}> { h = Cast <to = 11> (w) }"#;
     let (_, report) = fold(model(text), &limit);
     assert_eq!(report.kept()[0].reason.code(), "growth-limit");
@@ -207,7 +207,7 @@ fn saturate_has_an_effect_on_exactly_the_types_that_are_said_to_obey_it() {
     let mut failures = Vec::new();
     for &to in DType::ALL.iter().filter(|to| to.cast_since().is_some() && **to != DType::String) {
         let [with, without] = [true, false].map(|saturate| {
-            let rules = Rules { saturate, contested: Contested::Text, ..Rules::default() };
+            let rules = Rules::default().saturate(saturate).contested(Contested::Text);
             let cast = Cast::new(DType::Float, to, rules).unwrap();
             let numbers = [0.0_f32, 1.0, -1.0, 1e30, -1e30, f32::MAX, f32::INFINITY, f32::NEG_INFINITY];
             let source: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -223,7 +223,7 @@ fn saturate_has_an_effect_on_exactly_the_types_that_are_said_to_obey_it() {
             to.name().to_lowercase(),
             to.number()
         );
-        let options = ConvertOptions { explicit: Explicit::Relevant, ..ConvertOptions::to(28) };
+        let options = ConvertOptions::to(28).explicit(Explicit::Relevant);
         let Ok(conversion) = convert::convert(graph(&text), &options) else { continue };
         let node = &conversion.model.proto().graph.as_ref().unwrap().node[0];
         let writes = node.attribute.iter().any(|attribute| attribute.name() == "saturate");

@@ -477,7 +477,7 @@ fn the_user_decides_on_undefined_and_contested_values() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (int8 a, int4 b) <int8[3] a = {{{a}}}, int4[2] b = {{{b}}}> {{ }}"#
         ))
     };
-    let options = |contested| Options { fold_undefined: true, contested: Some(contested), max_growth: None };
+    let options = |contested| Options::default().undefined(true).contested(Some(contested));
     let (text_values, _) = fold(model(text), &options(Contested::Text));
     let (runtime_values, _) = fold(model(text), &options(Contested::Runtime));
     let failures = [
@@ -494,7 +494,7 @@ fn a_model_grows_by_no_more_than_allowed() {
     // FLOAT16 to FLOAT frees 2 bytes an element and takes 4; FLOAT to DOUBLE frees 4 and takes 8.
     let cases: [(u64, &[&str]); 5] = [(7, &[]), (8, &["w"]), (16, &["w", "u"]), (31, &["w", "v"]), (32, &["w", "v", "u"])];
     for (max_growth, expected) in cases {
-        let (_, report) = fold(model(text), &Options { max_growth: Some(max_growth), ..Options::default() });
+        let (_, report) = fold(model(text), &Options::default().max_growth(Some(max_growth)));
         let mut folded: Vec<&str> = report.folded().iter().map(|folded| folded.input.as_str()).collect();
         folded.sort_unstable();
         let mut expected = expected.to_vec();
@@ -523,7 +523,7 @@ fn every_copy_that_is_stored_counts_as_growth() {
     let mut failures = Vec::new();
     for (name, text, growth) in cases {
         for (max_growth, folds_all) in [(growth, true), (growth - 1, false)] {
-            let (after, report) = fold(model(&text), &Options { max_growth: Some(max_growth), ..Options::default() });
+            let (after, report) = fold(model(&text), &Options::default().max_growth(Some(max_growth)));
             if report.kept().is_empty() != folds_all {
                 failures.push(format!(
                     "{name}, {max_growth}: {:?} in {}",

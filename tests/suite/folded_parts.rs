@@ -25,7 +25,7 @@ fn failure(original: &ModelProto, passes: &[Pass], options: &Options) -> Option<
 }
 
 fn failures(name: &str, original: &ModelProto) -> Vec<String> {
-    let options = [Options::default(), Options { max_growth: Some(0), fold_undefined: true, ..Options::default() }];
+    let options = [Options::default(), Options::default().max_growth(Some(0)).undefined(true)];
     let mut failures = Vec::new();
     for (list, passes) in lists_of_passes() {
         let failed = options.iter().find_map(|options| failure(original, &passes, options));

@@ -55,7 +55,7 @@ fn a_model_with_external_data_is_folded_and_saved_in_memory_as_on_the_disk() {
     ];
     let mut failures = Vec::new();
     for (output, placement, prune_data) in cases {
-        let options = Options { placement, prune_data, ..Options::default() };
+        let options = Options::default().placement(placement).prune_data(prune_data);
         let disk = tempfile::tempdir().unwrap();
         write_external(disk.path(), "in.onnx", &numbered(MODEL));
         let memory = Folder::memory();

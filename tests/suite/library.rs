@@ -36,7 +36,7 @@ fn model(text: &str) -> Model {
 fn a_model_with_external_data_is_opened_folded_converted_and_saved() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("in.onnx"), folder.path().join("elsewhere/out.onnx"));
-    let external = SaveOptions { placement: Placement::File("weights.bin".into()), threshold: 0, ..SaveOptions::default() };
+    let external = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
     model(CAST_OF_WEIGHT).save_with(&input, &external).unwrap();
     fs::create_dir(output.parent().unwrap()).unwrap();
 
@@ -57,7 +57,7 @@ fn a_model_with_external_data_is_opened_folded_converted_and_saved() {
 #[test]
 fn a_model_in_memory_reads_its_data_files_from_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let external = SaveOptions { placement: Placement::File("weights.bin".into()), threshold: 0, ..SaveOptions::default() };
+    let external = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
     model(CAST_OF_WEIGHT).save_with(folder.path().join("in.onnx"), &external).unwrap();
     let bytes = fs::read(folder.path().join("in.onnx")).unwrap();
 
@@ -87,7 +87,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
     let operations: [(&str, &str, ErrorKind, Operation); 6] = [
         ("convert", TOO_NEW, ErrorKind::NotConvertible, |model| model.convert(&ConvertOptions::to(20)).map(drop)),
         ("convert with a stated opset", TOO_NEW, ErrorKind::NotConvertible, |model| {
-            model.convert(&ConvertOptions { from_opset: Some(22), ..ConvertOptions::to(20) }).map(drop)
+            model.convert(&ConvertOptions::to(20).from_opset(Some(22))).map(drop)
         }),
         ("convert to nowhere", TOO_NEW, ErrorKind::InvalidModel, |model| model.convert(&ConvertOptions::to(99)).map(drop)),
         ("fold", INVALID_CAST, ErrorKind::InvalidModel, |model| model.fold(&FoldOptions::default()).map(drop)),
@@ -270,7 +270,7 @@ fn an_array_that_cannot_be_cast_says_which_element() {
     let error = array.cast(DType::Int32, &CastOptions::default()).unwrap_err();
     let cause: &CannotCast = error.cause().unwrap();
     assert_eq!((error.kind(), cause.element()), (ErrorKind::CannotCast, Some(1)), "{error}");
-    let allowed = CastOptions { allow_undefined: true, ..CastOptions::default() };
+    let allowed = CastOptions::default().undefined(true);
     assert_eq!(array.cast(DType::Int32, &allowed).unwrap().to_bytes(Packing::Packed).unwrap().len(), 12);
 
     let spread = array.cast(DType::Int4, &allowed).unwrap();

@@ -30,8 +30,9 @@ static PANICKING_RULE: Rule = Rule {
     check: |_| panic!("no finding"),
 };
 
-const PANICKING_ADAPTER: OperatorAdapter =
-    OperatorAdapter { op: "Relu", opset: 6, up: |_| panic!("no way up"), down: |_| panic!("no way down") };
+fn panicking_adapter() -> OperatorAdapter {
+    OperatorAdapter::new("Relu", 6).on_downgrade(|_| panic!("no way down"))
+}
 
 fn model() -> Model {
     Model::from_text(
@@ -50,9 +51,7 @@ fn a_panic_in_a_pass_a_rule_or_an_adapter_is_an_error_and_leaves_the_model_as_it
         ("no plan for 3 nodes", |model| model.run_passes(&[DEFAULT, &[PANICS]].concat(), &FoldOptions::default()).map(drop)),
         ("no finding", |model| model.lint(&rules()).map(drop)),
         ("no finding", |model| model.fix(&rules(), onnx_recast::lint::Safety::Safe, &Default::default()).map(drop)),
-        ("no way down", |model| {
-            model.convert(&ConvertOptions { adapters: &[PANICKING_ADAPTER], ..ConvertOptions::to(5) }).map(drop)
-        }),
+        ("no way down", |model| model.convert(&ConvertOptions::to(5).adapters(vec![panicking_adapter()])).map(drop)),
     ];
     let mut failures = Vec::new();
     for (text, work) in operations {
@@ -75,7 +74,7 @@ fn a_panic_in_a_pass_a_rule_or_an_adapter_is_an_error_and_leaves_the_model_as_it
 }
 
 fn rules() -> LintOptions {
-    LintOptions { selection: Selection::default().with_rule(&PANICKING_RULE), ..LintOptions::default() }
+    LintOptions::default().selection(Selection::default().with_rule(&PANICKING_RULE))
 }
 
 /// Runs the command in a folder of three models, of which `bad.onnx` meets the defect.

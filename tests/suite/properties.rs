@@ -132,7 +132,7 @@ fn meaning(model: &ModelProto) -> Vec<(String, String)> {
         let to = node.attribute.first().and_then(|to| DType::from_number(to.i() as i32));
         let constant = constants.get(&node.input[0]).cloned();
         let known = to.zip(constant).and_then(|(to, (from, raw))| {
-            let rules = Rules { saturate: true, round_mode: RoundMode::Up, opset: 21, ..Rules::default() };
+            let rules = Rules::default().saturate(true).round_mode(RoundMode::Up).opset(21);
             let cast = Cast::new(from, to, rules).unwrap();
             let mut out = vec![0; to.raw_bytes(1).unwrap() as usize];
             cast.convert(&raw, 1, &mut out);

@@ -103,10 +103,12 @@ impl Error {
         self.place.as_ref().map_or_else(|| self.message.clone(), |place| format!("{place}: {}", self.message))
     }
 
-    /// The cause, if it is of this type.
+    /// The cause of this type: that of the error, or a cause of the cause. A pass of another crate returns its own error by
+    /// [`Invalid::caused_by`].
     #[must_use]
     pub fn cause<E: std::error::Error + 'static>(&self) -> Option<&E> {
-        self.source.as_deref()?.downcast_ref()
+        let mut causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        causes.find_map(|cause| cause.downcast_ref())
     }
 }
 

@@ -8,6 +8,7 @@ use super::reason::Reason;
 use super::storage::{Chain, Place, Storage};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::options::options;
 use crate::base::progress::Unit;
 use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::elements::dtype::DType;
@@ -17,15 +18,17 @@ use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, Content, Failure};
 
-/// Which results may be folded in addition to those that ONNX defines.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Fold results that ONNX leaves undefined, to the values that this project defines.
-    pub fold_undefined: bool,
-    /// The value of contested results; `None`: they are not folded.
-    pub contested: Option<Contested>,
-    /// The maximum number of bytes by which the folded tensors may exceed the tensors they replace, in total; `None`: no limit.
-    pub max_growth: Option<u64>,
+options! {
+    /// Which results may be folded in addition to those that ONNX defines.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Options {
+        /// Fold results that ONNX leaves undefined, to the values that this project defines.
+        pub undefined: bool,
+        /// The value of contested results; `None`: they are not folded.
+        pub contested: Option<Contested>,
+        /// The maximum number of bytes by which the folded tensors may exceed the tensors they replace, in total; `None`: no limit.
+        pub max_growth: Option<u64>,
+    }
 }
 
 /// Which nodes fold.
@@ -228,7 +231,7 @@ impl Decisions<'_> {
         let (content, summary) = self.results[chain].outcome.clone()?;
         let place = (chain, self.shared_in(constant, node));
         let fold = Fold { node, from: Some(from), content, output: cast.output, constant, place };
-        if let (Some(first), false) = (summary.undefined.first, self.options.fold_undefined) {
+        if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
             let Tally { count, why, .. } = summary.undefined;
             return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
         }

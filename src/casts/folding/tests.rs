@@ -24,7 +24,7 @@ const CASES: [(&str, Make, Options); 5] = [
                 each(many, |index| format!("y{index} = Cast <to = 11> (c)"))
             )
         },
-        Options { fold_undefined: false, contested: None, max_growth: Some(0) },
+        Options { undefined: false, contested: None, max_growth: Some(0) },
     ),
     (
         "casts of the parts of one constant, the last part first",
@@ -35,7 +35,7 @@ const CASES: [(&str, Make, Options); 5] = [
             let uses = each(many, |index| format!("z{index} = Neg (y{index})"));
             format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
         },
-        Options { fold_undefined: false, contested: None, max_growth: None },
+        Options { undefined: false, contested: None, max_growth: None },
     ),
     (
         "casts of the parts of one constant that would make the model larger",
@@ -46,7 +46,7 @@ const CASES: [(&str, Make, Options); 5] = [
             let uses = each(many, |index| format!("z{index} = Neg (y{index})"));
             format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
         },
-        Options { fold_undefined: false, contested: None, max_growth: Some(0) },
+        Options { undefined: false, contested: None, max_growth: Some(0) },
     ),
     (
         "a Concat of many constants",
@@ -55,7 +55,7 @@ const CASES: [(&str, Make, Options); 5] = [
             let inputs = list(many, |index| format!("c{index}"));
             format!("g () => (y) <{constants}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
         },
-        Options { fold_undefined: false, contested: None, max_growth: None },
+        Options { undefined: false, contested: None, max_growth: None },
     ),
     (
         "a Concat of one constant",
@@ -63,7 +63,7 @@ const CASES: [(&str, Make, Options); 5] = [
             let inputs = list(many, |_| "c".to_owned());
             format!("g () => (y) <int8[1] c = {{1}}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
         },
-        Options { fold_undefined: false, contested: None, max_growth: None },
+        Options { undefined: false, contested: None, max_growth: None },
     ),
 ];
 

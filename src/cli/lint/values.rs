@@ -21,5 +21,5 @@ pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
 /// `CODE=SEVERITY`.
 pub(super) fn parse_severity(text: &str) -> Result<(Selector, Severity), String> {
     let (code, severity) = text.split_once('=').ok_or("expected a rule and a severity, such as 'RC103=info'")?;
-    Ok((code.parse().map_err(|error| format!("{error}"))?, severity.parse()?))
+    Ok((code.parse().map_err(|error| format!("{error}"))?, severity.parse().map_err(|error| format!("{error}"))?))
 }

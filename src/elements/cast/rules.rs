@@ -1,6 +1,7 @@
 //! The rules that define the results of a cast, together with its types.
 
 use crate::base::choice::choice;
+use crate::base::options::options;
 
 /// The rounding of numbers between two powers of two to `FLOAT8E8M0`. Ignored for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,17 +29,19 @@ pub enum Contested {
 
 choice!(Contested { "text" => Text, "runtime" => Runtime });
 
-/// The rules of a cast, which define its result together with the types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// Whether float8 targets saturate on overflow.
-    pub saturate: bool,
-    /// The rounding to `FLOAT8E8M0`.
-    pub round_mode: RoundMode,
-    /// The version of the default operator set.
-    pub opset: u32,
-    /// The result of contested elements.
-    pub contested: Contested,
+options! {
+    /// The rules of a cast, which define its result together with the types.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Rules {
+        /// Whether float8 targets saturate on overflow.
+        pub saturate: bool,
+        /// The rounding to `FLOAT8E8M0`.
+        pub round_mode: RoundMode,
+        /// The version of the default operator set.
+        pub opset: u32,
+        /// The result of contested elements.
+        pub contested: Contested,
+    }
 }
 
 impl Default for Rules {

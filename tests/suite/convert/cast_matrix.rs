@@ -97,7 +97,7 @@ fn every_version_pair_type_place_and_attribute() {
                     let before = model(&model_text(body, from, dtype, extra));
                     for to in OPSETS {
                         let name = format!("{place}: {dtype}{extra}, {from} to {to}");
-                        let options = Options { ir_version: IrVersion::Keep, explicit: Explicit::None, ..Options::to(to) };
+                        let options = Options::to(to).ir_version(IrVersion::Keep).explicit(Explicit::None);
                         let counts = table.entry((from, to)).or_default();
                         match convert::convert(Model::new(before.clone()).unwrap(), &options) {
                             Ok(conversion) => {
@@ -155,7 +155,7 @@ fn results_are_declared_where_onnx_infers_no_type() {
     };
     let mut failures = Vec::new();
     for (declared, before, expected, after) in cases {
-        let options = Options { ir_version: IrVersion::Keep, ..Options::to(5) };
+        let options = Options::to(5).ir_version(IrVersion::Keep);
         let converted = convert::convert(Model::new(text(8, declared, &before)).unwrap(), &options).unwrap().model.into_proto();
         failures.extend(difference(&before, &text(5, expected, &after), &converted));
     }
@@ -195,7 +195,7 @@ fn values(model: &ModelProto) -> String {
     if let Some(graph) = &mut model.graph {
         number_types_in(graph);
     }
-    let options = passes::Options { fold_undefined: true, contested: Some(Contested::Runtime), ..Default::default() };
+    let options = passes::Options::default().undefined(true).contested(Some(Contested::Runtime));
     let (folded, report) = fold(model, &options);
     assert_eq!(report.folded().len(), 2, "both casts fold: {report:?}");
     onnx_text::print(&folded)

@@ -590,7 +590,7 @@ fn expansions_can_be_refused_and_are_reported() {
         (&by_definition, Expand::Exact, Err("Mish is new in opset 18, and its expansion is not bit-exact")),
         (&by_definition, Expand::None, Err("Mish is new in opset 18, and expansion is disabled")),
     ] {
-        let found = match convert_text(source, &Options { expand, ..Options::to(13) }) {
+        let found = match convert_text(source, &Options::to(13).expand(expand)) {
             Ok(conversion) => {
                 let expanded = conversion.report.expansions;
                 Ok(expanded.iter().map(|expanded| (expanded.node.to_string(), expanded.class, expanded.nodes)).collect::<Vec<_>>())

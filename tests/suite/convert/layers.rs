@@ -528,7 +528,7 @@ fn contested_nodes_are_read_as_requested() {
     for (graph, nodes, to, expected) in cases {
         for (contested, expected) in contested.into_iter().zip(expected) {
             let source = format!("<ir_version: 3, opset_import: [\"\": 6]> g {graph} {{ {nodes} }}");
-            let found = match convert_text(&source, &Options { contested, ..Options::to(to) }) {
+            let found = match convert_text(&source, &Options::to(to).contested(contested)) {
                 Ok(done) => without_name(&onnx_text::print_node(&done.model.proto().graph.as_ref().unwrap().node[0])),
                 Err(NotConverted::Blocked { blockers, .. }) => format!("no: {}", blockers[0]),
                 Err(error) => error.to_string(),

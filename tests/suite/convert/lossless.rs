@@ -118,7 +118,7 @@ fn undo(before: &[NodeProto], after: &mut Vec<NodeProto>) {
 fn what_no_operator_change_touches_stays_in_every_scope() {
     let before = decorated();
     for opset in [13, 14, 17, 18, 21, 28] {
-        let options = Options { ir_version: IrVersion::Keep, ..Options::to(opset) };
+        let options = Options::to(opset).ir_version(IrVersion::Keep);
         let conversion = convert::convert(Model::new(before.clone()).unwrap(), &options).unwrap();
         let changed = conversion.report.changes.iter().filter(|change| change.op.starts_with("Reduce")).count();
         assert_eq!(changed, if opset < 18 { 0 } else { 10 }, "{:?}", conversion.report.changes);
@@ -240,7 +240,7 @@ fn the_body_of_a_map_keeps_everything() {
 fn the_constants_of_a_map_stay_in_its_body() {
     let source = r#"<ir_version: 8, opset_import: ["": 17]> g (seq(float[3]) s) => (seq(float[3]) t) {
         t = SequenceMap <body = b (float[3] e) => (float[3] r) <float[3] w = {1, 2, 3}> { r = Mul (e, w) }> (s) }"#;
-    let options = Options { expand_into: ExpandInto::Function, ..Options::to(16) };
+    let options = Options::to(16).expand_into(ExpandInto::Function);
     let model = convert_text(source, &options).unwrap().model.into_proto();
     assert!(model.functions.is_empty(), "{:?}", model.functions);
     let nodes = &model.graph.as_ref().unwrap().node;

@@ -104,7 +104,7 @@ fn defaults_of_casts_are_written_out_as_asked() {
     let source = r#"<ir_version: 9, opset_import: ["": 19]> g (float[2] x) => (float8e4m3fn[2] y, float16[2] z)
         { y = Cast <to = 17> (x) z = Cast <to = 10> (x) }"#;
     let written = |explicit| {
-        let options = Options { explicit, ..Options::to(24) };
+        let options = Options::to(24).explicit(explicit);
         let proto = convert_text(source, &options).unwrap().model.into_proto();
         proto.graph.as_ref().unwrap().node.iter().map(|node| node.attribute.len() - 1).collect::<Vec<_>>()
     };
@@ -125,7 +125,7 @@ fn infinity_to_fnuz_is_a_warning_and_an_error_when_strict() {
     assert_eq!(warnings("float", ""), 1);
     assert_eq!(warnings("float", ", saturate = 0"), 0);
     assert_eq!(warnings("int8", ""), 0);
-    let strict = Options { strict: true, ..Options::to(24) };
+    let strict = Options::to(24).strict(true);
     assert!(matches!(convert_text(&source("float", ""), &strict), Err(NotConverted::Blocked { .. })));
 }
 

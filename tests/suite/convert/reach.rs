@@ -107,7 +107,7 @@ fn equal_expansions_call_one_function() {
         [second] b = LayerNormalization (a, s)
         y = LayerNormalization <epsilon = 0.5> (b, s)
     }"#;
-    let options = Options { expand_into: ExpandInto::Function, ..Options::to(13) };
+    let options = Options::to(13).expand_into(ExpandInto::Function);
     let conversion = convert_text(source, &options).unwrap();
     let proto = conversion.model.proto();
     let calls: Vec<_> = proto

@@ -43,7 +43,7 @@ fn integers_with_fmod_stay_with_a_warning() {
             }
             Err(error) => failures.push(format!("{case}: {error:?}")),
         }
-        let strict = convert_text(&source, &Options { strict: true, ..Options::to(to) });
+        let strict = convert_text(&source, &Options::to(to).strict(true));
         let is_refused = matches!(&strict, Err(NotConverted::Blocked { blockers, .. }) if blockers[0].code == Code::Strict);
         if is_refused != warns {
             failures.push(format!("{case}, strict: {:?}", strict.map(|done| done.report)));

@@ -27,7 +27,7 @@ fn the_ir_version_is_what_opset_and_contents_need() {
     ];
     let mut failures = Vec::new();
     for (ir, from, to, ir_version, metadata, expected) in cases {
-        let options = Options { ir_version, ..Options::to(to) };
+        let options = Options::to(to).ir_version(ir_version);
         let found = ir_version_after(&source(ir, from, metadata), &options);
         if !is_as_expected(&found, expected) {
             failures.push(format!("IR {ir}, opset {from} to {to}, {ir_version:?}: {found:?}, not {expected:?}"));
@@ -83,7 +83,7 @@ fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
         let source = format!(
             r#"<ir_version: 9, opset_import: ["ai.onnx.ml": 3{import}]> g (float[2] x) => (float[2] y) {{ y = ai.onnx.ml.Scaler (x) }}"#
         );
-        let found = ir_version_after(&source, &Options { ir_version, ..Options::to(20) });
+        let found = ir_version_after(&source, &Options::to(20).ir_version(ir_version));
         if !is_as_expected(&found, expected) {
             failures.push(format!("{import} {ir_version:?}: {found:?}, not {expected:?}"));
         }

@@ -17,12 +17,10 @@ const MOST_BYTES: usize = 1 << 15;
 pub fn run(bytes: &[u8]) {
     let Some((&[from, to, choices, times, middle], bytes)) = bytes.split_first_chunk() else { return };
     let dtype = |byte: u8| DType::ALL[usize::from(byte) % DType::ALL.len()];
-    let rules = Rules {
-        saturate: choices & 1 == 0,
-        round_mode: [RoundMode::Up, RoundMode::Down, RoundMode::Nearest, RoundMode::Up][usize::from(choices >> 1 & 3)],
-        contested: if choices & 8 == 0 { Contested::Text } else { Contested::Runtime },
-        opset: OPSETS[usize::from(choices >> 4) % OPSETS.len()],
-    };
+    let round_mode = [RoundMode::Up, RoundMode::Down, RoundMode::Nearest, RoundMode::Up][usize::from(choices >> 1 & 3)];
+    let contested = if choices & 8 == 0 { Contested::Text } else { Contested::Runtime };
+    let opset = OPSETS[usize::from(choices >> 4) % OPSETS.len()];
+    let rules = Rules::default().saturate(choices & 1 == 0).round_mode(round_mode).contested(contested).opset(opset);
     let Ok(cast) = Cast::new(dtype(from), dtype(to), rules) else { return };
     if cast.from() == DType::String {
         let strings: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
@@ -61,7 +59,7 @@ fn is_exact(cast: &Cast, source: &[u8], elements: usize, middle: usize) {
 fn reads_back(cast: &Cast, source: &[u8], elements: usize) {
     let (strings, _) = format_strings(cast, source, elements);
     // Infinities come back as such.
-    let rules = Rules { saturate: false, ..cast.rules() };
+    let rules = cast.rules().saturate(false);
     let Ok(back) = Cast::new(DType::String, cast.from(), rules) else { return };
     if cast.from().class() == Class::Bool {
         return;

@@ -36,15 +36,12 @@ pub fn run(bytes: &[u8]) {
         "beside" => world.root.path().join("model/out.onnx"),
         _ => world.root.path().join("out/out.onnx"),
     };
-    let options = Options {
-        placement: match placement {
-            "keep" => Placement::Keep,
-            "inline" => Placement::Inline,
-            name => Placement::File(name.to_owned()),
-        },
-        threshold: 0,
-        prune_data: false,
+    let destination = match placement {
+        "keep" => Placement::Keep,
+        "inline" => Placement::Inline,
+        name => Placement::File(name.to_owned()),
     };
+    let options = Options::default().placement(destination).threshold(0);
     let before = world.files();
     let written = world.fold(&output, &options);
     let after = world.files();

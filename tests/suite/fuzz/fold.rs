@@ -7,8 +7,8 @@ use onnx_recast::internals::passes::{self, DEFAULT, Options, PassError, Report};
 use onnx_recast::internals::tensor::Tensor;
 
 pub fn run(bytes: &[u8]) {
-    let everything = Options { fold_undefined: true, contested: Some(Contested::Runtime), max_growth: None };
-    let frugal = Options { max_growth: Some(0), ..Options::default() };
+    let everything = Options::default().undefined(true).contested(Some(Contested::Runtime));
+    let frugal = Options::default().max_growth(Some(0));
     for options in [Options::default(), everything, frugal] {
         let Some((file, report)) = super::model(bytes).and_then(|model| fold(model, &options)) else { continue };
         let again = super::model(bytes).and_then(|model| fold(model, &options));

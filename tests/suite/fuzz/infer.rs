@@ -25,7 +25,7 @@ pub fn run(bytes: &[u8]) {
     let selection = Selection::of([&Layer { select: Some(vec!["ALL".parse().expect("a name of all rules")]), ..Layer::default() }]);
     let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::Respected, overlapping: Overlapping::Shown };
     let _ = lint::lint(&model, &job);
-    let everything = passes::Options { fold_undefined: true, ..passes::Options::default() };
+    let everything = passes::Options::default().undefined(true);
     if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) = passes::run(model, passes::EXACT, &everything) {
         panic!("{fault}");
     }

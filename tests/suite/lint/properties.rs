@@ -84,7 +84,7 @@ fn cast(node: &NodeProto, from: DType) -> Cast {
         _ => RoundMode::Up,
     };
     let saturate = attribute("saturate").is_none_or(|saturate| saturate.i() != 0);
-    Cast::new(from, to, Rules { saturate, round_mode, opset: 28, contested: Contested::Text }).unwrap()
+    Cast::new(from, to, Rules::default().saturate(saturate).round_mode(round_mode).opset(28).contested(Contested::Text)).unwrap()
 }
 
 fn fix(model: &ModelProto, codes: &str, allowed: Safety) -> ModelProto {

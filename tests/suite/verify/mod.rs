@@ -345,7 +345,7 @@ fn values_that_onnx_does_not_define_are_not_verified_unless_they_are_wanted() {
         r#"<ir_version: 10, opset_import: ["": 21]> g (int8[1] x) => (int8[1] y) <float[1] w = {300}> { c = Cast <to = 3> (w) y = Add (x, c) }"#,
     ))
     .unwrap();
-    let wanted = Options { fold_undefined: true, ..Options::default() };
+    let wanted = Options::default().undefined(true);
     let folded = passes::run(original.clone(), EXACT, &wanted).unwrap().0;
     Verification::of_passes(&original, EXACT, &wanted).check(&folded).unwrap();
     let error = Verification::of_passes(&original, EXACT, &Options::default()).check(&folded).unwrap_err();
@@ -441,7 +441,7 @@ fn nothing_is_replaced_by_what_is_not_verified() {
     let before = fs::read(&path).unwrap();
     let options = FoldOptions::default();
     for placement in [Placement::Keep, Placement::File("m.data".into())] {
-        let save = SaveOptions { placement, threshold: 0, ..SaveOptions::default() };
+        let save = SaveOptions::default().placement(placement).threshold(0);
         let mut model = onnx_recast::Model::open(&path).unwrap();
         let verification = Verification::of_passes(&model, EXACT, &options);
         model.run_passes(&[WRONG], &options).unwrap();
@@ -472,7 +472,7 @@ fn a_model_that_uses_an_undefined_name_is_invalid_and_not_unverified() {
 fn values_in_data_files_are_read_again_before_the_files_get_their_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnx");
-    let save = SaveOptions { placement: Placement::File("m.data".into()), threshold: 0, ..SaveOptions::default() };
+    let save = SaveOptions::default().placement(Placement::File("m.data".into())).threshold(0);
     original().save_with(&path, &save).unwrap();
     // The data file is replaced, and so is the model that refers to it by the same name.
     let (mut model, options) = (original(), FoldOptions::default());

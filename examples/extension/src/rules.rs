@@ -1,0 +1,29 @@
+//! Lint rules.
+
+use onnx_recast::graph::Edit;
+use onnx_recast::lint::{Finding, Rule, Selected, Severity, Subject};
+
+/// Finds nodes without a name. The fix is the name of the first output.
+pub static UNNAMED_NODE: Rule = Rule {
+    code: "X101",
+    name: "unnamed-node",
+    severity: Severity::Warning,
+    selected: Selected::ByDefault,
+    docs: "A node has no name.\n\n## Why is this bad?\nThe runtime identifies nodes by their names.\n",
+    check: find_unnamed_nodes,
+};
+
+fn find_unnamed_nodes(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let unnamed = subject.nodes().filter(|&node| model.node(node).name().is_empty());
+    unnamed
+        .map(|node| {
+            let finding = Finding::at_node(node, "the node has no name");
+            let Some((_, output)) = model.outputs(node).next() else { return finding };
+            let mut named = model.node(node).clone();
+            named.name = Some(model.name(output).to_owned());
+            let edits = vec![Edit::replace_node(node, vec![named])];
+            finding.with_safe_fix("use the name of the first output", edits)
+        })
+        .collect()
+}

@@ -1,0 +1,95 @@
+//! Operations of the library as another crate uses them: options, progress, cancellation, files in memory, a verified save.
+
+use std::sync::{Arc, Mutex};
+
+use onnx_recast::convert::{Expand, Explicit, IrVersion};
+use onnx_recast::passes::EXACT;
+use onnx_recast::verify::Verification;
+use onnx_recast::{
+    Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model, Packing, Phase, Placement,
+    Progress, RoundMode, Rules, SaveOptions, proto,
+};
+
+fn model() -> Model {
+    let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float16[2] x) => (float16[2] y) <float[2] w = {1, 2}>
+        { [to_half] h = Cast <to = 10> (w) [add] y = Add (x, h) }"#;
+    Model::from_text(text).unwrap()
+}
+
+#[test]
+fn options_are_built_extended_and_assigned() {
+    let strict = ConvertOptions::to(17).strict(true).expand(Expand::Exact);
+    let mut lower = strict.clone().opset(13).ir_version(IrVersion::AtMost(8));
+    lower.explicit = Explicit::Relevant;
+    assert!(lower.strict && lower.opset == 13 && strict.opset == 17);
+    model().convert(&lower).unwrap();
+
+    let rules = Rules::default().saturate(false).round_mode(RoundMode::Down).opset(25);
+    let bytes = [1.5_f32, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let array = Array::from_bytes(DType::Float, &[2], bytes, Packing::Packed).unwrap();
+    let cast = array.cast(DType::Float8E4M3Fn, &CastOptions::default().rules(rules)).unwrap();
+    assert_eq!(cast.to_bytes(Packing::Packed).unwrap(), [0x3C, 0x7F]);
+}
+
+#[test]
+fn a_progress_bar_reaches_its_end_in_each_phase() {
+    let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));
+    let shown = Arc::clone(&seen);
+    let mut model = model().with_progress(move |progress| shown.lock().unwrap().push(progress));
+    model.fold(&FoldOptions::default()).unwrap();
+    model.write_to(Vec::new()).unwrap();
+    let seen = seen.lock().unwrap();
+    for phase in [Phase::Planning, Phase::Writing] {
+        let last = seen.iter().rfind(|progress| progress.phase == phase);
+        assert!(last.is_some_and(|last| last.done == last.total), "{phase:?}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_progress_callback_can_cancel_the_operation_which_changes_nothing() {
+    let cancel = Cancel::new();
+    let token = cancel.clone();
+    let mut model = model().with_cancel(&cancel).with_progress(move |_| token.cancel());
+    let before = model.to_bytes().unwrap();
+    assert_eq!(model.fold(&FoldOptions::default()).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(model.to_bytes().unwrap(), before);
+}
+
+#[test]
+fn files_in_memory_hold_the_model_and_its_data_file() {
+    let files = MemoryFiles::new();
+    let options = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
+    let saved = model().save_with(files.path("model.onnx"), &options).unwrap();
+    assert_eq!(saved.data_file.unwrap().path, files.path("weights.bin"));
+    assert_eq!(files.bytes("weights.bin").unwrap()[..8], [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]);
+    let mut opened = Model::open(files.path("model.onnx")).unwrap();
+    assert_eq!(opened.fold(&FoldOptions::default()).unwrap().folded().len(), 1);
+}
+
+#[test]
+fn a_save_is_verified_and_refuses_what_the_passes_did_not_do() {
+    let files = MemoryFiles::new();
+    let output = files.path("folded.onnx");
+    let (mut folded, options) = (model(), FoldOptions::default());
+    let verification = Verification::of_passes(&folded, EXACT, &options);
+    folded.run_passes(EXACT, &options).unwrap();
+    let (_, verified) = folded.save_verified(&output, &SaveOptions::default(), &verification).unwrap();
+    assert_eq!(verified.constants, 1);
+
+    let mut other = Model::from_text(&folded.to_text().replace("Add", "Mul")).unwrap();
+    other.run_passes(EXACT, &options).unwrap();
+    let error = other.save_verified(&output, &SaveOptions::default(), &verification).unwrap_err();
+    assert_eq!((error.kind(), error.faults()[0].path.as_str()), (ErrorKind::NotVerified, "graph/add.op_type"));
+    assert_eq!(files.bytes("folded.onnx").unwrap(), folded.to_bytes().unwrap(), "the old file is still there");
+}
+
+#[test]
+fn messages_are_read_and_written_without_losses() {
+    // Field 999 is unknown.
+    let bytes: Vec<u8> = [&model().to_bytes().unwrap()[..], &[0xBA, 0x3E, 0x01, 0x2A]].concat();
+    let mut message = proto::ModelProto::from_bytes(bytes.clone().into()).unwrap();
+    assert_eq!(message.to_bytes(), bytes);
+    message.producer_name = Some("another".to_owned());
+    let changed = proto::ModelProto::from_bytes(message.to_bytes()).unwrap();
+    assert_eq!((changed.producer_name(), changed.rest().len()), ("another", 1));
+}
