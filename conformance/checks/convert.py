@@ -2,7 +2,7 @@
 
 Operators that the older opset lacks are expanded: exactly, and then the outputs stay equal to the bit in onnxruntime, or by ONNX's
 definition, and then they stay close to those of its own kernels. Each result is checked by onnx.checker, run on the model's own test data,
-and compared with the unconverted model in value and type; what was converted down is converted up again. Where a model is refused, the
+and compared with the unconverted model in value and type; results of downgrades are upgraded again. Where a model is refused, the
 nearest opset that is reported works.
 """
 
@@ -43,7 +43,7 @@ def check(report):
 
 
 def convert_model(path, opsets):
-    """What becomes of a model on its way to each opset: (name, direction, outcome, problem)."""
+    """The conversion of a model to each opset: (name, direction, outcome, problem, classes of expansions)."""
     case = Case.of(path)
     targets = [target for target in opsets if case and target != case.opset]
     return [(f"{case.name} to opset {target}", case.direction(target), *case.convert(target), sorted(case.classes)) for target in targets]

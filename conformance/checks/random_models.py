@@ -87,7 +87,7 @@ def rows():
 
 
 def trials(seeds):
-    """What became of each model: (seed, [(step, outcome, problem)], constructs). onnxruntime may end the process: then one by one."""
+    """The outcomes of each model: (seed, [(step, outcome, problem)], constructs). If onnxruntime ends the process, each model runs alone."""
     results = in_child(functools.partial(run_trials, seeds, tuple(RUNNERS)), LONGEST)
     if results is not None:
         return results
