@@ -209,9 +209,7 @@ impl<M: Known> Kept<M> {
         message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
         result.map(|()| message)
     }
-}
 
-impl<M: Known> Kept<M> {
     /// The bytes of the message: the original ones where it is unchanged. [`Model::to_bytes`](crate::Model::to_bytes) also computes
     /// folded constants.
     #[must_use]

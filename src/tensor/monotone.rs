@@ -62,37 +62,35 @@ impl<'c> Comparison<'c> {
         let source = &self.source[first * 4..][..count * 4];
         let width = self.cast.to().bits() / 8;
         let found = &self.found[first * width..][..count * width];
+        let sources = source.as_chunks().0;
         let mut intervals = Intervals::new(self.cast);
-        let sources = source.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         let differing = match width {
-            1 => sources.zip(found).position(|(source, &code)| !intervals.has_result(source, code.into())),
-            _ => self.first_differing_pair(source.as_chunks().0, found.as_chunks().0),
+            1 => {
+                let mut pairs = sources.iter().zip(found);
+                pairs.position(|(source, &code)| !intervals.has_result(u32::from_le_bytes(*source), code.into()))
+            }
+            _ => first_differing_pair(&mut intervals, &Normals::of(self.cast.to()), sources, found.as_chunks().0),
         };
         differing.map(|index| first + index)
     }
+}
 
-    /// The index of the first result of 16 bits that differs.
-    fn first_differing_pair(&self, sources: &[[u8; 4]], codes: &[[u8; 2]]) -> Option<usize> {
-        let mut intervals = Intervals::new(self.cast);
-        let normals = Normals::of(self.cast.to());
-        let mut differing = |first: usize, sources: &[[u8; 4]], codes: &[[u8; 2]]| {
-            let mut pairs = sources.iter().zip(codes);
-            let differs = |(source, code): (&[u8; 4], &[u8; 2])| {
-                !intervals.has_result(u32::from_le_bytes(*source), u16::from_le_bytes(*code))
-            };
-            pairs.position(differs).map(|index| first + index)
-        };
-        let (source_blocks, last_sources) = sources.as_chunks::<BLOCK>();
-        let (code_blocks, last_codes) = codes.as_chunks::<BLOCK>();
-        for (block, (sources, codes)) in source_blocks.iter().zip(code_blocks).enumerate() {
-            if !normals.are_results(sources, codes)
-                && let Some(index) = differing(block * BLOCK, sources, codes)
-            {
-                return Some(index);
-            }
+/// The index of the first result of 16 bits that differs.
+fn first_differing_pair(intervals: &mut Intervals, normals: &Normals, sources: &[[u8; 4]], codes: &[[u8; 2]]) -> Option<usize> {
+    let blocks = sources.chunks(BLOCK).zip(codes.chunks(BLOCK));
+    for (block, (sources, codes)) in blocks.enumerate() {
+        let is_shown = |(sources, codes)| normals.are_results(sources, codes);
+        if sources.first_chunk().zip(codes.first_chunk()).is_some_and(is_shown) {
+            continue;
         }
-        differing(source_blocks.len() * BLOCK, last_sources, last_codes)
+        let mut pairs = sources.iter().zip(codes);
+        let differs =
+            |(source, code): (&[u8; 4], &[u8; 2])| !intervals.has_result(u32::from_le_bytes(*source), u16::from_le_bytes(*code));
+        if let Some(index) = pairs.position(differs) {
+            return Some(block * BLOCK + index);
+        }
     }
+    None
 }
 
 /// The values that round to the normal values of a type of 16 bits, to the nearest and halves to even.
