@@ -3,6 +3,7 @@
 Beside it, in the same run, what the onnx package takes to read and write the model. And a file that is little but messages.
 """
 
+import itertools
 import time
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from support.measure import measured, run
 NODES = [10_000, 50_000, 250_000]
 RUNS = 5
 LONGEST = 1.5  # Times what onnx.load and onnx.save take.
-MOST_GROWTH = 2  # Of the time a node, from each size to the next, which is five times as large.
+MOST_GROWTH = 2  # Of the processor time a node, from each size to the next, which is five times as large.
 BOMB = 100_000_000  # Bytes.
 MANY = 1_000_000  # Nodes of 30 bytes.
 MOST_MEMORY = 25  # Times the files that are read.
@@ -39,29 +40,43 @@ class Case:
 
 def check(report):
     with scratch_folder() as folder:
-        seconds = [check_size(report, folder, nodes) for nodes in NODES]
-        for smaller, larger in zip(range(len(NODES)), range(1, len(NODES))):
-            growth = (seconds[larger] / NODES[larger]) / (seconds[smaller] / NODES[smaller])
-            report.case(f"{NODES[larger]} nodes: growth", growth > MOST_GROWTH and f"{growth:.2f} times the seconds a node")
+        for nodes in NODES:
+            check_size(report, folder, nodes)
+        for smaller, larger in itertools.pairwise(NODES):
+            report.ratio(f"{larger} nodes: growth", lambda: growth(folder, smaller, larger), MOST_GROWTH, "the seconds a node")
         check_bomb(report, folder)
         check_commands(report, folder)
 
 
+def growth(folder, smaller, larger):
+    """The seconds a node of the larger model, as a multiple of those of the smaller."""
+    of_smaller, of_larger = (processor_seconds(file_of(folder, nodes), folder / "out.onnx") / nodes for nodes in (smaller, larger))
+    return of_larger / of_smaller
+
+
+def file_of(folder, nodes):
+    return folder / f"{nodes}.onnx"
+
+
 def check_size(report, folder, nodes):
-    source, output = folder / "in.onnx", folder / "out.onnx"
+    source, output = file_of(folder, nodes), folder / "out.onnx"
     onnx.save(model(nodes), source)
     runs = [run([RECAST, "fold", source, "-o", output, "--quiet"]) for _ in range(RUNS)]
     seconds, memory = min(seconds for _, seconds, _ in runs), max(memory for _, _, memory in runs)
-    theirs = min(seconds_of_onnx(source, folder / "saved.onnx") for _ in range(2))
     size = source.stat().st_size / 2**20
+
+    def share():
+        theirs = min(seconds_of_onnx(source, folder / "saved.onnx") for _ in range(2))
+        ours = processor_seconds(source, output)
+        report.details.append(f"{nodes} nodes: {ours:.3f} s of processor time; onnx.load and onnx.save {theirs:.3f} s")
+        return ours / theirs
+
     report.case(f"{nodes} nodes: exit code", max(code for code, _, _ in runs))
     report.case(f"{nodes} nodes: casts", any(node.op_type == "Cast" for node in onnx.load(output).graph.node) and "casts stay")
-    report.case(f"{nodes} nodes: time", seconds > LONGEST * theirs and f"{seconds:.2f} s, but onnx.load and onnx.save take {theirs:.2f} s")
+    report.ratio(f"{nodes} nodes: time", share, LONGEST, "the time of onnx.load and onnx.save")
     report.case(f"{nodes} nodes: memory", memory > 50 * size + 16 and f"{memory:.0f} MiB for a file of {size:.1f}")
-    folding, plain = (processor_seconds(source, output, *options) for options in ([], ["--passes", "none"]))
-    report.details.append(f"{nodes} nodes: {folding:.3f} s of processor time, {plain:.3f} s without passes")
-    report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; onnx.load and onnx.save {theirs:.3f} s")
-    return seconds
+    plain = processor_seconds(source, output, "--passes", "none")
+    report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; {plain:.3f} s of processor time without passes")
 
 
 def processor_seconds(source, output, *options):
@@ -76,9 +91,9 @@ def seconds_to_load(source):
 
 
 def seconds_of_onnx(source, output):
-    start = time.monotonic()
+    start = time.process_time()
     onnx.save(onnx.load(source), output)
-    return time.monotonic() - start
+    return time.process_time() - start
 
 
 def model(nodes):
@@ -150,11 +165,14 @@ def check_commands(report, folder):
             f"{name}: {seconds:.2f} s, {seconds / theirs:.2f} times onnx.load, {memory:.0f} MiB, {times:.1f} times the files"
         )
         if case.is_timed:
-            share = measured([RECAST, *case.command], folder / "out.txt").processor_seconds / theirs
-            report.case(f"{name}: time", share > LONGEST_READ and f"{share:.2f} times the time of onnx.load")
+            report.ratio(f"{name}: time", lambda: processor_share(case, folder, theirs), LONGEST_READ, "the time of onnx.load")
     done = recast("inspect", relu, "--max-memory", "100M")
     refused = done.returncode == 2 and "raise it with --max-memory" in done.stderr
     report.case("one million nodes: --max-memory 100M", not refused and f"{done.returncode}: {done.stderr.strip()}")
+
+
+def processor_share(case, folder, theirs):
+    return measured([RECAST, *case.command], folder / "out.txt").processor_seconds / theirs
 
 
 def chain(op, attributes=b"", shape=b""):
