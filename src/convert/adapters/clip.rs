@@ -54,13 +54,21 @@ fn rounded(dtype: DType, value: f32) -> Option<TensorProto> {
     Some(Content::new(dtype, &[], Data::Numbers(bytes.into(), Vec::new())).into_tensor(""))
 }
 
+/// A minimum above the maximum becomes the maximum, to which runtimes set all elements then: they refuse such attributes.
 fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
+    let mut highest = f32::INFINITY;
     for (name, index) in [("max", 2), ("min", 1)] {
         if cx.input(index).is_none() {
             continue;
         }
         match cx.read_floats(index)?.as_slice() {
-            [bound] => cx.set_attribute(make::float(name, *bound)),
+            [bound] if bound.is_nan() => {
+                return Err(InputUnsupported.because(format!("`{name}` is NaN, which runtimes refuse as an attribute")));
+            }
+            [bound] => {
+                highest = bound.min(highest);
+                cx.set_attribute(make::float(name, highest));
+            }
             bounds => return Err(NodeInvalid.because(format!("`{name}` must have one element, not {}", bounds.len()))),
         }
         cx.take_input(index);

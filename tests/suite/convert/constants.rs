@@ -39,6 +39,20 @@ fn constants_stand_where_the_version_wants_them() {
             "y = Clip <max: float = 1, min: float = 0> (x)",
         ),
         case(
+            12,
+            "(float[2] x) => (float[2] y) <float a = {2}, float b = {1}>",
+            "y = Clip (x, a, b)",
+            10,
+            "y = Clip <max: float = 1, min: float = 1> (x)",
+        ),
+        case(
+            12,
+            "(float[2] x) => (float[2] y) <float a = {nan}>",
+            "y = Clip (x, a)",
+            10,
+            "no: `min` is NaN, which runtimes refuse as an attribute",
+        ),
+        case(
             13,
             "(float[2] x) => (float[2] y) <float a = {2}, float b = {1}>",
             "y = Clip (x, a, b)",
