@@ -4,6 +4,7 @@ use super::terms::{Side, Term, TermId, Terms};
 use crate::base::hash::HashMap;
 use crate::casts::folding;
 use crate::elements::cast::{Cast, Contested, Rules};
+use crate::elements::dtype::DType;
 use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
 use crate::ops::inference::{Inferred, infer};
@@ -158,4 +159,20 @@ impl<'m> Contents<'m> {
         let results = compute(operator, &call).map_err(|why| why.to_string())?;
         results.into_iter().nth(output as usize).ok_or_else(|| "its node has no such output".to_owned())
     }
+}
+
+/// Values in a type that has all of them, or low bits of integers.
+pub(super) fn widened(content: &Content, to: DType) -> Result<Content, String> {
+    let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|why| why.to_string())?;
+    content.cast(cast).map(|(content, _)| content).map_err(|why| why.to_string())
+}
+
+/// Values whose NaNs are quiet, as casts make them.
+pub(super) fn quieted(content: &Content) -> Result<Content, String> {
+    let wider = match content.dtype() {
+        DType::Float16 | DType::Bfloat16 => DType::Float,
+        DType::Float => DType::Double,
+        _ => return Ok(content.clone()),
+    };
+    widened(&widened(content, wider)?, content.dtype())
 }

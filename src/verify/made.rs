@@ -2,32 +2,35 @@
 
 use std::cell::OnceCell;
 
-use prost::Message as _;
-
 use super::bystanders::compare;
 use super::fault::Fault;
-use super::pairs::Pairs;
+use super::form::{constant_form, constant_forms, holds_graphs, is_small, moved_form};
+use super::pairs::{Pairs, defined};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ScopeId};
 use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::raw::tensor_shape_proto::dimension;
-use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::protobuf::schema::{AttributeProto, TensorProto, ValueInfoProto};
 use crate::protobuf::{Field, raw};
+
+/// Nodes of the original, by scope and by what they have besides inputs and outputs.
+type ByForm = HashMap<(ScopeId, Vec<u8>), Vec<NodeId>>;
 
 /// The nodes of the original, without what passes change.
 pub(super) struct Made<'m> {
     pairs: &'m Pairs<'m>,
     known: OnceCell<HashMap<ScopeId, HashSet<Vec<u8>>>>,
+    missing: OnceCell<ByForm>,
 }
 
 impl<'m> Made<'m> {
     pub fn new(pairs: &'m Pairs<'m>) -> Made<'m> {
-        Made { pairs, known: OnceCell::new() }
+        Made { pairs, known: OnceCell::new(), missing: OnceCell::new() }
     }
 
     /// The fields of a new cast, data movement or `Constant` besides its inputs and outputs must be what a node of the original has in the
-    /// same scope: passes move nodes, and turn a node into a `Constant`.
+    /// same graph or function: passes move nodes, and turn a node into a `Constant`.
     pub fn node(&self, node: NodeId) -> Vec<Fault> {
         let model = self.pairs.written;
         let (path, proto) = (model.node_path(node), model.node(node));
@@ -42,8 +45,8 @@ impl<'m> Made<'m> {
         let is_known = match self.pairs.node(node).filter(|_| proto.op_type() == "Constant") {
             Some(counterpart) => constant_forms(self.pairs.original.node(counterpart)).contains(&form),
             None => {
-                let scope = self.pairs.scopes().find(|(scope, _)| *scope == node.scope).and_then(|(_, counterpart)| counterpart);
-                scope.and_then(|scope| self.known().get(&scope)).is_some_and(|forms| forms.contains(&form))
+                let root = self.pairs.original_scope(node.scope).map(|scope| self.pairs.original.root(scope));
+                root.and_then(|root| self.known().get(&root)).is_some_and(|forms| forms.contains(&form))
             }
         };
         if !is_known {
@@ -52,20 +55,46 @@ impl<'m> Made<'m> {
         faults
     }
 
-    /// The forms of the nodes of the original, by scope.
+    /// The nodes of the original that a cast or data movement may be under the name of another result: they have all that it has besides
+    /// inputs and outputs, and their results are missing.
+    pub fn renamed(&self, node: NodeId) -> &[NodeId] {
+        let Some(scope) = self.pairs.original_scope(node.scope) else { return &[] };
+        let form = moved_form(self.pairs.written.node(node));
+        self.missing().get(&(scope, form)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The nodes of the original that have no tensors and whose results are missing, by scope and form.
+    fn missing(&self) -> &ByForm {
+        self.missing.get_or_init(|| {
+            let (original, written) = (self.pairs.original, self.pairs.written);
+            let mut missing = ByForm::default();
+            for (scope, counterpart) in self.pairs.scopes().filter_map(|(scope, of)| Some((scope, of?))) {
+                let is_missing = |&node: &NodeId| {
+                    let node = original.node(node);
+                    let mut results = node.output.iter();
+                    is_small(node) && results.all(|name| name.is_empty() || defined(written, scope, name).is_none())
+                };
+                for node in original.nodes(counterpart).filter(is_missing) {
+                    missing.entry((counterpart, moved_form(original.node(node)))).or_default().push(node);
+                }
+            }
+            missing
+        })
+    }
+
+    /// The forms of the nodes of the original, by graph or function: a cast may move out of a subgraph.
     fn known(&self) -> &HashMap<ScopeId, HashSet<Vec<u8>>> {
         self.known.get_or_init(|| {
             let original = self.pairs.original;
             let mut known: HashMap<ScopeId, HashSet<Vec<u8>>> = HashMap::default();
             for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
                 let proto = original.node(node);
-                if proto.attribute.iter().any(|attribute| attribute.g.is_some() || !attribute.rare().graphs.is_empty()) {
+                if holds_graphs(proto) {
                     continue;
                 }
-                let forms = known.entry(node.scope).or_default();
+                let forms = known.entry(original.root(node.scope)).or_default();
                 forms.extend(constant_forms(proto));
-                // A tensor may be large, and nothing that moves has one.
-                if proto.attribute.iter().all(|attribute| attribute.t.is_none()) {
+                if is_small(proto) {
                     forms.insert(moved_form(proto));
                 }
             }
@@ -135,31 +164,4 @@ fn without_values(tensor: &TensorProto) -> TensorProto {
     let is_value = |field: &Field| TENSOR_PROTO.field(field.tag).is_some_and(|of| of.name.ends_with("_data"));
     tensor.rest_mut().retain(|field| !is_value(field));
     tensor
-}
-
-/// A node without the names of its inputs and outputs.
-fn moved_form(node: &NodeProto) -> Vec<u8> {
-    let mut node = node.clone();
-    let marks = |names: &mut Vec<String>| names.iter_mut().filter(|name| !name.is_empty()).for_each(|name| *name = "_".to_owned());
-    marks(&mut node.input);
-    marks(&mut node.output);
-    node.device_configurations.iter_mut().flat_map(|devices| &mut devices.sharding_spec).for_each(|spec| spec.tensor_name = None);
-    node.encode_to_vec()
-}
-
-/// The forms of the constants in place of a node: of several, only the first has its name.
-fn constant_forms(node: &NodeProto) -> Vec<Vec<u8>> {
-    let mut nameless = node.clone();
-    nameless.name = None;
-    let forms = [node, &nameless].into_iter().take(node.output.len().min(2));
-    forms.map(constant_form).collect()
-}
-
-/// A node without what a `Constant` in its place has not.
-fn constant_form(node: &NodeProto) -> Vec<u8> {
-    let mut node = node.clone();
-    node.op_type = Some("Constant".to_owned());
-    (node.input, node.output, node.attribute) = Default::default();
-    node.device_configurations.iter_mut().flat_map(|devices| &mut devices.sharding_spec).for_each(|spec| spec.tensor_name = None);
-    node.encode_to_vec()
 }

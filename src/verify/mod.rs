@@ -16,6 +16,7 @@ mod contents;
 mod conversion;
 mod declared;
 mod fault;
+mod form;
 mod made;
 mod order;
 mod pairs;

@@ -1,15 +1,21 @@
 //! The order of nodes.
 
 use super::fault::Fault;
+use super::made::Made;
 use super::pairs::Pairs;
+use crate::casts::moves;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
 
 /// Nodes that are in another order than their counterparts, and nodes that use a later value where no node of the original does.
-pub(super) fn compare(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+pub(super) fn compare(pairs: &Pairs, made: &Made, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut last = None;
     for node in pairs.written.nodes(scope) {
         let Some(same) = pairs.node(node).filter(|&same| shares_result(pairs, node, same)) else { continue };
+        let moves_or_casts = pairs.written.is_cast(node) || moves(pairs.written, node).is_some();
+        if moves_or_casts && !made.renamed(node).is_empty() {
+            continue;
+        }
         if last.is_some_and(|last| last > same) {
             faults.push(Fault::at(pairs.written.node_path(node), "was put in another order"));
         }

@@ -1,5 +1,6 @@
 //! Which scopes, nodes and values of the two models correspond to each other: by the names of values.
 
+use super::form::moved_form;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::protobuf::schema::NodeProto;
@@ -69,7 +70,12 @@ impl<'m> Pairs<'m> {
 
     /// The scopes of the written model with those of the original; `None` for one that the original does not have.
     pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, Option<ScopeId>)> + '_ {
-        self.written.scopes().map(|scope| (scope, self.scopes.get(&scope).copied()))
+        self.written.scopes().map(|scope| (scope, self.original_scope(scope)))
+    }
+
+    /// The counterpart of a scope.
+    pub fn original_scope(&self, scope: ScopeId) -> Option<ScopeId> {
+        self.scopes.get(&scope).copied()
     }
 
     /// The counterpart of a node.
@@ -79,7 +85,7 @@ impl<'m> Pairs<'m> {
 
     /// The value of the same name in the counterpart of the scope.
     pub fn value(&self, value: ValueId) -> Option<ValueId> {
-        let scope = *self.scopes.get(&self.written.scope_of(value))?;
+        let scope = self.original_scope(self.written.scope_of(value))?;
         defined(self.original, scope, self.written.name(value))
     }
 }
@@ -107,10 +113,17 @@ fn computing(model: &Model, node: NodeId, written: &NodeProto) -> NodeId {
         producer.filter(|producer| producer.scope == node.scope && returns_input(node))
     };
     let chain = || std::iter::successors(Some(node), before);
-    // A constant that was computed is not one of the original.
-    let is_same = |node: &NodeId| written.op_type() != "Constant" && model.node(*node).op_type() == written.op_type();
+    let is_same = |node: &NodeId| {
+        let node = model.node(*node);
+        // A constant that was computed is not one of the original.
+        node.op_type() == written.op_type() && (written.op_type() != "Constant" || is_same_constant(node, written))
+    };
     let is_named = |node: &NodeId| is_same(node) && model.node(*node).name() == written.name();
     chain().find(is_named).or_else(|| chain().find(is_same)).unwrap_or(node)
+}
+
+fn is_same_constant(node: &NodeProto, written: &NodeProto) -> bool {
+    node.attribute == written.attribute && moved_form(node) == moved_form(written)
 }
 
 /// The identity of a subgraph within its model.

@@ -7,6 +7,8 @@
 //! 3. Casts and data movement commute.
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
 
+use std::cell::OnceCell;
+
 use super::pairs::Pairs;
 use crate::base::hash::HashMap;
 use crate::casts::{Casts, ResolvedCast, moves};
@@ -41,6 +43,13 @@ pub(super) enum Term {
     Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
 }
 
+impl Term {
+    /// Whether this is a `Reshape` to the same shape as one with other inputs.
+    pub fn has_shape(&self, others: &[Option<TermId>]) -> bool {
+        matches!(self, Term::Move { operator: "Reshape", inputs, .. } if inputs.get(1) == others.get(1))
+    }
+}
+
 /// The determinants of the result of a cast, besides its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Effect {
@@ -61,13 +70,14 @@ pub(super) struct Terms<'m> {
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
+    values: OnceCell<HashMap<TermId, Vec<(Side, ValueId)>>>,
 }
 
 impl<'m> Terms<'m> {
     pub fn new(pairs: Pairs<'m>, is_lossy: bool) -> Terms<'m> {
         let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
         let (terms, types, nodes, ids) = (Vec::new(), Vec::new(), Vec::new(), HashMap::default());
-        let mut terms = Terms { pairs, is_lossy, terms, types, nodes, ids, of };
+        let mut terms = Terms { pairs, is_lossy, terms, types, nodes, ids, of, values: OnceCell::new() };
         terms.read(Side::Original);
         terms.read(Side::Written);
         terms
@@ -104,6 +114,22 @@ impl<'m> Terms<'m> {
         self.of[side as usize][value.index()]
     }
 
+    /// The values that have a term.
+    pub fn values(&self, id: TermId) -> &[(Side, ValueId)] {
+        let values = self.values.get_or_init(|| {
+            let mut values: HashMap<TermId, Vec<(Side, ValueId)>> = HashMap::default();
+            for side in [Side::Original, Side::Written] {
+                for value in self.model(side).values() {
+                    if let Some(id) = self.of(side, value) {
+                        values.entry(id).or_default().push((side, value));
+                    }
+                }
+            }
+            values
+        });
+        values.get(&id).map_or(&[], Vec::as_slice)
+    }
+
     fn read(&mut self, side: Side) {
         let model = self.model(side);
         let casts = Casts::of(model);
@@ -122,9 +148,8 @@ impl<'m> Terms<'m> {
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
         let cast = outputs.first().and_then(|&(_, output)| casts.producing(output));
         if let (Some(cast), Some(of)) = (cast, input(self, 0)) {
-            let id = self.cast(of, effect(cast));
+            let id = self.cast(of, effect(cast), (side, node));
             outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(id));
-            self.nodes[id].get_or_insert((side, node));
             return;
         }
         if let (true, Some(of)) = (returns_input(model, node, |shape| shape, || casts.inferred()), input(self, 0)) {
@@ -205,23 +230,20 @@ impl<'m> Terms<'m> {
         for (index, value) in model.inputs(node) {
             *inputs.get_mut(index as usize)? = Some(self.of(side, value)?);
         }
-        let casts: Option<Vec<(TermId, Effect)>> = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect();
-        let (effect, moved) = match casts {
-            Some(casts) if is_uniform(&casts, |(of, effect)| (self.types[*of], *effect)) => {
-                let of = casts.iter().map(|(of, _)| Some(*of));
-                let moved = of.chain(inputs.iter().skip(data).copied()).collect();
-                (casts.first().map(|&(_, effect)| effect), moved)
-            }
-            _ => (None, inputs),
-        };
-        let dtype = moved.first().copied().flatten().and_then(|input| self.types[input]);
-        let id = self.id(Term::Move { operator, attributes, inputs: moved, data, outputs: proto.output.len(), output });
+        // The last cast comes first.
+        let mut effects = Vec::new();
+        while let Some(casts) = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect::<Option<Vec<_>>>()
+            && let Some(&(_, effect)) = casts.first()
+            && is_uniform(&casts, |(of, effect)| (self.types[*of], *effect))
+        {
+            effects.push(effect);
+            inputs.iter_mut().zip(casts).for_each(|(input, (of, _))| *input = Some(of));
+        }
+        let dtype = inputs.first().copied().flatten().and_then(|input| self.types[input]);
+        let id = self.id(Term::Move { operator, attributes, inputs, data, outputs: proto.output.len(), output });
         self.types[id] = self.types[id].or(dtype);
         self.nodes[id].get_or_insert((side, node));
-        Some(match effect {
-            Some(effect) => self.cast(id, effect),
-            None => id,
-        })
+        Some(effects.into_iter().rev().fold(id, |id, effect| self.cast(id, effect, (side, node))))
     }
 
     fn as_cast(&self, id: TermId) -> Option<(TermId, Effect)> {
@@ -231,12 +253,13 @@ impl<'m> Terms<'m> {
         }
     }
 
-    /// The term of a cast.
-    fn cast(&mut self, of: TermId, effect: Effect) -> TermId {
+    /// The term of a cast, and a node in whose scope it is.
+    fn cast(&mut self, of: TermId, effect: Effect, node: (Side, NodeId)) -> TermId {
         let (of, left) = self.reduced(of, [effect]);
         left.into_iter().fold(of, |of, effect| {
             let id = self.id(Term::Cast { of, effect });
             self.types[id] = Some(effect.to);
+            self.nodes[id].get_or_insert(node);
             id
         })
     }

@@ -46,6 +46,48 @@ const RIGHT: &[Row] = &[
         4,
     ),
     (
+        "a cast that stays of a lossless cast that was folded",
+        r#"g (uint8[2] x) => (uint8[2] y, double[2] a) <float[2] w = {300, -1}> { a = Cast <to = 11> (w) b = Cast <to = 2> (a) y = Add (x, b) }"#,
+        2,
+    ),
+    (
+        "two casts in a row of which ONNX leaves the first undefined",
+        r#"g (int16[2] x) => (int16[2] y, double[2] a) <float[2] w = {300, -1}> { a = Cast <to = 11> (w) b = Cast <to = 2> (a) c = Cast <to = 1> (b) d = Cast <to = 5> (c) y = Add (x, d) }"#,
+        3,
+    ),
+    (
+        "a cast that has the name of a later one",
+        r#"g (bool[n] x) => (int64[n] y, int64[n] z) { a = Cast <to = 7> (x) b = BitwiseOr (a, a) z = Cast <to = 7> (a) y = BitwiseXor (b, z) }"#,
+        3,
+    ),
+    (
+        "a cast that has the name of an equal one's result",
+        r#"g (int8[n] x, float[n] w) => (float16[n] v, uint8[n] y) { a = Cast <to = 2> (x) [n4] v = Cast <to = 10> (w) [n5] b = Cast <to = 2> (x) [n6] y = Cast <to = 2> (b) }"#,
+        2,
+    ),
+    (
+        "a constant of a function's attribute that has the name of a cast's result",
+        r#"g (float x) => (float y) { y = local.F <p = 2.0> (x) }
+        <domain: "local", opset_import: ["": 21]> F <p> (x) => (y, c) { [n1] b = Constant <value_float: float = @p> () c = Cast <to = 1> (b) y = Add (x, b) }"#,
+        3,
+    ),
+    (
+        "a cast that became a constant equal to another one",
+        r#"g (float x) => (float y) { y = local.F (x) }
+        <domain: "local", opset_import: ["": 21]> F (x) => (y, v) { c = Constant <value = float {0.5}> () [n2] v = Cast <to = 1> (c) y = Add (x, c) }"#,
+        4,
+    ),
+    (
+        "several casts before a move",
+        r#"g (float[1, 3] x) => (int64[3, 1] y) <int64[2] s = {3, -1}> { a = Cast <to = 2> (x) b = Cast <to = 1> (a) r = Reshape (b, s) y = Cast <to = 7> (r) }"#,
+        3,
+    ),
+    (
+        "a Reshape to a shape that only the original declares",
+        r#"g (int64[d, 2, 2] x) => (int64[d, 2, 2] y, float[3] z) <int64[4, 2] c = {1, 2, 3, 4, 5, 6, 7, 8}, int64[3] s = {2, -1, 2}, int64[2, 2, ?] a> { v = Shape (x) r = Reshape (c, v) a = Cast <to = 7> (r) y = Reshape (a, s) z = Cast <to = 1> (v) }"#,
+        4,
+    ),
+    (
         "a configuration of devices that names a value with another name",
         r#"g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { i = Identity (w) y = Add (x, i) }"#,
         1,
