@@ -160,13 +160,20 @@ fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
         AttributeType::Ints => list(attribute.ints.iter().map(ToString::to_string).collect()),
         AttributeType::Floats => list(attribute.floats.iter().copied().map(float).collect()),
         AttributeType::Strings => list(attribute.strings.iter().map(|text| string(text)).collect()),
-        AttributeType::Tensor => attribute
-            .t
-            .as_ref()
-            .map_or_else(String::new, |tensor| format!("{} {}", tensor_type(tensor, "").trim(), elements(tensor))),
-        AttributeType::Graph => attribute.g.as_ref().map_or_else(String::new, graph),
         AttributeType::Graphs => list(attribute.graphs.iter().map(graph).collect()),
-        AttributeType::TypeProto => attribute.tp.as_ref().map_or_else(String::new, type_text),
+        // A message that is absent is not an empty one, and has no text.
+        AttributeType::Tensor => match &attribute.t {
+            Some(tensor) => format!("{} {}", tensor_type(tensor, "").trim(), elements(tensor)),
+            None => return text,
+        },
+        AttributeType::Graph => match &attribute.g {
+            Some(value) => graph(value),
+            None => return text,
+        },
+        AttributeType::TypeProto => match &attribute.tp {
+            Some(value) => type_text(value),
+            None => return text,
+        },
         _ => "...".to_owned(),
     };
     write!(text, " = {value}").ok();

@@ -190,7 +190,16 @@ fn an_attribute_of_another_kind_than_it_says_is_no_text() {
             failures.push(attribute.to_owned());
         }
     }
-    for attribute in ["a: ints = []", "a: floats = []", "a: strings = []", "a: graphs = []", "a: float = 1"] {
+    for attribute in [
+        "a: ints = []",
+        "a: floats = []",
+        "a: strings = []",
+        "a: graphs = []",
+        "a: float = 1",
+        "a: tensor",
+        "a: graph",
+        "a: type_proto",
+    ] {
         let again =
             onnx_text::parse(&of(attribute)).map(|model| onnx_text::print(&model)).and_then(|printed| onnx_text::parse(&printed));
         if again.as_ref().ok().map(Message::encode_to_vec)
