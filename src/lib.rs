@@ -64,7 +64,7 @@ mod storage;
 mod tensor;
 pub mod verify;
 
-pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, Saved, diff};
+pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, diff};
 pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
@@ -79,7 +79,7 @@ pub use ops::runtimes::{Runtime, UnknownRuntime};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use protobuf::Progress as SaveProgress;
-pub use storage::{DataFile, OldFiles, Options as SaveOptions, OverInput, Placement, Plan as SavePlan, Unplaceable, UnusedFile};
+pub use storage::{DataFile, Options as SaveOptions, OverInput, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile};
 
 /// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined, and the results.
 pub mod cast {

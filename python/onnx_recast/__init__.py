@@ -17,10 +17,10 @@ from onnx_recast._errors import (
 )
 from onnx_recast._operations.cast import cast, cast_like
 from onnx_recast._operations.compare_runs import compare_runs
-from onnx_recast._operations.convert import ConvertResult, Expansion, convert_version
+from onnx_recast._operations.convert import ConvertResult, Expansion, IrVersions, convert_version
 from onnx_recast._operations.diff import Difference, diff
 from onnx_recast._operations.fix import FixResult, fix
-from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, fold
+from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, PassChange, Removal, fold
 from onnx_recast._operations.inspect import (
     CastFacts,
     FunctionFacts,
@@ -30,12 +30,12 @@ from onnx_recast._operations.inspect import (
     TypeFacts,
     inspect,
 )
-from onnx_recast._operations.lint import Diagnostic, Fix, lint
+from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
 from onnx_recast._operations.targets import Runtime, targets
 from onnx_recast._outcomes import OutputComparison
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
-from onnx_recast._rewriting import Change, DataFile, Saved
+from onnx_recast._rewriting import Change, DataFile, Saved, UnusedFile
 from onnx_recast._verify import Verified
 
 __all__ = [
@@ -60,13 +60,18 @@ __all__ = [
     "Initializers",
     "Inspection",
     "InvalidModelError",
+    "IrVersions",
     "Kept",
     "OutputComparison",
+    "PassChange",
     "RecastError",
+    "Region",
+    "Removal",
     "Runtime",
     "RuntimeVersions",
     "Saved",
     "TypeFacts",
+    "UnusedFile",
     "VerificationError",
     "Verified",
     "__version__",

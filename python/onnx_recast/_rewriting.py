@@ -45,21 +45,29 @@ class DataFile(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class UnusedFile(DataFile):
+    """A data file that a model no longer uses."""
+
+    reason: str | None = None
+    """Why it was not removed, if that was requested."""
+
+
+@dataclass(frozen=True, slots=True)
 class Saved(Value):
     """The files that were written."""
 
     bytes: int
     """Length of the model file."""
-    data_file: DataFile | None
+    data_file: DataFile | None = None
     """The data file that was made for the model."""
-    copied_files: tuple[DataFile, ...]
-    """Data files that were copied with the model."""
-    removed_files: tuple[str, ...]
-    """Unused data files that were removed."""
-    unused_files: tuple[DataFile, ...]
-    """Unused data files that were kept."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Side effects that were not requested."""
+    copied_files: tuple[DataFile, ...] = ()
+    """Data files that were copied with the model."""
+    removed_files: tuple[str, ...] = ()
+    """Unused data files that were removed."""
+    unused_files: tuple[UnusedFile, ...] = ()
+    """Unused data files that were kept."""
 
 
 class WriteOptions(TypedDict, total=False):

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use onnx_recast::verify::{Verification, Verified};
-use onnx_recast::{Error, MemoryFiles, Model, OldFiles, OpenOptions, Placement, SaveOptions, Target};
+use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions, Target};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -118,7 +118,7 @@ pub fn rewrite<'py>(
     Ok((report.to_string(), Some(bytes)))
 }
 
-/// Writes a model, and reports which files were written, and what was verified before.
+/// Writes a model, and returns which files were written, and what was verified before.
 pub fn save(
     model: Model,
     path: PathBuf,
@@ -127,25 +127,17 @@ pub fn save(
     control: &Control,
 ) -> Result<(Value, Option<Verified>), Error> {
     let plan = model.into_plan(&Target::File(path), options)?;
-    let (bytes, data_file, copied_files, notes) =
-        (plan.bytes(), plan.data_file().cloned(), plan.copied_files(), plan.notes.clone());
     control.stage.begin_to_write()?;
-    let (OldFiles { removed, unused }, verified) = match verification {
+    let (saved, verified) = match verification {
         None => (plan.execute()?, None),
         Some(verification) => {
-            let (old, verified) = plan.execute_verified(verification)?;
-            (old, Some(verified))
+            let (saved, verified) = plan.execute_verified(verification)?;
+            (saved, Some(verified))
         }
     };
-    let saved = json!({
-        "bytes": bytes,
-        "data_file": data_file,
-        "copied_files": copied_files,
-        "removed_files": removed,
-        "unused_files": unused,
-        "notes": notes,
-    });
-    Ok((saved, verified))
+    let mut facts = json!(saved);
+    facts["bytes"] = json!(saved.bytes);
+    Ok((facts, verified))
 }
 
 /// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
-use onnx_recast::passes::{self, Event, Pass};
+use onnx_recast::passes::{self, Pass};
 use onnx_recast::verify::Verification;
-use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, FoldReport, LintOptions, Model, Runtime, UnknownName};
+use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, LintOptions, Model, Runtime, UnknownName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -88,40 +88,9 @@ impl Folding {
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
             let verification = verify.then(|| Verification::of_passes(model, &passes, &fold));
-            Ok((fold_report(&model.run_passes(&passes, &fold)?), verification))
+            Ok((json!(model.run_passes(&passes, &fold)?), verification))
         })
     }
-}
-
-fn fold_report(report: &FoldReport) -> Value {
-    let (mut folded, mut computed, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut kept, mut removed) = (Vec::new(), Vec::new());
-    for event in report.events() {
-        match event {
-            Event::Folded(one) => folded.push(json!({
-                "node": one.node,
-                "input": one.input,
-                "from_type": one.from.name(),
-                "to_type": one.to.name(),
-                "elements": one.elements,
-            })),
-            Event::Computed(one) => computed.push(json!({
-                "node": one.node,
-                "op": one.operator,
-                "output": one.output,
-                "type": one.to.name(),
-                "elements": one.elements,
-            })),
-            Event::ChangedNode { node, operator, change } => changes.push(json!({"node": node, "op": operator, "what": change})),
-            Event::Kept(one) => {
-                kept.push(json!({"node": one.node, "code": one.reason.code(), "reason": one.reason.to_string()}));
-            }
-            Event::RemovedConstant(one) => removed.push(one.path()),
-            Event::RemovedNode { node, .. } => removed.push(node.clone()),
-            _ => {}
-        }
-    }
-    json!({"folded": folded, "computed": computed, "changes": changes, "kept": kept, "removed": removed})
 }
 
 #[derive(FromPyObject)]
@@ -178,17 +147,7 @@ impl Converting {
                 None => convert,
             };
             let verification = verify.then(|| Verification::of_conversion(model, &convert));
-            let report = model.convert(&convert)?;
-            let report = json!({
-                "from_version": report.from,
-                "to_version": report.to,
-                "from_ir_version": report.ir_from,
-                "to_ir_version": report.ir_to,
-                "changes": report.changes,
-                "expansions": report.expansions,
-                "warnings": report.warnings,
-            });
-            Ok((report, verification))
+            Ok((json!(model.convert(&convert)?), verification))
         })
     }
 }

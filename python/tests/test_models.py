@@ -124,11 +124,11 @@ def test_fold_options() -> None:
 
 def test_convert_options(transformer: Path) -> None:
     result = onnx_recast.convert_version(transformer, 15)
-    assert (result.from_version, result.to_version, result.to_ir_version) == (19, 15, 8)
+    assert (result.from_version, result.to_version, result.ir_version.after) == (19, 15, 8)
     assert [one.exactness for one in result.expansions] == ["by-definition"] * 2
     assert onnx_recast.convert_version(transformer, "latest").to_version == onnx_recast.LATEST_OPSET
-    assert onnx_recast.convert_version(transformer, 20, ir_version=10).to_ir_version == 10
-    assert onnx_recast.convert_version(transformer, 20, ir_version="keep").to_ir_version == 9
+    assert onnx_recast.convert_version(transformer, 20, ir_version=10).ir_version.after == 10
+    assert onnx_recast.convert_version(transformer, 20, ir_version="keep").ir_version.after == 9
     cases: list[dict[str, Any]] = [{"exact_only": True}, {"no_expand": True}]
     for options in cases:
         with pytest.raises(onnx_recast.ConversionError) as raised:

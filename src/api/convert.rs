@@ -63,7 +63,7 @@ impl Options {
     /// let mut model = Model::open("models/transformer_fp16.onnx")?;
     /// let options = ConvertOptions::to(LATEST_OPSET).for_runtime(runtime, &model)?;
     /// let report = model.convert(&options)?;
-    /// assert_eq!((report.from, report.to), (Some(19), 17));
+    /// assert_eq!((report.from["ai.onnx"], report.to["ai.onnx"]), (19, 17));
     /// # Ok(())
     /// # }
     /// ```

@@ -21,7 +21,6 @@ pub use lint::LintOptions;
 pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};
 pub use open::OpenOptions;
-pub use save::Saved;
 pub(crate) use save::not_written;
 
 use crate::base::error::{Error, catch};

@@ -1,7 +1,7 @@
 //! Saving models.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,24 +11,7 @@ use crate::base::progress::Unit;
 use crate::files::Target;
 use crate::graph::Model;
 use crate::protobuf::{LARGEST_MESSAGE, Layout};
-use crate::storage::{DataFile, OldFiles, Options, Plan, Unplaceable, UnusedFile, WrittenCheck};
-
-/// The files that were written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
-    /// The length of the model file.
-    pub bytes: u64,
-    /// The data file that was made for the model.
-    pub data_file: Option<DataFile>,
-    /// Data files that were copied with the model.
-    pub copied_files: Vec<DataFile>,
-    /// Data files that the model no longer uses and that were removed.
-    pub removed_files: Vec<PathBuf>,
-    /// Data files that the model no longer uses and that were kept.
-    pub unused_files: Vec<UnusedFile>,
-    /// Side effects that were not requested.
-    pub notes: Vec<String>,
-}
+use crate::storage::{Options, Plan, Saved, Unplaceable, WrittenCheck};
 
 /// # Saving
 impl Model {
@@ -62,25 +45,7 @@ impl Model {
     /// cannot be written. The files that existed are then unchanged. A model that was saved over its own file must be opened again
     /// before it is saved once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
-        self.save_by(path.as_ref(), options, Plan::execute)
-    }
-
-    pub(super) fn save_by(
-        &self,
-        path: &Path,
-        options: &Options,
-        execute: impl FnOnce(Plan) -> Result<OldFiles, Error>,
-    ) -> Result<Saved, Error> {
-        let plan = self.clone().into_plan(&Target::File(path.to_owned()), options)?;
-        let saved = Saved {
-            bytes: plan.bytes(),
-            data_file: plan.data_file().cloned(),
-            copied_files: plan.copied_files(),
-            notes: plan.notes.clone(),
-            ..Saved::default()
-        };
-        let OldFiles { removed, unused } = execute(plan)?;
-        Ok(Saved { removed_files: removed, unused_files: unused, ..saved })
+        self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?.execute()
     }
 
     /// Decides which files the model will consist of, and writes nothing yet. Unlike [`Model::save`], this does not copy the graph.
@@ -134,15 +99,15 @@ impl Model {
 }
 
 impl Plan {
-    /// Writes the files. Returns what became of data files that the model no longer uses.
+    /// Writes the files.
     ///
     /// # Errors
     /// Those of the operating system, with the file. The files that existed are then unchanged.
-    pub fn execute(self) -> Result<OldFiles, Error> {
+    pub fn execute(self) -> Result<Saved, Error> {
         self.execute_if(None)
     }
 
-    pub(super) fn execute_if(self, check: Option<WrittenCheck>) -> Result<OldFiles, Error> {
+    pub(super) fn execute_if(self, check: Option<WrittenCheck>) -> Result<Saved, Error> {
         let (target, control) = (self.target().name(), self.control().clone());
         self.write_if(check).map_err(|error| match control.check() {
             Ok(()) => not_written(&target, error),

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use super::save::Saved;
 use crate::base::error::Error;
 use crate::convert;
+use crate::files::Target;
 use crate::graph::Model;
-use crate::storage::{OldFiles, Options, Plan};
+use crate::storage::{Options, Plan, Saved};
 use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
@@ -38,14 +38,7 @@ impl Model {
         options: &Options,
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
-        let mut verified = Verified::default();
-        let execute = |plan: Plan| {
-            let (old, found) = plan.execute_verified(verification)?;
-            verified = found;
-            Ok(old)
-        };
-        let saved = self.save_by(path.as_ref(), options, execute)?;
-        Ok((saved, verified))
+        self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?.execute_verified(verification)
     }
 }
 
@@ -55,7 +48,7 @@ impl Plan {
     /// # Errors
     /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
     /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
-    pub fn execute_verified(self, verification: &Verification) -> Result<(OldFiles, Verified), Error> {
+    pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let original = verification.original();
         convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))?;
         let (target, mut outcome) = (self.target().name(), None);
@@ -69,7 +62,7 @@ impl Plan {
         match (outcome, written) {
             (Some(Err(faults)), _) => Err(Error::caused_by(faults).in_file(target)),
             (_, Err(error)) => Err(error),
-            (verified, Ok(old)) => Ok((old, verified.and_then(Result::ok).unwrap_or_default())),
+            (verified, Ok(saved)) => Ok((saved, verified.and_then(Result::ok).unwrap_or_default())),
         }
     }
 }

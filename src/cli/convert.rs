@@ -1,6 +1,5 @@
 //! `recast convert`
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,12 +16,11 @@ use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::diff::inspect;
-use crate::graph::{Model, ScopeId, domain_name};
+use crate::graph::{Model, domain_name};
 use crate::ops::schemas::{self, LATEST_OPSET};
-use crate::protobuf::schema::OperatorSetIdProto;
-use crate::report::{self, About, ConvertedModel, IrVersions, Results};
+use crate::report::{self, About, ConvertedModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, Error, Runtime, SavePlan, Target};
+use crate::{ConvertOptions, ConvertReport, Error, Runtime, SavePlan, Saved, Target};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
@@ -163,39 +161,21 @@ impl Convert {
         let counted = inspect::counts(&model);
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let options = self.options(&model)?;
-        let mut from = opsets(&model.proto().opset_import);
-        // The oldest models import no opset.
-        from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (domain_name("").to_owned(), opset)));
-        let stated_opset = self.from_opset.and_then(|_| from.get(domain_name("")).copied());
-        from.extend(self.from_opset.map(|opset| (domain_name("").to_owned(), opset)));
-        let mut to = from.clone();
-        to.entry(domain_name("").to_owned()).and_modify(|opset| *opset = options.opset);
-        let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
         let mut report = ConvertedModel {
             path: path.display().to_string(),
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
-            from,
-            stated_opset,
-            to,
-            ir_version,
+            report: ConvertReport::unchanged(&model, &options),
             prepared,
-            changes: Vec::new(),
-            expansions: Vec::new(),
-            warnings: Vec::new(),
             blockers: Vec::new(),
             nearest_opset: None,
             before: counted,
             after: None,
-            data_file: None,
-            notes: Vec::new(),
-            removed_files: Vec::new(),
-            unused_files: Vec::new(),
-            copied_files: Vec::new(),
+            saved: Saved::default(),
             verified: None,
         };
         let verification = self.verify.then(|| Verification::of_conversion(&model, &options));
-        let done = match model.convert(&options) {
+        report.report = match model.convert(&options) {
             Ok(done) => done,
             Err(error) if !error.blockers().is_empty() => {
                 list_blockers(&mut report, &error);
@@ -212,16 +192,12 @@ impl Convert {
                 });
             }
         };
-        report.ir_version.to = done.ir_to;
-        (report.changes, report.expansions, report.warnings) = (done.changes, done.expansions, done.warnings);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
         let mut after = inspect::counts(&model);
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);
-        report.data_file = plan.as_ref().and_then(|plan| plan.data_file().cloned());
-        report.copied_files = plan.iter().flat_map(SavePlan::copied_files).collect();
-        report.notes = plan.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
+        report.saved = plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone());
         Ok(Changed { report, plan: plan.map(|plan| (plan, verification)), sketch })
     }
 }
@@ -236,8 +212,8 @@ fn list_blockers(report: &mut ConvertedModel, error: &Error) {
             _ => continue,
         });
     }
-    report.notes.extend(
-        meant_opset(&blockers, report.from.get(domain_name("")).copied()).map(|opset| {
+    report.saved.notes.extend(
+        meant_opset(&blockers, report.report.from.get(domain_name("")).copied()).map(|opset| {
             format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
         }),
     );
@@ -253,8 +229,8 @@ impl ModelReport for ConvertedModel {
         &mut self.output
     }
 
-    fn record_written(&mut self, Written { old, verified }: Written) {
-        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
+    fn record_written(&mut self, Written { saved, verified }: Written) {
+        (self.saved, self.verified) = (saved, verified);
     }
 
     fn is_refused(&self) -> bool {
@@ -272,8 +248,4 @@ fn meant_opset(blockers: &[Blocker], imported: Option<i64>) -> Option<i64> {
     let is_missing = |blocker: &&Blocker| schemas::schema("", &blocker.op, blocker.opset_step.0).is_none();
     let since = |blocker: &Blocker| schemas::versions("", &blocker.op).first().map(|first| first.since_version);
     blockers.iter().filter(is_missing).filter_map(since).max().filter(|&meant| imported.is_none_or(|imported| meant > imported))
-}
-
-fn opsets(imports: &[OperatorSetIdProto]) -> BTreeMap<String, i64> {
-    imports.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version())).collect()
 }

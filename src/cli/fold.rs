@@ -112,7 +112,7 @@ impl Fold {
             ..FoldedModel::dry_run(
                 path.display().to_string(),
                 prepared,
-                report.into(),
+                report,
                 (bytes_in, model.bytes()),
                 [counted, inspect::counts(&model)],
             )
@@ -121,9 +121,7 @@ impl Fold {
         let Some(target) = target else { return Ok(Changed { report: folded, plan: None, sketch }) };
         let plan = self.external_data.plan(model, &target)?;
         (folded.bytes_out, folded.after.bytes) = (plan.bytes(), plan.bytes_with_data());
-        folded.data_file = plan.data_file().cloned();
-        folded.copied_files = plan.copied_files();
-        folded.notes.clone_from(&plan.notes);
+        folded.saved = plan.saved().clone();
         Ok(Changed { report: folded, plan: Some((plan, verification)), sketch })
     }
 }
@@ -137,8 +135,8 @@ impl ModelReport for FoldedModel {
         &mut self.output
     }
 
-    fn record_written(&mut self, Written { old, verified }: Written) {
-        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
+    fn record_written(&mut self, Written { saved, verified }: Written) {
+        (self.saved, self.verified) = (saved, verified);
     }
 
     fn text(&self, verbose: bool) -> Shown {

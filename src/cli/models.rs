@@ -18,9 +18,9 @@ use crate::base::error::{Error, ErrorKind};
 use crate::base::printable::{Printed, Shown};
 use crate::protobuf::Progress;
 use crate::report::{self, Results, Sketch};
-use crate::storage::{OldFiles, OverInput, Released};
+use crate::storage::{OverInput, Released};
 use crate::verify::{Verification, Verified};
-use crate::{SavePlan, Target, files};
+use crate::{SavePlan, Saved, Target, files};
 
 /// The report of a command about a model.
 pub trait ModelReport: Serialize + Sized {
@@ -30,7 +30,7 @@ pub trait ModelReport: Serialize + Sized {
     /// The output; none if it is not written.
     fn output(&mut self) -> &mut Option<String>;
 
-    /// Adds what became of the data files that the model no longer uses, and of its verification.
+    /// Adds the files that were written, and the extent of the verification.
     fn record_written(&mut self, written: Written);
 
     /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
@@ -53,8 +53,8 @@ pub struct Changed<R> {
 
 /// A model that was written.
 pub struct Written {
-    /// The data files that it no longer uses.
-    pub old: OldFiles,
+    /// Its files, and the data files that it no longer uses.
+    pub saved: Saved,
     /// The extent of its verification.
     pub verified: Option<Verified>,
 }
@@ -154,8 +154,8 @@ impl Run<'_> {
     }
 }
 
-/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each what became, or would become,
-/// of the data files that it no longer uses, and the error of the first that was not written.
+/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each which files were written, or
+/// would be, and the error of the first that was not written.
 fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
     SavePlan::share_copies(plans.iter_mut().map(|(plan, _)| plan));
     let mut seen = HashSet::new();
@@ -172,7 +172,7 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
     }
     if dry_run {
         let mut released = Released::default();
-        let preview = |(plan, _): (SavePlan, _)| Written { old: plan.preview_after(&mut released), verified: None };
+        let preview = |(plan, _): (SavePlan, _)| Written { saved: plan.preview_after(&mut released), verified: None };
         return (plans.into_iter().map(preview).collect(), None);
     }
     let files: Vec<Progress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
@@ -181,10 +181,10 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
         for (plan, verification) in plans {
             let output = PathBuf::from(plan.target().name());
             let done = caught(&output, || match verification {
-                None => plan.execute().map(|old| Written { old, verified: None }),
+                None => plan.execute().map(|saved| Written { saved, verified: None }),
                 Some(verification) => {
                     let done = plan.execute_verified(&verification);
-                    done.map(|(old, verified)| Written { old, verified: Some(verified) })
+                    done.map(|(saved, verified)| Written { saved, verified: Some(verified) })
                 }
             });
             match done {

@@ -39,8 +39,11 @@ impl Possible {
 /// # Errors
 /// See [`plan`].
 pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConverted> {
+    let stated_opset = Report::unchanged(&model, options).stated_opset;
     let model = read(model, options)?;
-    Ok(plan(&model, options)?.apply(model)?)
+    let mut conversion = plan(&model, options)?.apply(model)?;
+    conversion.report.stated_opset = stated_opset;
+    Ok(conversion)
 }
 
 /// A model as the options read it: in the opset that it imports, or in the one that they state.
@@ -89,15 +92,9 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     }
     let adds_functions = plan.edits.iter().any(|edit| matches!(edit, Edit::AddFunction(_)));
     let ir_to = ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
-    let report = Report {
-        from,
-        to: options.opset,
-        ir_from: model.ir_version(),
-        ir_to,
-        changes: plan.changes,
-        expansions: plan.expansions,
-        warnings: plan.warnings,
-    };
+    let mut report = Report::unchanged(model, options);
+    report.ir_version.to = ir_to;
+    (report.changes, report.expansions, report.warnings) = (plan.changes, plan.expansions, plan.warnings);
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));

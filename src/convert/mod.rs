@@ -31,9 +31,9 @@ mod context;
 mod valid;
 mod value;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -42,7 +42,9 @@ use crate::base::choice::UnknownName;
 use crate::base::error::Invalid;
 use crate::base::options::options;
 use crate::elements::cast::Contested;
+use crate::graph::{Model, ScopeId, domain_name};
 
+pub use crate::passes::Change;
 pub(crate) use engine::{convert, expect_defined, expect_valid, lowest, plan, read};
 pub use expanded::{Exactness, Expanded};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
@@ -127,14 +129,15 @@ impl Options {
 /// The results of a conversion, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The opset of ai.onnx before; none if the model neither imports nor uses ai.onnx.
-    pub from: Option<i64>,
-    /// The requested opset of ai.onnx, which the model imports now if it imported one before.
-    pub to: i64,
-    /// The IR version before.
-    pub ir_from: i64,
-    /// The IR version after.
-    pub ir_to: i64,
+    /// The imported opsets before, by domain. Without ai.onnx if the model neither imports nor uses it.
+    pub from: Opsets,
+    /// The opset of ai.onnx that the model imports, if [`Options::from_opset`] overrides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_opset: Option<i64>,
+    /// The requested opsets, by domain.
+    pub to: Opsets,
+    /// The IR version.
+    pub ir_version: IrVersions,
     /// Nodes that changed.
     pub changes: Vec<Change>,
     /// Operators that were expanded into several nodes.
@@ -143,15 +146,34 @@ pub struct Report {
     pub warnings: Vec<Change>,
 }
 
-/// The change of a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
-    /// The node's path.
-    pub node: Box<str>,
-    /// Its operator.
-    pub op: Arc<str>,
-    /// The changes that were made.
-    pub what: Arc<str>,
+/// Versions of operator sets by domain; the default domain is `ai.onnx`.
+pub type Opsets = BTreeMap<String, i64>;
+
+/// The IR version before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IrVersions {
+    /// Before.
+    pub from: i64,
+    /// After.
+    pub to: i64,
+}
+
+impl Report {
+    /// The report of a conversion that has not changed anything yet.
+    #[must_use]
+    pub fn unchanged(model: &Model, options: &Options) -> Report {
+        let onnx = || domain_name("").to_owned();
+        let imports = model.proto().opset_import.iter();
+        let mut from: Opsets = imports.map(|import| (domain_name(import.domain()).to_owned(), import.version())).collect();
+        // The oldest models import no opset.
+        from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (onnx(), opset)));
+        let stated_opset = options.from_opset.and_then(|_| from.get(&onnx()).copied());
+        from.extend(options.from_opset.map(|opset| (onnx(), opset)));
+        let mut to = from.clone();
+        to.entry(onnx()).and_modify(|opset| *opset = options.opset);
+        let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
+        Report { from, stated_opset, to, ir_version, ..Report::default() }
+    }
 }
 
 /// A node that cannot be converted.

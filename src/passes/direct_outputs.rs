@@ -1,6 +1,6 @@
 //! The pass `direct-outputs`.
 
-use super::event::{Event, Removal};
+use super::event::{Change, Event, Removal};
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
@@ -59,8 +59,8 @@ fn plan(model: &Model) -> Plan {
             Edit::Rewire { from: input, to: output },
             Edit::remove_node(node),
         ]);
-        let (operator, change) = (model.node(producer).op_type().to_owned(), format!("computes '{}' directly", model.name(output)));
-        plan.events.push(Event::ChangedNode { node: model.node_path(producer), operator, change });
+        let what = format!("computes '{}' directly", model.name(output));
+        plan.events.push(Event::Changed(Change::of(model, producer, what)));
         let reason = Removal::NamedByProducer(model.node_path(producer));
         plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
     }

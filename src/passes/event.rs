@@ -1,26 +1,17 @@
 //! The events that passes report: each change, and each node that was kept with its reason.
+//!
+//! An event is one record from the pass to the text, the JSON document, the HTML page and Python: its fields are the keys.
 
 use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 use crate::base::codes::codes;
 use crate::casts::folding;
 use crate::elements::dtype::DType;
-
-/// The events of all passes that ran.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// In the order in which the passes ran and reported.
-    pub entries: Vec<Entry>,
-}
-
-/// One event of a pass.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The pass.
-    pub pass: &'static str,
-    /// The event.
-    pub event: Event,
-}
+use crate::graph::{Model, NodeId};
 
 /// A change that a pass made, or a node that it kept for a reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +22,7 @@ pub enum Event {
     /// An output of a node other than a cast was replaced by a constant.
     Computed(Box<ComputedNode>),
     /// A node was changed.
-    ChangedNode {
-        /// Its path.
-        node: String,
-        /// Its operator.
-        operator: String,
-        /// The change: a clause whose subject is the node.
-        change: String,
-    },
+    Changed(Change),
     /// A node was kept.
     Kept(Kept),
     /// A node was removed.
@@ -53,15 +37,17 @@ pub enum Event {
 }
 
 /// A cast that was replaced by a constant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Folded {
     /// The node's path.
     pub node: String,
     /// The path of its scope.
+    #[serde(skip)]
     pub scope: String,
     /// The name of the value that was cast.
     pub input: String,
     /// The name of the value that it produced; equal results may share another value.
+    #[serde(skip)]
     pub output: String,
     /// The type of the input.
     pub from: DType,
@@ -72,20 +58,32 @@ pub struct Folded {
 }
 
 /// An output of a node other than a cast, and the constant that replaced it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComputedNode {
     /// The node's path.
     pub node: String,
     /// The path of its scope.
+    #[serde(skip)]
     pub scope: String,
     /// Its operator.
-    pub operator: String,
+    pub op: String,
     /// The name of the output; equal results may share another value.
     pub output: String,
     /// The type of the constant.
-    pub to: DType,
+    pub r#type: DType,
     /// How many elements the constant has.
     pub elements: u64,
+}
+
+/// The change of a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The node's path.
+    pub node: Box<str>,
+    /// Its operator.
+    pub op: Arc<str>,
+    /// The changes that were made: a clause whose subject is the node.
+    pub what: Arc<str>,
 }
 
 /// A node that was kept.
@@ -95,6 +93,8 @@ pub struct Kept {
     pub node: String,
     /// The reason.
     pub reason: Reason,
+    /// The option of the program that removes the obstacle, as an instruction; the command sets it.
+    pub remedy: Option<&'static str>,
 }
 
 /// Why a pass kept a node. Its [`Display`](fmt::Display) is a clause without a full stop.
@@ -150,6 +150,33 @@ pub struct Removed {
     pub name: String,
     /// The reason.
     pub reason: Removal,
+}
+
+impl Change {
+    pub(super) fn of(model: &Model, node: NodeId, what: String) -> Change {
+        Change { node: model.node_path(node).into(), op: model.node(node).op_type().into(), what: what.into() }
+    }
+}
+
+impl Kept {
+    /// The reason, with the remedy if there is one.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.remedy {
+            Some(remedy) => format!("{}; {remedy}", self.reason),
+            None => self.reason.to_string(),
+        }
+    }
+}
+
+impl Serialize for Kept {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut keys = serializer.serialize_struct("Kept", 3)?;
+        keys.serialize_field("node", &self.node)?;
+        keys.serialize_field("code", self.reason.code())?;
+        keys.serialize_field("reason", &self.text())?;
+        keys.end()
+    }
 }
 
 impl Reason {
@@ -220,35 +247,16 @@ impl fmt::Display for Removal {
     }
 }
 
+impl Serialize for Removal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Removed {
     /// The constant's path.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{}/{}", self.scope, self.name)
-    }
-}
-
-impl Report {
-    /// The events of all passes.
-    pub fn events(&self) -> impl Iterator<Item = &Event> {
-        self.entries.iter().map(|entry| &entry.event)
-    }
-
-    /// The casts that were replaced by constants.
-    #[must_use]
-    pub fn folded(&self) -> Vec<&Folded> {
-        self.events().filter_map(|event| if let Event::Folded(folded) = event { Some(&**folded) } else { None }).collect()
-    }
-
-    /// The nodes that were kept.
-    #[must_use]
-    pub fn kept(&self) -> Vec<&Kept> {
-        self.events().filter_map(|event| if let Event::Kept(kept) = event { Some(kept) } else { None }).collect()
-    }
-
-    /// The constants that were removed.
-    #[must_use]
-    pub fn removed_constants(&self) -> Vec<&Removed> {
-        self.events().filter_map(|event| if let Event::RemovedConstant(removed) = event { Some(removed) } else { None }).collect()
     }
 }

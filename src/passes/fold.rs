@@ -26,8 +26,8 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
                 Event::Folded(Box::new(Folded { node, scope, input, output, from, to, elements }))
             }
             None => {
-                let operator = proto.op_type().to_owned();
-                Event::Computed(Box::new(ComputedNode { node, scope, operator, output, to, elements }))
+                let op = proto.op_type().to_owned();
+                Event::Computed(Box::new(ComputedNode { node, scope, op, output, r#type: to, elements }))
             }
         }
     });
@@ -41,7 +41,7 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
     });
     let mut events: Vec<Event> = folded.collect();
     parallel::extend_each(&mut events, kept, |(node, why): &(NodeId, folding::Reason)| {
-        Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Folding(why.clone()) })
+        Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Folding(why.clone()), remedy: None })
     });
     events.extend(removed_nodes.chain(removed));
     Ok(Plan { edits: decisions.into_edits(&gone), events })

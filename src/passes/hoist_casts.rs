@@ -1,6 +1,6 @@
 //! The pass `hoist-casts`.
 
-use super::event::{Event, Removal};
+use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits};
@@ -32,8 +32,7 @@ fn plan(model: &Model) -> Plan {
         model.name(input).clone_into(&mut cast.input[0]);
         (cast.output[0], split.input[0]) = (whole.clone(), whole);
         plan.edits.push(Edit::replace_node(node, vec![cast, split]));
-        let (operator, change) = ("Split".to_owned(), format!("splits what was cast to {}", first.to));
-        plan.events.push(Event::ChangedNode { node: model.node_path(node), operator, change });
+        plan.events.push(Event::Changed(Change::of(model, node, format!("splits what was cast to {}", first.to))));
         for (part, cast, output) in parts {
             removed.insert(output);
             plan.edits.extend(Edit::declare(model, part, cast.to));

@@ -57,6 +57,7 @@ mod merge_casts;
 mod merge_initializers;
 mod pass;
 mod redundant_casts;
+mod report;
 pub(crate) mod run;
 mod select;
 mod sink_casts;
@@ -64,10 +65,12 @@ mod sink_casts;
 pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFolded};
 pub use crate::ops::compute::NotComputed;
 pub use crate::tensor::BadTensor;
-pub use event::{ComputedNode, Entry, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed, Report};
+pub use event::{Change, ComputedNode, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed};
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};
+pub use report::{Entry, Report};
+pub(crate) use report::{OfPass, RemovalOf};
 pub use select::{Tier, UnknownPass, all, named, selected};
 
 /// The passes that `recast fold` runs by default.

@@ -1,7 +1,7 @@
 //! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
-use super::event::{Event, Removal};
+use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
 use crate::casts::{Casts, ResolvedCast};
@@ -58,9 +58,8 @@ fn plan(model: &Model) -> Plan {
                 model.name(value).clone_into(input);
             }
         }
-        let change = format!("casts '{}' from {from} directly", model.name(source));
-        let operator = cast.proto.op_type().to_owned();
-        bypasses.plan.events.push(Event::ChangedNode { node: model.node_path(cast.node), operator, change });
+        let what = format!("casts '{}' from {from} directly", model.name(source));
+        bypasses.plan.events.push(Event::Changed(Change::of(model, cast.node, what)));
         bypasses.plan.edits.push(Edit::replace_node(cast.node, changed));
     }
     bypasses.plan

@@ -1,6 +1,6 @@
 //! The pass `sink-casts`.
 
-use super::event::{Event, Removal};
+use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits, moves};
@@ -56,8 +56,7 @@ fn plan(model: &Model) -> Plan {
         } else {
             continue;
         }
-        let (operator, change) = (model.node(node).op_type().to_owned(), format!("moves elements of {from}, before the cast"));
-        plan.events.push(Event::ChangedNode { node: model.node_path(node), operator, change });
+        plan.events.push(Event::Changed(Change::of(model, node, format!("moves elements of {from}, before the cast"))));
         // A node may use a cast twice.
         let mut gone: Vec<NodeId> = unused.iter().map(|cast| cast.node).collect();
         gone.sort_unstable();

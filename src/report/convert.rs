@@ -1,19 +1,18 @@
 //! The report of `recast convert`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::counts::write_counts;
-use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
+use super::fold::{unwritten, write_saved, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
-use crate::convert::{Blocker, Change, Code, Exactness, Expanded};
+use crate::convert::{Blocker, Change, Code, Exactness, IrVersions, Opsets, Report};
 use crate::diff::inspect::Counts;
-use crate::storage::{DataFile, UnusedFile};
+use crate::storage::Saved;
 use crate::verify::Verified;
 
 /// One model of a run.
@@ -26,24 +25,12 @@ pub struct ConvertedModel {
     pub dry_run: bool,
     /// The output; none in a dry run, if the model cannot be converted, or if the run has errors or blockers.
     pub output: Option<String>,
-    /// The imported opsets before the conversion, by domain.
-    pub from: BTreeMap<String, i64>,
-    /// The opset of ai.onnx that the model imports, if `--from-opset` overrides it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stated_opset: Option<i64>,
-    /// The requested opsets, by domain.
-    pub to: BTreeMap<String, i64>,
-    /// The IR version.
-    pub ir_version: IrVersions,
+    /// The versions before and after, and the changes.
+    #[serde(flatten)]
+    pub report: Report,
     /// Changes made before the conversion.
     #[serde(flatten)]
     pub prepared: Prepared,
-    /// Nodes that changed.
-    pub changes: Vec<Change>,
-    /// Operators that were expanded into several nodes.
-    pub expansions: Vec<Expanded>,
-    /// Warnings about converted nodes.
-    pub warnings: Vec<Change>,
     /// Nodes that cannot be converted; the model is converted only if there are none.
     pub blockers: Vec<Blocker>,
     /// The opset closest to the requested one to which the model can be converted, if there are blockers.
@@ -53,48 +40,27 @@ pub struct ConvertedModel {
     /// The counts of the converted model; none if there are blockers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Counts>,
-    /// The data file of the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_file: Option<DataFile>,
-    /// Side effects that were not requested.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// Data files that were copied with the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied_files: Vec<DataFile>,
-    /// Unused data files that were removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub removed_files: Vec<PathBuf>,
-    /// Unused data files that were kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unused_files: Vec<UnusedFile>,
+    /// The files of the output.
+    #[serde(flatten)]
+    pub saved: Saved,
     /// The extent of the verification of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
-}
-
-/// The IR version before and after.
-#[derive(Debug, Serialize)]
-pub struct IrVersions {
-    /// Before.
-    pub from: i64,
-    /// After.
-    pub to: i64,
 }
 
 /// The text report: totals, or with `verbose` every node. Blockers are always listed, equal ones on one line unless `verbose`.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     let mut text = Shown::default();
-    let opset = |opsets: &BTreeMap<String, i64>| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
-    let (from, to) = (opset(&model.from), opset(&model.to));
+    let opset = |opsets: &Opsets| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
+    let (from, to) = (opset(&model.report.from), opset(&model.report.to));
     if !model.blockers.is_empty() {
         write_refusal(&mut text, model, &from, &to, verbose);
         return text;
     }
     let output = model.output.as_deref().unwrap_or(unwritten(model.dry_run));
     text.push_line(format_args!("{} -> {output}", model.path));
-    let IrVersions { from: ir_from, to: ir_to } = model.ir_version;
+    let IrVersions { from: ir_from, to: ir_to } = model.report.ir_version;
     let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
     let opsets = match from.is_empty() {
         true => "ai.onnx is neither imported nor used".to_owned(),
@@ -102,9 +68,9 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     };
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(&mut text, &model.prepared, verbose);
-    text.push_line(format_args!("  changed {}", sums(&model.changes.iter().map(|change| &*change.op).collect::<Vec<_>>())));
+    text.push_line(format_args!("  changed {}", sums(&model.report.changes.iter().map(|change| &*change.op).collect::<Vec<_>>())));
     if verbose {
-        for Change { node, op, what } in &model.changes {
+        for Change { node, op, what } in &model.report.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
         }
     }
@@ -113,19 +79,15 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
         (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
     ] {
         let ops: Vec<&str> =
-            model.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).collect();
+            model.report.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).collect();
         if !ops.is_empty() {
             text.push_line(format_args!("  expanded {} ({how})", sums(&ops)));
         }
     }
-    for Change { node, op, what } in &model.warnings {
+    for Change { node, op, what } in &model.report.warnings {
         text.push_line(format_args!("  warning: {node} ({op}): {what}"));
     }
-    for note in &model.notes {
-        text.push_line(format_args!("  {note}"));
-    }
-    write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
-    write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
+    write_saved(&mut text, model.dry_run, &model.saved);
     write_verified(&mut text, model.verified);
     if let Some(after) = &model.after {
         write_counts(&mut text, &model.before, after);
@@ -135,7 +97,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
 
 /// ` (stated: 14)`, if the opset import of the model is overridden.
 fn stated(model: &ConvertedModel) -> String {
-    model.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"))
+    model.report.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"))
 }
 
 /// `3 nodes: 2 Softmax, 1 Squeeze`.
@@ -163,12 +125,12 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str,
             one => one.iter().for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
         }
     }
-    for note in &model.notes {
+    for note in &model.saved.notes {
         text.push_line(format_args!("  {note}"));
     }
     match model.nearest_opset {
         Some(nearest) => {
-            let is_down = model.to.get("ai.onnx") < model.from.get("ai.onnx");
+            let is_down = model.report.to.get("ai.onnx") < model.report.from.get("ai.onnx");
             text.push_line(format_args!("  the {} opset that works is {nearest}", if is_down { "lowest" } else { "highest" }));
         }
         // Another opset does not make a node valid.

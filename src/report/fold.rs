@@ -1,19 +1,17 @@
 //! The report of `recast fold`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::counts::write_counts;
-use super::fold_report::{Change, ComputedNode, FoldReport, Removed, SkippedNode};
 use super::prepared::{Prepared, write_prepared};
 use super::words::{bytes, plural};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
-use crate::storage::{DataFile, UnusedFile};
+use crate::passes::{Change, ComputedNode, Folded, Kept, OfPass, RemovalOf, Report};
+use crate::storage::{DataFile, Saved, UnusedFile};
 use crate::verify::Verified;
 
 /// One model of a run.
@@ -31,7 +29,7 @@ pub struct FoldedModel {
     pub prepared: Prepared,
     /// The changes made by the passes.
     #[serde(flatten)]
-    pub report: FoldReport,
+    pub report: Report,
     /// The length of the model file before.
     pub bytes_in: u64,
     /// The length of the model file after.
@@ -40,21 +38,9 @@ pub struct FoldedModel {
     pub before: Counts,
     /// The counts of the output.
     pub after: Counts,
-    /// The data file of the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_file: Option<DataFile>,
-    /// Side effects that were not requested.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// Data files that were copied with the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied_files: Vec<DataFile>,
-    /// Unused data files that were removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub removed_files: Vec<PathBuf>,
-    /// Unused data files that were kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unused_files: Vec<UnusedFile>,
+    /// The files of the output.
+    #[serde(flatten)]
+    pub saved: Saved,
     /// The extent of the verification of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
@@ -66,10 +52,11 @@ impl FoldedModel {
     pub fn dry_run(
         path: String,
         prepared: Prepared,
-        report: FoldReport,
+        mut report: Report,
         (bytes_in, bytes_out): (u64, u64),
         [before, after]: [Counts; 2],
     ) -> FoldedModel {
+        report.add_remedies(remedy);
         FoldedModel {
             path,
             dry_run: true,
@@ -80,11 +67,7 @@ impl FoldedModel {
             bytes_out,
             before,
             after,
-            data_file: None,
-            notes: Vec::new(),
-            copied_files: Vec::new(),
-            removed_files: Vec::new(),
-            unused_files: Vec::new(),
+            saved: Saved::default(),
             verified: None,
         }
     }
@@ -93,40 +76,35 @@ impl FoldedModel {
 /// The text report: totals, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
-    let FoldedModel { path, output, dry_run, prepared, report, data_file, notes, .. } = model;
+    let FoldedModel { path, output, dry_run, prepared, report, saved, .. } = model;
     let mut text = Shown::default();
     let output = output.as_deref().unwrap_or(unwritten(*dry_run));
     text.push_line(format_args!("{path} -> {output}"));
     write_prepared(&mut text, prepared, verbose);
+    let folded = report.folded();
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for folded in &report.folded {
-        *pairs.entry((folded.from, folded.to)).or_default() += 1;
+    for folded in &folded {
+        *pairs.entry((folded.from.name(), folded.to.name())).or_default() += 1;
     }
     let pairs: Vec<String> = pairs.into_iter().map(|((from, to), count)| format!("{count} {from} to {to}")).collect();
     let separator = if pairs.is_empty() { "" } else { ": " };
-    text.push_line(format_args!("  folded {}{separator}{}", plural(report.folded.len(), "cast"), pairs.join(", ")));
-    if verbose {
-        for folded in &report.folded {
-            let elements = plural(folded.elements as usize, "element");
-            text.push_line(format_args!("    {}: {} {} to {}, {elements}", folded.node, folded.input, folded.from, folded.to));
-        }
+    text.push_line(format_args!("  folded {}{separator}{}", plural(folded.len(), "cast"), pairs.join(", ")));
+    for Folded { node, input, from, to, elements, .. } in folded.into_iter().filter(|_| verbose) {
+        text.push_line(format_args!("    {node}: {input} {from} to {to}, {}", plural(*elements as usize, "element")));
     }
     write_others(&mut text, report, verbose);
-    write_skipped(&mut text, report, verbose);
-    for (kind, removed) in [("constant", &report.removed_initializers), ("node", &report.removed_nodes)] {
-        if removed.is_empty() {
-            continue;
+    write_kept(&mut text, report, verbose);
+    for kind in ["constant", "node"] {
+        let removed = || report.removals().filter(|removal| removal.kind == kind);
+        match removed().count() {
+            0 => continue,
+            count => text.push_line(format_args!("  removed {}", plural(count, kind))),
         }
-        text.push_line(format_args!("  removed {}", plural(removed.len(), kind)));
-        for Removed { path, pass, reason, .. } in report.removals.iter().filter(|removed| verbose && removed.kind == kind) {
+        for RemovalOf { path, pass, reason, .. } in removed().filter(|_| verbose) {
             text.push_line(format_args!("    {path}: {reason} ({pass})"));
         }
     }
-    for note in notes {
-        text.push_line(format_args!("  {note}"));
-    }
-    write_data_file(&mut text, data_file.as_ref(), &model.copied_files);
-    write_old_files(&mut text, *dry_run, &model.removed_files, &model.unused_files);
+    write_saved(&mut text, *dry_run, saved);
     write_verified(&mut text, model.verified);
     write_counts(&mut text, &model.before, &model.after);
     text
@@ -150,30 +128,25 @@ pub(super) fn unwritten(dry_run: bool) -> &'static str {
     if dry_run { "nothing written (dry run)" } else { "nothing written" }
 }
 
-/// The data files of the output.
-pub(super) fn write_data_file(text: &mut Shown, data_file: Option<&DataFile>, copied_files: &[DataFile]) {
-    if let Some(DataFile { path, bytes: length }) = data_file {
+/// The files of the output, and the data files that the model no longer uses.
+pub(super) fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
+    for note in &saved.notes {
+        text.push_line(format_args!("  {note}"));
+    }
+    if let Some(DataFile { path, bytes: length }) = &saved.data_file {
         text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
     }
-    for DataFile { path, bytes: length } in copied_files {
+    for DataFile { path, bytes: length } in &saved.copied_files {
         text.push_line(format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
     }
-}
-
-/// Lists the data files that the model no longer uses: removed (in a dry run: to be removed) or kept.
-pub(super) fn write_old_files(text: &mut Shown, is_dry: bool, removed_files: &[PathBuf], unused_files: &[UnusedFile]) {
-    old_files_lines(is_dry, removed_files, unused_files).for_each(|line| text.push_line(format_args!("  {line}")));
+    old_files_lines(is_dry, saved).for_each(|line| text.push_line(format_args!("  {line}")));
 }
 
 /// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or kept.
-pub fn old_files_lines<'r>(
-    is_dry: bool,
-    removed_files: &'r [PathBuf],
-    unused_files: &'r [UnusedFile],
-) -> impl Iterator<Item = String> + 'r {
+pub fn old_files_lines(is_dry: bool, saved: &Saved) -> impl Iterator<Item = String> {
     let verb = if is_dry { "would remove" } else { "removed" };
-    let removed = removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
-    let unused = unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
+    let removed = saved.removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
+    let unused = saved.unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
         let remedy = reason.as_deref().map_or("; use --prune-data to remove it".to_owned(), |reason| format!(": {reason}"));
         format!("kept unused data file {} ({}){remedy}", path.display(), bytes(*length))
     });
@@ -181,50 +154,62 @@ pub fn old_files_lines<'r>(
 }
 
 /// The nodes that are no casts, or were changed.
-fn write_others(text: &mut Shown, report: &FoldReport, verbose: bool) {
-    if !report.computed.is_empty() {
-        let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
-        for computed in &report.computed {
-            *operators.entry(&computed.op).or_default() += 1;
-        }
-        let operators: Vec<String> = operators.into_iter().map(|(operator, count)| format!("{count} {operator}")).collect();
-        text.push_line(format_args!("  computed {}: {}", plural(report.computed.len(), "constant"), operators.join(", ")));
-        for ComputedNode { node, op, to, elements, .. } in report.computed.iter().filter(|_| verbose) {
-            text.push_line(format_args!("    {node}: {op} to {to}, {}", plural(*elements as usize, "element")));
-        }
+fn write_others(text: &mut Shown, report: &Report, verbose: bool) {
+    let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
+    for computed in report.computed() {
+        *operators.entry(&computed.record.op).or_default() += 1;
     }
-    if !report.changes.is_empty() {
-        text.push_line(format_args!("  changed {}", plural(report.changes.len(), "node")));
-        for Change { pass, node, op, what } in report.changes.iter().filter(|_| verbose) {
-            text.push_line(format_args!("    {node}: {op} {what} ({pass})"));
-        }
+    if !operators.is_empty() {
+        let operators: Vec<String> = operators.into_iter().map(|(operator, count)| format!("{count} {operator}")).collect();
+        text.push_line(format_args!("  computed {}: {}", plural(report.computed().count(), "constant"), operators.join(", ")));
+    }
+    for ComputedNode { node, op, r#type, elements, .. } in report.computed().map(|computed| computed.record).filter(|_| verbose) {
+        text.push_line(format_args!("    {node}: {op} to {type}, {}", plural(*elements as usize, "element")));
+    }
+    match report.changes().count() {
+        0 => {}
+        count => text.push_line(format_args!("  changed {}", plural(count, "node"))),
+    }
+    for OfPass { pass, record: Change { node, op, what } } in report.changes().filter(|_| verbose) {
+        text.push_line(format_args!("    {node}: {op} {what} ({pass})"));
     }
 }
 
-fn write_skipped(text: &mut Shown, report: &FoldReport, verbose: bool) {
-    if report.skipped.is_empty() {
+fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
+    let kept = report.kept();
+    if kept.is_empty() {
         return;
     }
     let of_others = ["undefined-result", "contested-result", "left-to-runtimes", "result-too-large"];
-    let is_other = |skipped: &SkippedNode| of_others.contains(&skipped.code);
-    let noun = if report.computed.is_empty() && !report.skipped.iter().any(is_other) { "cast" } else { "node" };
-    text.push_line(format_args!("  kept {}", plural(report.skipped.len(), noun)));
+    let is_other = |kept: &&Kept| of_others.contains(&kept.reason.code());
+    let noun = if report.computed().next().is_none() && !kept.iter().any(is_other) { "cast" } else { "node" };
+    text.push_line(format_args!("  kept {}", plural(kept.len(), noun)));
     if verbose {
-        for skipped in &report.skipped {
-            text.push_line(format_args!("    {}: {}", skipped.node, skipped.reason));
-        }
-        return;
+        return kept.iter().for_each(|kept| text.push_line(format_args!("    {}: {}", kept.node, kept.text())));
     }
+    // Many nodes are kept for the same reason, often one after the other.
+    let runs: Vec<(&Kept, String, usize)> =
+        kept.chunk_by(|one, next| one.reason == next.reason).map(|run| (run[0], run[0].text(), run.len())).collect();
     let mut counts: HashMap<&str, usize> = HashMap::default();
-    let runs = || report.skipped.chunk_by(|one, next| Arc::ptr_eq(&one.reason, &next.reason));
-    for run in runs() {
-        *counts.entry(&run[0].reason).or_default() += run.len();
+    for (_, reason, nodes) in &runs {
+        *counts.entry(reason).or_default() += nodes;
     }
-    for SkippedNode { node, reason, .. } in runs().map(|run| &run[0]) {
+    for (Kept { node, .. }, reason, _) in &runs {
         match counts.remove(&**reason) {
             Some(1) => text.push_line(format_args!("    {node}: {reason}")),
             Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
             None => {} // Reported with the first node.
         }
+    }
+}
+
+/// The option of `recast fold` that removes an obstacle.
+fn remedy(code: &str) -> Option<&'static str> {
+    match code {
+        "undefined-value" => Some("use --undefined fold to fold it anyway"),
+        "contested-value" | "contested-result" => Some("use --contested text|runtime to fold it anyway"),
+        "overridable" => Some("use --freeze-initializers to treat it as a constant"),
+        "result-too-large" | "growth-limit" => Some("use --max-growth to raise the limit"),
+        _ => None,
     }
 }

@@ -5,7 +5,6 @@ mod convert;
 mod counts;
 mod diff;
 mod fold;
-mod fold_report;
 mod inspect;
 mod items;
 mod lint;
@@ -16,7 +15,7 @@ mod targets;
 mod words;
 
 pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
-pub use convert::{ConvertedModel, IrVersions, convert_text};
+pub use convert::{ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, fold_text, old_files_lines};
 pub use inspect::{InspectedModel, inspect_text};

@@ -23,6 +23,7 @@ mod options;
 mod pairs;
 mod place;
 mod plan;
+mod saved;
 mod sort;
 mod tidy;
 mod unplaceable;
@@ -32,11 +33,11 @@ mod write;
 pub use neighbours::why_kept;
 pub use options::{Options, Placement};
 pub use pairs::OverInput;
-pub use plan::{DataFile, Plan};
+pub use plan::Plan;
+pub use saved::{DataFile, Saved, UnusedFile};
 pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
 pub(crate) use unused::Released;
-pub use unused::{OldFiles, UnusedFile};
 pub(crate) use write::WrittenCheck;
 
 #[cfg(test)]

@@ -58,10 +58,11 @@ impl Plan {
                 }
                 !is_made
             };
-            let others = plan.data.split_off(plan.copies);
-            plan.data.retain(&mut is_new);
-            plan.copies = plan.data.len();
-            plan.data.extend(others);
+            let files = &mut plan.files;
+            let others = files.data.split_off(files.copies);
+            files.data.retain(&mut is_new);
+            files.copies = files.data.len();
+            files.data.extend(others);
             own.into_iter().for_each(|(path, bytes)| made.entry(path).or_default().push(bytes));
         }
     }

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
+use super::name::{self, Chosen};
 use super::options::{Options, Placement};
-use super::place::Place;
+use super::place::{Copies, Place};
+use super::saved::{DataFile, Saved};
+use super::sort::Sorted;
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
-use super::{interim, name, neighbours, sort};
+use super::{interim, neighbours, sort};
 use crate::base::parallel;
 use crate::base::progress::Control;
 use crate::files::folders::{self, FileId, id_of};
@@ -27,14 +30,9 @@ pub struct Plan {
     /// The files from which the model was read.
     pub(super) sources: Arc<DataFolder>,
     pub(super) model: Layout,
-    /// The data files to be written.
-    pub(super) data: Vec<NewFile>,
+    pub(super) files: Files,
     /// The bytes of the data files of the output, each up to the last value in it.
-    pub(super) data_bytes: u64,
-    /// The number of copies among them.
-    pub(super) copies: usize,
-    /// The data file that contains the output's new values; to be written, or existing.
-    pub(super) data_file: Option<DataFile>,
+    data_bytes: u64,
     /// The files in which the input stores tensors.
     pub(super) data_ids: BTreeSet<FileId>,
     /// Data files to which the target's old model refers and the new one does not.
@@ -42,24 +40,42 @@ pub struct Plan {
     pub(super) prunes: bool,
     pub(super) exists_already: bool,
     pub(super) is_in_place: bool,
-    /// The files that existed when the plan was made, and must be unchanged when it is executed.
-    pub(super) before: Vec<Before>,
-    /// The existing file of a requested data file name.
-    pub(super) replaced: Option<PathBuf>,
-    /// The interim model while the old data file is replaced.
-    pub(super) interim: Option<Interim>,
-    /// Notes for the user.
-    pub notes: Vec<String>,
+    /// The report, without the data files that are no longer used.
+    pub(super) saved: Saved,
     pub(super) control: Control,
 }
 
-/// A data file that was made for an output.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct DataFile {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its length.
-    pub bytes: u64,
+/// The data files that are written, and those that must not change before.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// The data files to be written.
+    pub data: Vec<NewFile>,
+    /// The number of copies among them, which are the first.
+    pub copies: usize,
+    /// The files that existed when the plan was made, and must be unchanged when it is executed.
+    pub before: Vec<Before>,
+    /// The existing file of a requested data file name.
+    pub replaced: Option<PathBuf>,
+    /// The interim model while the old data file is replaced.
+    pub interim: Option<Interim>,
+    /// The data file that contains the output's new values; to be written, or existing.
+    made: Option<DataFile>,
+}
+
+/// Where the values of tensors that move go.
+struct Placed {
+    tensors: Vec<(TensorPlace, TensorProto)>,
+    data: Data,
+}
+
+/// What the data files of an output are made of.
+enum Data {
+    /// No data file is written.
+    None,
+    /// The data files of the input are copied, and the model refers to them as before.
+    Copied(Copies),
+    /// Values go into one data file.
+    Made(Layout, Chosen),
 }
 
 impl Plan {
@@ -74,109 +90,50 @@ impl Plan {
         }
         let data_ids = place.data_ids(&model);
         check_output(&place, &data_ids)?;
-        let lost_owner = place.output.as_deref().and_then(lost_owner_note);
-        let is_unchanged = model.proto().source().is_some();
-        let mut plan = Plan {
-            target: target.clone(),
-            folder: place.folder.clone(),
-            sources: Arc::clone(&place.data),
-            model: Layout::default(),
-            data: Vec::new(),
-            data_bytes: 0,
-            copies: 0,
-            data_file: None,
-            data_ids,
-            unused: Unused::default(),
-            prunes: options.prune_data,
-            exists_already: false,
-            is_in_place: place.is_in_place,
-            before: Vec::new(),
-            replaced: None,
-            interim: None,
-            notes: Vec::new(),
-            control: model.control().clone(),
-        };
-        if let Some(output) = place.output.as_ref().filter(|_| place.is_in_place) {
-            plan.before.push(before(output)?);
-        }
-        if let (Some(output), Placement::File(name)) = (&place.output, &options.placement) {
-            let data = before(&place.folder.join(name::location(name)?))?;
-            if data.exists() && !place.is_in_place {
-                plan.before.push(before(output)?);
-            }
-            plan.before.push(data);
-        }
+        // Before the files are read, so that later changes are detected.
+        let before = states_before(&place, options)?;
         let sorted = sort::sort(&model, &place, options)?;
-        if model.data().path().is_none() {
-            let note = "taken for the data file that the model refers to; a model from a stream has no folder";
-            plan.notes.extend(sorted.kept.iter().map(|file| format!("{}: {note}", file.display())));
-        }
-        // No tensor has moved: the data files are copied, and the model refers to them as before.
-        if options.placement == Placement::Keep
-            && !sorted.to_file.is_empty()
-            && sorted.note.is_none()
-            && sorted.to_file.iter().all(|(_, tensor, _)| is_external(tensor))
-            && (is_unchanged || model.data_ranges() == **model.original_data_ranges())
-            && let Some(copies) = place.copies(&model)?
-        {
-            check_link(&place)?;
-            plan.unused = place.unused(&model, &sorted.kept, None);
-            plan.data_bytes = model.data_bytes();
-            plan.before.extend(copies.there);
-            (plan.model, plan.copies, plan.data) = (Layout::of(model.proto()), copies.files.len(), copies.files);
-            plan.notes.extend(lost_owner);
-            return Ok(plan);
-        }
-        plan.exists_already = is_unchanged && sorted.to_model.is_empty() && sorted.to_file.is_empty() && place.is_in_place;
-        plan.notes.extend(lost_owner.filter(|_| !plan.exists_already));
-        let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
-        let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
-        if !sorted.to_file.is_empty() {
-            let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
-            let (layout, ranges) = arrange(&pieces, &place.data);
-            let chosen = name::choose(&layout, &place, options, input, &plan.data_ids)?;
-            let to_file = sorted.to_file.iter().zip(ranges).map(|((at, tensor, _), range)| {
-                let reference =
-                    Reference { location: chosen.location.clone(), offset: range.start, length: Some(range.end - range.start) };
-                (*at, moved_to_file(tensor, &reference))
-            });
-            tensors.extend(to_file);
-            plan.notes.extend(sorted.note.map(|note| format!("{note}; tensors go to {}", chosen.path.display())));
-            plan.data_file = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
-            let exists_already = chosen.there.is_some();
-            plan.before.extend(chosen.there);
-            if !exists_already {
-                check_link(&place)?;
-                if let (Some(output), Placement::File(name), true) =
-                    (&place.output, &options.placement, folders::stat_target(&chosen.path).is_ok())
-                {
-                    plan.interim = interim::of(output, &chosen.path, name)?;
-                    let left = plan.interim.as_ref().filter(|interim| folders::stat_target(&interim.second).is_ok());
-                    let note =
-                        |left: &Interim| format!("{}: a second name that an interrupted run left; removed", left.second.display());
-                    plan.notes.extend(left.map(note));
-                    plan.notes.extend(lost_owner_note(&chosen.path));
-                    plan.replaced = Some(chosen.path.clone());
-                    plan.data.push(NewFile::replacing(chosen.path, layout));
-                } else {
-                    // The values were in the old model, or belong to its owner alone as it did.
-                    let like = place.output.as_deref().and_then(|output| folders::stat_target(output).ok());
-                    plan.data.push(NewFile { like, ..NewFile::new(chosen.path, layout) });
-                }
-            }
-        }
-        plan.unused = place.unused(&model, &sorted.kept, plan.data_file.as_ref().map(|file| file.path.as_path()));
+        let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
+        let exists_already = model.proto().source().is_some() && moves_nothing && place.is_in_place;
+        let Placed { tensors, data } = place_tensors(&model, &sorted, &place, options, (input, &data_ids))?;
+        let files = files(data, before, &place, options)?;
+        let notes = notes(&model, &sorted, &files, &place, exists_already);
+        let unused = place.unused(&model, &sorted.kept, files.made.as_ref().map(|file| file.path.as_path()));
+
+        let control = model.control().clone();
         let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
         // The index is freed before the layout is made.
         let model = model.apply(edits)?;
-        plan.data_bytes = model.data_bytes();
+        let data_bytes = model.data_bytes();
         let proto = model.into_proto();
-        plan.model = Layout::of(&proto);
+        let layout = Layout::of(&proto);
         parallel::drop_later(proto);
-        if plan.bytes() > LARGEST_MESSAGE {
-            return Err(Unplaceable::TooLarge(plan.bytes()));
+        if layout.bytes() > LARGEST_MESSAGE {
+            return Err(Unplaceable::TooLarge(layout.bytes()));
         }
-        Ok(plan)
+        let copied = files.data[..files.copies].iter();
+        let saved = Saved {
+            bytes: layout.bytes(),
+            data_file: files.made.clone(),
+            copied_files: copied.map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect(),
+            notes,
+            ..Saved::default()
+        };
+        Ok(Plan {
+            target: target.clone(),
+            folder: place.folder,
+            sources: place.data,
+            model: layout,
+            files,
+            data_bytes,
+            data_ids,
+            unused,
+            prunes: options.prune_data,
+            exists_already,
+            is_in_place: place.is_in_place,
+            saved,
+            control,
+        })
     }
 
     /// The paths of all files that are written.
@@ -185,7 +142,7 @@ impl Plan {
             Target::File(path) => Some(path.as_path()),
             Target::Stdout => None,
         };
-        self.data.iter().map(|file| file.path.as_path()).chain(model)
+        self.files.data.iter().map(|file| file.path.as_path()).chain(model)
     }
 
     /// The length of the model file.
@@ -202,7 +159,7 @@ impl Plan {
 
     /// The progress of each file.
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
-        let layouts = self.data.iter().map(|file| &file.layout).chain([&self.model]);
+        let layouts = self.files.data.iter().map(|file| &file.layout).chain([&self.model]);
         layouts.filter(|_| !self.exists_already).map(Layout::progress)
     }
 
@@ -216,17 +173,110 @@ impl Plan {
         &self.target
     }
 
-    /// The data file that was made for the model.
+    /// The files that the plan writes. Data files that are no longer used are added when it is executed.
     #[must_use]
-    pub fn data_file(&self) -> Option<&DataFile> {
-        self.data_file.as_ref()
+    pub fn saved(&self) -> &Saved {
+        &self.saved
     }
+}
 
-    /// The data files that are copied.
-    #[must_use]
-    pub fn copied_files(&self) -> Vec<DataFile> {
-        self.data[..self.copies].iter().map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect()
+/// The state of the files that a plan replaces.
+fn states_before(place: &Place, options: &Options) -> Result<Vec<Before>, Unplaceable> {
+    let Some(output) = &place.output else { return Ok(Vec::new()) };
+    let mut states = Vec::new();
+    if place.is_in_place {
+        states.push(before(output)?);
     }
+    if let Placement::File(name) = &options.placement {
+        let data = before(&place.folder.join(name::location(name)?))?;
+        if data.exists() && !place.is_in_place {
+            states.push(before(output)?);
+        }
+        states.push(data);
+    }
+    Ok(states)
+}
+
+/// Places the tensors that are moved: in the model, or in a data file.
+fn place_tensors(
+    model: &Model,
+    sorted: &Sorted,
+    place: &Place,
+    options: &Options,
+    (input, data_ids): (&Path, &BTreeSet<FileId>),
+) -> Result<Placed, Unplaceable> {
+    // No tensor has moved: the data files are copied, and the model refers to them as before.
+    if options.placement == Placement::Keep
+        && !sorted.to_file.is_empty()
+        && sorted.note.is_none()
+        && sorted.to_file.iter().all(|(_, tensor, _)| is_external(tensor))
+        && (model.proto().source().is_some() || model.data_ranges() == **model.original_data_ranges())
+        && let Some(copies) = place.copies(model)?
+    {
+        return Ok(Placed { tensors: Vec::new(), data: Data::Copied(copies) });
+    }
+    let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
+    let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
+    if sorted.to_file.is_empty() {
+        return Ok(Placed { tensors, data: Data::None });
+    }
+    let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
+    let (layout, ranges) = arrange(&pieces, &place.data);
+    let chosen = name::choose(&layout, place, options, input, data_ids)?;
+    tensors.extend(sorted.to_file.iter().zip(ranges).map(|((at, tensor, _), range)| {
+        let length = Some(range.end - range.start);
+        (*at, moved_to_file(tensor, &Reference { location: chosen.location.clone(), offset: range.start, length }))
+    }));
+    Ok(Placed { tensors, data: Data::Made(layout, chosen) })
+}
+
+/// The files that are written for the data of an output.
+fn files(data: Data, mut before: Vec<Before>, place: &Place, options: &Options) -> Result<Files, Unplaceable> {
+    let (layout, chosen) = match data {
+        Data::None => return Ok(Files { before, ..Files::default() }),
+        Data::Copied(copies) => {
+            check_link(place)?;
+            before.extend(copies.there);
+            return Ok(Files { copies: copies.files.len(), data: copies.files, before, ..Files::default() });
+        }
+        Data::Made(layout, chosen) => (layout, chosen),
+    };
+    let made = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
+    let mut files = Files { made, before, ..Files::default() };
+    if let Some(there) = chosen.there {
+        files.before.push(there);
+        return Ok(files);
+    }
+    check_link(place)?;
+    match (&place.output, &options.placement) {
+        (Some(output), Placement::File(name)) if folders::stat_target(&chosen.path).is_ok() => Ok(Files {
+            interim: interim::of(output, &chosen.path, name)?,
+            replaced: Some(chosen.path.clone()),
+            data: vec![NewFile::replacing(chosen.path, layout)],
+            ..files
+        }),
+        _ => {
+            // The values were in the old model, or belong to its owner alone as it did.
+            let like = place.output.as_deref().and_then(|output| folders::stat_target(output).ok());
+            Ok(Files { data: vec![NewFile { like, ..NewFile::new(chosen.path, layout) }], ..files })
+        }
+    }
+}
+
+/// Side effects that were not requested.
+fn notes(model: &Model, sorted: &Sorted, files: &Files, place: &Place, exists_already: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if model.data().path().is_none() {
+        let note = "taken for the data file that the model refers to; a model from a stream has no folder";
+        notes.extend(sorted.kept.iter().map(|file| format!("{}: {note}", file.display())));
+    }
+    notes.extend(place.output.as_deref().filter(|_| !exists_already).and_then(lost_owner_note));
+    let moved = sorted.note.as_ref().zip(files.made.as_ref());
+    notes.extend(moved.map(|(note, made)| format!("{note}; tensors go to {}", made.path.display())));
+    let left = files.interim.iter().filter(|interim| folders::stat_target(&interim.second).is_ok());
+    notes.extend(left.map(|left| format!("{}: a second name that an interrupted run left; removed", left.second.display())));
+    notes.extend(files.replaced.as_deref().and_then(lost_owner_note));
+    notes
 }
 
 /// A note that a replaced file belongs to another user, if the new file will not.

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::neighbours::DECODED;
-use super::{OldFiles, Options, Placement, Plan};
+use super::{Options, Placement, Plan, Saved};
 use crate::files::folders::Folder;
 use crate::files::{Input, Target, open_with_data, save};
 use crate::graph::Model;
@@ -20,7 +20,7 @@ fn plan(input: &Path, output: &Path, options: &Options) -> (Plan, Input) {
     (Plan::new(model, input, &Target::File(output.to_owned()), options).unwrap(), opened)
 }
 
-fn write(input: &Path, output: &Path, options: &Options) -> OldFiles {
+fn write(input: &Path, output: &Path, options: &Options) -> Saved {
     let (plan, input) = plan(input, output, options);
     drop(input);
     plan.write().unwrap()
@@ -35,18 +35,21 @@ fn no_file_is_mapped_when_it_is_replaced_or_removed() {
     let to_file = |threshold| Options { placement: Placement::File("w.data".to_owned()), threshold, prune_data: false };
     let inline = Options { placement: Placement::Inline, threshold: 0, prune_data: true };
 
+    let old = |saved: Saved| (saved.removed_files, saved.unused_files);
+    let nothing = (Vec::new(), Vec::new());
+
     let (refused, input) = plan(&a, &a, &to_file(0));
     let error = refused.write().unwrap_err().to_string();
     assert!(error.ends_with("a.onnx: is mapped"), "{error}");
     assert_eq!((folder.list().unwrap(), folder.bytes("a.onnx").unwrap()), (vec!["a.onnx".into()], input.bytes));
 
-    assert_eq!(write(&a, &b, &to_file(0)), OldFiles::default());
+    assert_eq!(old(write(&a, &b, &to_file(0))), nothing);
     assert_eq!(folder.bytes("w.data").unwrap().len(), 80);
     // Other content under the same name: the data file and the old model, which uses it, are replaced.
-    assert_eq!(write(&a, &b, &to_file(20)), OldFiles::default());
+    assert_eq!(old(write(&a, &b, &to_file(20))), nothing);
     assert_eq!(folder.bytes("w.data").unwrap().len(), 32);
     // In place; the data file is no longer used.
-    assert_eq!(write(&b, &b, &inline).removed, [folder.path().join("w.data")]);
+    assert_eq!(write(&b, &b, &inline).removed_files, [folder.path().join("w.data")]);
     assert_eq!(folder.list().unwrap(), ["a.onnx", "b.onnx"]);
 }
 
@@ -69,8 +72,8 @@ fn decoded_to_prune(many: usize) -> usize {
     }
     save(Layout::of(&proto), &Target::File(model.clone())).unwrap();
     let before = DECODED.get();
-    let removed = write(&model, &model, &Options { placement: Placement::Inline, threshold: 0, prune_data: true });
-    assert_eq!((removed.removed.len(), removed.unused.len()), (many, 0), "{removed:?}");
+    let saved = write(&model, &model, &Options { placement: Placement::Inline, threshold: 0, prune_data: true });
+    assert_eq!((saved.removed_files.len(), saved.unused_files.len()), (many, 0), "{saved:?}");
     DECODED.get() - before
 }
 

@@ -12,11 +12,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::data_name;
 use super::names::is_same;
 use super::neighbours::{Decoded, Neighbours};
+use super::saved::{Saved, UnusedFile};
 use crate::base::hash::{HashMap, HashSet};
 use crate::files::folders::{self, Folder, Kind};
 use crate::files::{DataFolder, Located, formats};
@@ -27,27 +26,6 @@ const LONGEST_PADDING: usize = 1 << 16;
 
 /// How much of a file beside a data file is searched for its name if it is not text.
 const SEARCHED: u64 = 4 << 20;
-
-/// A data file that a model no longer uses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnusedFile {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its length.
-    pub bytes: u64,
-    /// Why it was not removed, if that was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// The data files of the old model, after the new one was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OldFiles {
-    /// Removed files.
-    pub removed: Vec<PathBuf>,
-    /// Kept files.
-    pub unused: Vec<UnusedFile>,
-}
 
 /// The data files that are no longer used.
 #[derive(Debug, Default)]
@@ -136,7 +114,7 @@ impl Unused {
             };
             match may_be_removed {
                 Ok(()) => decided.removable.push(file.at.clone()),
-                Err(reason) => decided.kept.push(UnusedFile::new(&file.at, reason)),
+                Err(reason) => decided.kept.push(unused_file(&file.at, reason)),
             }
         }
         if !decided.removable.is_empty() {
@@ -191,27 +169,25 @@ pub(super) struct Decided {
 
 impl Decided {
     /// The report if the files are removed; no file is changed.
-    pub(super) fn preview(self) -> OldFiles {
-        OldFiles { removed: self.removable.iter().map(Located::path).collect(), unused: self.kept }
+    pub(super) fn preview(self, saved: Saved) -> Saved {
+        Saved { removed_files: self.removable.iter().map(Located::path).collect(), unused_files: self.kept, ..saved }
     }
 
     /// Removes the files that may be removed, except for those that have changed.
-    pub(super) fn execute(self) -> OldFiles {
-        let mut old = OldFiles { removed: Vec::new(), unused: self.kept };
+    pub(super) fn execute(self, saved: Saved) -> Saved {
+        let mut saved = Saved { unused_files: self.kept, ..saved };
         for file in self.removable {
             match file.remove() {
-                Ok(()) => old.removed.push(file.path()),
-                Err(error) => old.unused.push(UnusedFile::new(&file, Some(format!("cannot be removed: {error}")))),
+                Ok(()) => saved.removed_files.push(file.path()),
+                Err(error) => saved.unused_files.push(unused_file(&file, Some(format!("cannot be removed: {error}")))),
             }
         }
-        old
+        saved
     }
 }
 
-impl UnusedFile {
-    fn new(file: &Located, reason: Option<String>) -> UnusedFile {
-        UnusedFile { path: file.path(), bytes: file.stat.bytes, reason }
-    }
+fn unused_file(file: &Located, reason: Option<String>) -> UnusedFile {
+    UnusedFile { path: file.path(), bytes: file.stat.bytes, reason }
 }
 
 /// Whether the ranges cover all bytes, except for short runs of zeros.

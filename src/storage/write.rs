@@ -10,7 +10,8 @@ use super::interim;
 use super::names::is_same;
 use super::neighbours::Neighbours;
 use super::plan::Plan;
-use super::unused::{OldFiles, Released};
+use super::saved::Saved;
+use super::unused::Released;
 use crate::base::progress::{Counter, Phase, Unit};
 use crate::files::folders::{self, Folder};
 use crate::files::{
@@ -26,38 +27,43 @@ pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j
 impl Plan {
     /// Reports the progress of writing to the callback of the model.
     fn count(&mut self) -> Steps {
-        let bytes = self.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
+        let bytes = self.files.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
         let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
-        self.data.iter_mut().map(|file| &mut file.layout).chain([&mut self.model]).for_each(|layout| layout.count_in(&counter));
+        self.files
+            .data
+            .iter_mut()
+            .map(|file| &mut file.layout)
+            .chain([&mut self.model])
+            .for_each(|layout| layout.count_in(&counter));
         Steps { counter, files: self.progress().collect() }
     }
 
-    /// The data files that the model no longer uses, kept or removed as if the plan were executed; no file is changed.
+    /// The report as if the plan were executed; no file is changed.
     #[must_use]
-    pub fn preview(self) -> OldFiles {
+    pub fn preview(self) -> Saved {
         self.preview_after(&mut Released::default())
     }
 
     /// The same after other plans, by the outputs of which some files are no longer used.
-    pub(crate) fn preview_after(self, released: &mut Released) -> OldFiles {
+    pub(crate) fn preview_after(self, released: &mut Released) -> Saved {
         let decided = self.unused.decide(self.prunes, released);
         self.unused.release(released);
-        decided.preview()
+        decided.preview(self.saved)
     }
 
     /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
     ///
     /// # Errors
     /// Those of the operating system, with the path; also if an input changed while it was read. An existing model is then unchanged.
-    pub fn write(self) -> io::Result<OldFiles> {
+    pub fn write(self) -> io::Result<Saved> {
         self.write_if(None)
     }
 
-    /// Like [`Plan::write`], if a accept accepts the model.
+    /// Like [`Plan::write`], if a check accepts the model.
     ///
     /// # Errors
-    /// Those of [`Plan::write`] and of the accept.
-    pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<OldFiles> {
+    /// Those of [`Plan::write`] and of the check.
+    pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let (_locks, decided);
         let steps = self.count();
         let accept = accept.map(|accept| steps.around(accept));
@@ -70,8 +76,8 @@ impl Plan {
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
             Target::File(path) if !is_stream(&path) => {
-                let mut files = in_folders(&self.folder, self.data)?;
-                if let Some(replaced) = &self.replaced {
+                let mut files = in_folders(&self.folder, self.files.data)?;
+                if let Some(replaced) = &self.files.replaced {
                     let is_replaced = |file: &&mut NewFile| file.path == *replaced;
                     let names = 1 + interim::second_names(&path, replaced).len() as u64;
                     files.iter_mut().filter(is_replaced).for_each(|file| file.names = names);
@@ -79,8 +85,8 @@ impl Plan {
                 files.push(NewFile::replacing(path.clone(), self.model));
                 let check = || {
                     self.sources.expect_unchanged()?;
-                    self.before.iter().try_for_each(Before::expect_unchanged)?;
-                    if let Some(data) = &self.replaced {
+                    self.files.before.iter().try_for_each(Before::expect_unchanged)?;
+                    if let Some(data) = &self.files.replaced {
                         expect_unused(&self.folder, data, &path, self.is_in_place)?;
                     }
                     // Before the model is replaced, since reading other models can exceed the memory limit.
@@ -88,7 +94,7 @@ impl Plan {
                 };
                 let inspect = accept.map(|accept| inspection(Arc::clone(&self.sources), accept));
                 // Other runs must not begin to use an old data file until it is removed.
-                (_locks, decided) = save_together(files, self.interim, inspect, check)?;
+                (_locks, decided) = save_together(files, self.files.interim, inspect, check)?;
             }
             target => {
                 let mut model = self.model;
@@ -105,7 +111,7 @@ impl Plan {
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
         }
-        Ok(decided.execute())
+        Ok(decided.execute(self.saved))
     }
 }
 
@@ -121,7 +127,7 @@ impl Steps {
         self.counter.enter(phase);
     }
 
-    /// The accept, whose work is a phase. The names of the files and their folder are flushed after it.
+    /// The check, whose work is a phase. The names of the files and their folder are flushed after it.
     fn around(self, accept: WrittenCheck) -> WrittenCheck {
         Box::new(move |model| {
             self.enter(Phase::Verifying);
@@ -132,7 +138,7 @@ impl Steps {
     }
 }
 
-/// Opens the model among new files, for a accept.
+/// Opens the model among new files, for a check.
 fn inspection<'j>(sources: Arc<DataFolder>, accept: WrittenCheck<'j>) -> Inspect<'j> {
     Box::new(move |mut files| {
         let Some((path, bytes)) = files.pop() else { return Ok(()) };

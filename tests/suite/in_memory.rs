@@ -14,15 +14,15 @@ use onnx_recast::internals::storage::{Options, Placement, Plan};
 use crate::external_data::{MODEL, numbered, write_external};
 use crate::support::expect_no_failures;
 
-/// Opens a model, folds it and saves it; returns what became of old data files.
+/// Opens a model, folds it and saves it; returns the numbers of casts and of old data files.
 fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String> {
     let (opened, data) = files::open_with_data(input).map_err(|error| error.to_string())?;
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
     let model = Model::new(proto).map_err(|error| error.to_string())?.with_data(data);
     let (model, report) = passes::run(model, DEFAULT, &passes::Options::default()).map_err(|error| error.to_string())?;
     let plan = Plan::new(model, input, &Target::File(output.to_owned()), options).map_err(|error| error.to_string())?;
-    let old = plan.write().map_err(|error| error.to_string())?;
-    Ok(format!("folded {}, removed {}, unused {}", report.folded().len(), old.removed.len(), old.unused.len()))
+    let saved = plan.write().map_err(|error| error.to_string())?;
+    Ok(format!("folded {}, removed {}, unused {}", report.folded().len(), saved.removed_files.len(), saved.unused_files.len()))
 }
 
 /// All files of a folder of the disk.

@@ -44,20 +44,32 @@ class Expansion(Value):
     """Number of nodes that replace it."""
 
 
+@dataclass(frozen=True, slots=True)
+class IrVersions(Value):
+    """IR version of a model before and after a conversion."""
+
+    before: int = field(metadata=key("from"))
+    """Before."""
+    after: int = field(metadata=key("to"))
+    """After."""
+
+    def __str__(self) -> str:
+        """Return both versions."""
+        return f"{self.before} -> {self.after}"
+
+
 @dataclass(frozen=True)
 class ConvertResult(Value, Generic[Model]):
     """Result of :func:`onnx_recast.convert_version`."""
 
     model: Model = field(repr=False)
     """The model: of the kind of the argument, or the path of the output."""
-    from_version: int | None
-    """Opset of ai.onnx before; None if the model neither imports nor uses ai.onnx."""
-    to_version: int
-    """Requested opset."""
-    from_ir_version: int
-    """IR version before."""
-    to_ir_version: int
-    """IR version after."""
+    from_opsets: Mapping[str, int] = field(metadata=key("from"))
+    """Imported opsets before, by domain; without ai.onnx if the model neither imports nor uses it."""
+    to_opsets: Mapping[str, int] = field(metadata=key("to"))
+    """Requested opsets, by domain."""
+    ir_version: IrVersions
+    """IR version before and after."""
     changes: tuple[Change, ...]
     """Nodes that changed."""
     expansions: tuple[Expansion, ...]
@@ -66,8 +78,20 @@ class ConvertResult(Value, Generic[Model]):
     """Warnings about converted nodes."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    stated_opset: int | None = None
+    """Opset of ai.onnx that the model imports, if ``from_opset`` overrides it."""
     verified: Verified | None = None
     """The extent of the verification; None without ``verify``."""
+
+    @property
+    def from_version(self) -> int | None:
+        """Opset of ai.onnx before; None if the model neither imports nor uses ai.onnx."""
+        return self.from_opsets.get("ai.onnx")
+
+    @property
+    def to_version(self) -> int | None:
+        """Requested opset of ai.onnx; None if the model neither imports nor uses ai.onnx."""
+        return self.to_opsets.get("ai.onnx")
 
 
 class Converting(Preparation, total=False):

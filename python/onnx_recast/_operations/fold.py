@@ -42,6 +42,8 @@ class Folded(Value):
     """ONNX type of the constant."""
     elements: int
     """Number of elements."""
+    pass_name: str = field(metadata=key("pass"))
+    """Pass that replaced it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,32 @@ class Computed(Value):
     """ONNX type of the constant."""
     elements: int
     """Number of elements."""
+    pass_name: str = field(metadata=key("pass"))
+    """Pass that computed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassChange(Change):
+    """A change of a node by a pass."""
+
+    pass_name: str = field(metadata=key("pass"))
+    """Pass that changed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal(Value):
+    """A node or constant that a pass removed."""
+
+    path: str
+    """Path of the node or constant."""
+    kind: str
+    """``"node"`` or ``"constant"``."""
+    code: str
+    """Stable code of the reason, such as ``"unused"``."""
+    reason: str
+    """The reason."""
+    pass_name: str = field(metadata=key("pass"))
+    """Pass that removed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +108,27 @@ class FoldResult(Value, Generic[Model]):
     """The model: of the kind of the argument, or the path of the output."""
     folded: tuple[Folded, ...]
     """Casts that were replaced by their results."""
-    computed: tuple[Computed, ...]
-    """Other nodes that were replaced by their results, per output."""
-    changes: tuple[Change, ...]
-    """Nodes that were changed."""
     kept: tuple[Kept, ...] = field(metadata=key("skipped"))
     """Casts that were not folded, and other nodes with constant inputs that the passes could fold, with the reason."""
-    removed: tuple[str, ...]
-    """Paths of nodes that passes removed, and of constants that are no longer used."""
+    removed_initializers: tuple[str, ...]
+    """Paths of the constants that were removed."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    removed_nodes: tuple[str, ...] = ()
+    """Paths of the nodes that passes removed."""
+    removals: tuple[Removal, ...] = ()
+    """Nodes and constants that passes removed, with the reason."""
+    computed: tuple[Computed, ...] = ()
+    """Other nodes that were replaced by their results, per output."""
+    changes: tuple[PassChange, ...] = ()
+    """Nodes that were changed."""
     verified: Verified | None = None
     """The extent of the verification; None without ``verify``."""
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Paths of the nodes and constants that passes removed."""
+        return tuple(removal.path for removal in self.removals)
 
 
 class Folding(Preparation, total=False):

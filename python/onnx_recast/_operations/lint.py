@@ -32,6 +32,16 @@ class Fix(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class Region(Value):
+    """A run of bytes of a model file."""
+
+    offset: int
+    """Offset of the first byte."""
+    length: int
+    """Number of bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic(Value):
     """A finding of a lint rule."""
 
@@ -53,8 +63,12 @@ class Diagnostic(Value):
     """Operator of the node."""
     value: str | None
     """Path of the value, if the finding is about a value."""
+    text: str | None
+    """The node as ONNX text, if the finding is about a node."""
     fingerprint: str
     """Identifier that stays the same while the model changes elsewhere."""
+    bytes: Region | None
+    """The place in the model file; None for what was not read from it."""
     fix: Fix | None
     """The fix, if there is one."""
 

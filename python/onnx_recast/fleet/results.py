@@ -32,7 +32,7 @@ def take(row: Row, job: Job, report: Any, named: Callable[[str], str], unread: C
         if step.name == "fold":
             row.folded = (row.folded or 0) + len(result["folded"])
         elif step.name == "convert":
-            row.from_version, row.to_version = result["from_version"], result["to_version"]
+            row.from_version, row.to_version = (result[key].get("ai.onnx") for key in ("from", "to"))
             row.changed, row.expanded = len(result["changes"]), len(result["expansions"])
         elif step.name == "lint":
             row.findings += [_finding(found) for found in result if not _is_about(found, unread)]

@@ -23,7 +23,6 @@ use crate::files::{Target, save};
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::protobuf::{Layout, Piece};
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
-use crate::storage::OldFiles;
 
 impl Lint {
     /// Where an error goes that ends the run without a report.
@@ -66,13 +65,13 @@ impl Lint {
         });
         for (task, one) in tasks.iter().zip(linted) {
             match one {
-                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, old_files, notes }) => {
+                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, saved }) => {
                     sketches.extend(sketch);
                     if !messages.quiet {
-                        let lines = old_files_lines(false, &old_files.removed, &old_files.unused);
-                        notes.into_iter().chain(lines).for_each(|line| say(message(format_args!("{path}: {line}"))));
+                        let lines = old_files_lines(false, &saved);
+                        saved.notes.iter().cloned().chain(lines).for_each(|line| say(message(format_args!("{path}: {line}"))));
                     }
-                    let OldFiles { removed, unused } = old_files;
+                    let (removed, unused) = (saved.removed_files, saved.unused_files);
                     run.removed_files.extend((!removed.is_empty()).then(|| (path.clone(), removed)));
                     run.unused_files.extend((!unused.is_empty()).then(|| (path.clone(), unused)));
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));

@@ -10,8 +10,7 @@ use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{About, Sketch, model_diff};
-use crate::storage::OldFiles;
-use crate::{Error, LintOptions, SaveOptions, Target};
+use crate::{Error, LintOptions, SaveOptions, Saved, Target};
 
 /// A file to be linted, and its settings.
 pub(super) struct Task {
@@ -58,9 +57,8 @@ pub(super) struct Linted {
     pub diff: Shown,
     /// The parts of the page about the model, if there is a page.
     pub sketch: Option<Sketch>,
-    pub old_files: OldFiles,
-    /// Side effects of writing the file that were not requested.
-    pub notes: Vec<String>,
+    /// The files that were written.
+    pub saved: Saved,
 }
 
 /// Lints a file.
@@ -98,21 +96,20 @@ pub(super) fn lint_file(
         }
         Action::Fix { prune_data } => {
             let fixed = model.fix(&options, mode.allowed, mode.known)?;
-            let (mut old_files, mut notes) = (OldFiles::default(), Vec::new());
+            let mut saved = Saved::default();
             if is_frozen || !fixed.is_empty() {
                 let options = SaveOptions { prune_data, ..SaveOptions::default() };
-                let mut plan = model.into_plan(&Target::File(path.clone()), &options)?;
+                let plan = model.into_plan(&Target::File(path.clone()), &options)?;
                 page.check_written(plan.files())?;
                 mode.baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
-                notes = std::mem::take(&mut plan.notes);
-                old_files = plan.execute()?;
+                saved = plan.execute()?;
                 // The remaining findings are reported with their places in the new file.
                 model = files::open_model(path, folders)?;
             }
             let findings = model.lint(&options)?;
             let about = || [About::found(&findings), About::found(&fixed)].concat();
             let sketch = old.map(|old| old.sketch(&about(), Some(&model)));
-            Ok(Linted { findings, path: name, fixed, frozen, old_files, notes, sketch, ..Linted::default() })
+            Ok(Linted { findings, path: name, fixed, frozen, saved, sketch, ..Linted::default() })
         }
     }
 }

@@ -9,7 +9,7 @@ use super::sketch::Sketch;
 use crate::base::error::Error;
 use crate::base::printable::{self, Document};
 use crate::lint::{Diagnostic, RULES};
-use crate::passes::{self, Pass, Tier};
+use crate::passes::{self, Event, Pass, Report, Tier};
 use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
 use crate::report::lint::rule_json_value;
 use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun};
@@ -49,6 +49,10 @@ impl Results<'_> {
         self.lint.iter().flat_map(|run| run.findings.iter().chain(&run.fixed))
     }
 
+    fn reports(&self) -> impl Iterator<Item = &Report> {
+        self.fold.iter().copied().flatten().map(|model| &model.report)
+    }
+
     /// The documentation of the rules of all findings.
     fn rules(&self) -> Vec<Value> {
         let codes: BTreeSet<&str> = self.findings().map(Diagnostic::code).collect();
@@ -57,20 +61,18 @@ impl Results<'_> {
 
     /// The summaries of the passes that changed something.
     fn passes(&self) -> Vec<PassFacts> {
-        let names: BTreeSet<&str> = self.fold.iter().copied().flatten().flat_map(|model| model.report.passes()).collect();
+        let changes = self.reports().flat_map(|report| &report.entries).filter(|entry| !matches!(entry.event, Event::Kept(_)));
+        let names: BTreeSet<&str> = changes.map(|entry| entry.pass).collect();
         let facts = |(_, pass): (Tier, &'static Pass)| PassFacts { name: pass.name, summary: pass.summary() };
         passes::all().filter(|(_, pass)| names.contains(pass.name)).map(facts).collect()
     }
 
     /// The meanings of the codes of all reasons.
     fn codes(&self) -> Vec<Meaning> {
-        let kept = self.fold.iter().copied().flatten().flat_map(|model| model.report.kept_codes());
-        let kept: BTreeSet<&str> = kept.collect();
-        let removed = self.fold.iter().copied().flatten().flat_map(|model| model.report.removal_codes());
-        let removed: BTreeSet<&str> = removed.collect();
+        let kept: BTreeSet<&str> = self.reports().flat_map(Report::all_kept).map(|kept| kept.reason.code()).collect();
+        let removed: BTreeSet<&str> = self.reports().flat_map(Report::removals).map(|removal| removal.code).collect();
         let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.blockers);
-        let blockers: BTreeSet<String> =
-            blockers.filter_map(|blocker| Some(serde_json::to_value(blocker.code).ok()?.as_str()?.to_owned())).collect();
+        let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.code.code()).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),
             REMOVED => removed.contains(meaning.code),

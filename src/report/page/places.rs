@@ -35,11 +35,17 @@ impl About {
     /// The nodes and constants that a fold reports.
     #[must_use]
     pub fn folded(model: &FoldedModel) -> Vec<About> {
-        let nodes = |nodes: Vec<&str>| nodes.into_iter().map(|node| About::Node(node.to_owned())).collect();
-        let removed = model.report.removed_constants().iter();
-        let removed = removed.flat_map(|path| [About::Value(path.to_string()), About::Node(path.to_string())]).collect();
-        let [kept, folded, removed_nodes] = model.report.nodes().map(nodes);
-        About::in_turn(vec![kept, folded, removed_nodes, removed])
+        let report = &model.report;
+        let node = |path: &str| About::Node(path.to_owned());
+        let kept = report.all_kept().map(|kept| node(&kept.node)).collect();
+        let folded = report.all_folded().map(|folded| node(&folded.record.node));
+        let computed = report.computed().map(|computed| node(&computed.record.node));
+        let changed = report.changes().map(|change| node(&change.record.node));
+        let removed = |kind| report.removals().filter(move |removal| removal.kind == kind).map(|removal| removal.path);
+        // A removed constant was an initializer or a node.
+        let constants = removed("constant").flat_map(|path| [About::Value(path.to_string()), node(&path)]).collect();
+        let nodes = removed("node").map(|path| node(&path)).collect();
+        About::in_turn(vec![kept, folded.chain(computed).chain(changed).collect(), nodes, constants])
     }
 
     /// The nodes that a conversion reports.
@@ -47,8 +53,8 @@ impl About {
     pub fn converted(model: &ConvertedModel) -> Vec<About> {
         let changed = |changes: &[Change]| changes.iter().map(|change| About::Node(change.node.to_string())).collect();
         let blockers = model.blockers.iter().map(|blocker| About::Node(blocker.node.clone())).collect();
-        let expansions = model.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
-        About::in_turn(vec![blockers, changed(&model.warnings), expansions, changed(&model.changes)])
+        let expansions = model.report.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
+        About::in_turn(vec![blockers, changed(&model.report.warnings), expansions, changed(&model.report.changes)])
     }
 
     /// The nodes and values that findings are about.

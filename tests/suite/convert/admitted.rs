@@ -240,7 +240,7 @@ fn constants_of_a_body_that_is_replaced_are_part_of_it() {
         }> (s, x)
     }"#;
     let conversion = convert_text(source, &Options::to(8)).unwrap();
-    assert_eq!(conversion.report.ir_to, 4, "before IR 4 an initializer is an input");
+    assert_eq!(conversion.report.ir_version.to, 4, "before IR 4 an initializer is an input");
     let graph = conversion.model.proto().graph.as_ref().unwrap();
     assert_eq!(graph.initializer.len(), 0);
     let scan = graph.node.iter().find(|node| node.op_type() == "Scan").unwrap();

@@ -1,0 +1,138 @@
+//! The events of all passes, and their document: a list per kind of event.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::event::{Change, ComputedNode, Event, Folded, Kept, Removal, Removed};
+
+/// The events of all passes that ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// In the order in which the passes ran and reported.
+    pub entries: Vec<Entry>,
+}
+
+/// One event of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The pass.
+    pub pass: &'static str,
+    /// The event.
+    pub event: Event,
+}
+
+/// A record with the pass that reports it.
+#[derive(Serialize)]
+pub(crate) struct OfPass<'r, R> {
+    pub pass: &'static str,
+    #[serde(flatten)]
+    pub record: &'r R,
+}
+
+/// A node or constant that a pass removed.
+#[derive(Serialize)]
+pub(crate) struct RemovalOf<'r> {
+    pub path: Cow<'r, str>,
+    /// `node` or `constant`.
+    pub kind: &'static str,
+    pub pass: &'static str,
+    pub code: &'static str,
+    pub reason: &'r Removal,
+}
+
+impl Report {
+    /// The events of all passes.
+    pub fn events(&self) -> impl Iterator<Item = &Event> + Clone {
+        self.entries.iter().map(|entry| &entry.event)
+    }
+
+    /// The casts that were replaced by constants.
+    #[must_use]
+    pub fn folded(&self) -> Vec<&Folded> {
+        self.all_folded().map(|folded| folded.record).collect()
+    }
+
+    /// The nodes that were kept.
+    #[must_use]
+    pub fn kept(&self) -> Vec<&Kept> {
+        self.all_kept().collect()
+    }
+
+    /// The constants that were removed.
+    #[must_use]
+    pub fn removed_constants(&self) -> Vec<&Removed> {
+        self.events().filter_map(|event| if let Event::RemovedConstant(removed) = event { Some(removed) } else { None }).collect()
+    }
+
+    /// States for each node that was kept for a reason with one of these codes the option that removes the obstacle.
+    pub fn add_remedies(&mut self, remedy: impl Fn(&str) -> Option<&'static str>) {
+        for entry in &mut self.entries {
+            if let Event::Kept(kept) = &mut entry.event {
+                kept.remedy = kept.remedy.or_else(|| remedy(kept.reason.code()));
+            }
+        }
+    }
+
+    pub(crate) fn all_folded(&self) -> impl Iterator<Item = OfPass<'_, Folded>> + Clone {
+        self.of_passes(|event| if let Event::Folded(folded) = event { Some(&**folded) } else { None })
+    }
+
+    pub(crate) fn all_kept(&self) -> impl Iterator<Item = &Kept> + Clone {
+        self.events().filter_map(|event| if let Event::Kept(kept) = event { Some(kept) } else { None })
+    }
+
+    pub(crate) fn computed(&self) -> impl Iterator<Item = OfPass<'_, ComputedNode>> + Clone {
+        self.of_passes(|event| if let Event::Computed(computed) = event { Some(&**computed) } else { None })
+    }
+
+    pub(crate) fn changes(&self) -> impl Iterator<Item = OfPass<'_, Change>> + Clone {
+        self.of_passes(|event| if let Event::Changed(change) = event { Some(change) } else { None })
+    }
+
+    /// The nodes and constants that were removed.
+    pub(crate) fn removals(&self) -> impl Iterator<Item = RemovalOf<'_>> + Clone {
+        self.entries.iter().filter_map(|Entry { pass, event }| {
+            let (path, kind, reason): (Cow<'_, str>, _, &Removal) = match event {
+                Event::RemovedNode { node, reason } => (node.into(), "node", reason),
+                Event::RemovedConstant(removed) => (removed.path().into(), "constant", &removed.reason),
+                _ => return None,
+            };
+            Some(RemovalOf { path, kind, pass, code: reason.code(), reason })
+        })
+    }
+
+    fn of_passes<'r, R>(&'r self, record: fn(&'r Event) -> Option<&'r R>) -> impl Iterator<Item = OfPass<'r, R>> + Clone {
+        self.entries.iter().filter_map(move |entry| Some(OfPass { pass: entry.pass, record: record(&entry.event)? }))
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let removed = |kind| self.removals().filter(move |removal| removal.kind == kind).map(|removal| removal.path);
+        let mut lists = serializer.serialize_map(None)?;
+        lists.serialize_entry("folded", &List(self.all_folded()))?;
+        lists.serialize_entry("skipped", &List(self.all_kept()))?;
+        lists.serialize_entry("removed_initializers", &List(removed("constant")))?;
+        add(&mut lists, "removed_nodes", removed("node"))?;
+        add(&mut lists, "removals", self.removals())?;
+        add(&mut lists, "computed", self.computed())?;
+        add(&mut lists, "changes", self.changes())?;
+        lists.end()
+    }
+}
+
+/// A list that is made while it is serialized.
+struct List<I>(I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// Adds a list that is not empty.
+fn add<M: SerializeMap>(lists: &mut M, key: &str, items: impl Iterator<Item: Serialize> + Clone) -> Result<(), M::Error> {
+    if items.clone().next().is_some() { lists.serialize_entry(key, &List(items)) } else { Ok(()) }
+}

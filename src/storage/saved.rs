@@ -1,0 +1,49 @@
+//! The files of a model, as they are reported.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// The files that were written, or that a plan will write.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Saved {
+    /// The length of the model file.
+    #[serde(skip)]
+    pub bytes: u64,
+    /// The data file that was made for the model: written, or existing with the same content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<DataFile>,
+    /// Side effects that were not requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Data files that were copied with the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Data files that the model no longer uses and that were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed_files: Vec<PathBuf>,
+    /// Data files that the model no longer uses and that were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
+}
+
+/// A data file that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DataFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A data file that a model no longer uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnusedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Why it was not removed, if that was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
