@@ -1,4 +1,4 @@
-//! The models near data files, and the data files to which they refer.
+//! The models in the folder of an output and in those of data files, and the data files to which they refer.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -62,25 +62,18 @@ impl Decoded {
     }
 
     fn neighbours<'p>(&mut self, folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
-        let near: BTreeSet<PathBuf> = data
+        let folders: BTreeSet<PathBuf> = data
             .into_iter()
             .map(folder_of)
             .chain([folder.to_owned()])
             .filter_map(|folder| folders::resolve(&folder).ok())
             .collect();
-        let folders: BTreeSet<&Path> = near.iter().flat_map(|folder| folder.ancestors()).collect();
         let (mut found, mut unknown) = (BTreeSet::new(), Vec::new());
         for folder in folders {
-            let is_near = near.contains(folder);
-            let is_further_up = !is_near && !near.iter().any(|near| near.parent() == Some(folder));
-            match folders::list(folder) {
-                Ok(entries) => {
-                    let is_read = |path: &PathBuf| (is_near || may_be_model(path)) && may_be_file(path);
-                    found.extend(entries.into_iter().filter(is_read));
-                }
+            match folders::list(&folder) {
+                Ok(entries) => found.extend(entries.into_iter().filter(|path| may_be_file(path))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) if is_further_up && error.kind() == io::ErrorKind::PermissionDenied => {}
-                Err(_) => unknown.push(Rc::new(Neighbour { path: folder.to_owned(), data: None })),
+                Err(_) => unknown.push(Rc::new(Neighbour { path: folder, data: None })),
             }
         }
         Neighbours(found.into_iter().filter_map(|path| self.file(path)).chain(unknown).collect())
@@ -88,9 +81,8 @@ impl Decoded {
 }
 
 impl Neighbours {
-    /// Reads every file of `folder` and of the folders of the data files, and every `.onnx` and `.pb` file of their parent folders, whose
-    /// locations can be in these folders. A folder that cannot be listed completely may contain such a model. Of the parent folders, those
-    /// further up than the first are often closed to users, such as `/home`: if one may not be listed, it counts as empty.
+    /// Reads every file of `folder` and of the folders of the data files. A folder that cannot be listed completely may contain a model
+    /// that refers to them.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         Decoded::default().neighbours(folder, data)
     }
@@ -172,11 +164,6 @@ pub(super) fn is_model(path: &Path) -> bool {
 
 fn is_called_model(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
-}
-
-/// Whether a file has one of the names that models have.
-fn may_be_model(path: &Path) -> bool {
-    is_called_model(path) || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pb"))
 }
 
 /// The data files to which a model refers; none if the file is not a model.

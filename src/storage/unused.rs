@@ -1,13 +1,12 @@
 //! Data files to which the output's old model referred and the new one does not.
 //!
-//! They are kept and reported. On request, those are removed that can be shown to be data of the old model alone:
+//! They are kept and reported. On request, those are removed that are data of the old model alone:
 //!
 //! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one name only;
 //! 2. it has the name of a data file, see [`super::data_name`];
 //! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
-//! 4. it is not a model, no model near it refers to it, and no other file beside it contains its name, as far as [`contains`] searches.
+//! 4. it is not a model, and no other model in the folder of the output or in its own refers to it, see [`super::neighbours`].
 
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,15 +16,12 @@ use super::names::is_same;
 use super::neighbours::{Decoded, Neighbours};
 use super::saved::{Saved, UnusedFile};
 use crate::base::hash::{HashMap, HashSet};
-use crate::files::folders::{self, Folder, Kind};
-use crate::files::{DataFolder, Located, formats};
+use crate::files::folders::{self, Folder};
+use crate::files::{DataFolder, Located};
 use crate::graph::DataRanges;
 
 /// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
 const LONGEST_PADDING: usize = 1 << 16;
-
-/// How much of a file beside a data file is searched for its name if it is not text.
-const SEARCHED: u64 = 4 << 20;
 
 /// The data files that are no longer used.
 #[derive(Debug, Default)]
@@ -150,11 +146,8 @@ impl Unused {
         }
         let neighbours = decoded.near(folder.path(), &path);
         let is_replaced = |by: &Path| is_same(by, &self.output) || released.has(&path, by);
-        if let Some(by) = neighbours.referring(&path).find(|by| !is_replaced(by)) {
-            return Err(format!("{} may refer to it", by.display()));
-        }
-        match naming_file(&path, is_replaced, decoded) {
-            Some(other) => Err(format!("{} names it", other.display())),
+        match neighbours.referring(&path).find(|by| !is_replaced(by)) {
+            Some(by) => Err(format!("{} may refer to it", by.display())),
             None => Ok(()),
         }
     }
@@ -203,65 +196,9 @@ fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
     })
 }
 
-/// A file beside a data file that contains its name, such as an index, a configuration or a checksum.
-fn naming_file(data: &Path, is_replaced: impl Fn(&Path) -> bool, decoded: &mut Decoded) -> Option<PathBuf> {
-    let name = data.file_name()?.as_encoded_bytes();
-    let folder = crate::files::folder_of(data);
-    // A file in a folder that cannot be read may name it.
-    let Ok(others) = folders::list(&folder) else { return Some(folder) };
-    others.into_iter().find(|other| {
-        let is_file = folders::stat(other).is_ok_and(|found| found.kind == Kind::File);
-        // A file that cannot be read may name it.
-        let names = || folders::read(other).and_then(|file| contains(file, name)).unwrap_or(true);
-        other != data && is_file && !is_replaced(other) && !decoded.is_model(other) && names()
-    })
-}
-
-/// Whether a file contains a name: anywhere if it is text, which begins as UTF-8 without NUL, else in its first [`SEARCHED`] bytes. An
-/// index is text; other large files are data, and to read all of them would take minutes.
-fn contains(mut file: impl Read, name: &[u8]) -> io::Result<bool> {
-    let (mut bytes, mut is_text) = (Vec::new(), None);
-    loop {
-        let read = file.by_ref().take(SEARCHED).read_to_end(&mut bytes)?;
-        if bytes.windows(name.len()).any(|part| part == name) {
-            return Ok(true);
-        }
-        let is_text = *is_text.get_or_insert_with(|| formats::characters(&bytes).is_some_and(|text| !text.contains('\0')));
-        if (read as u64) < SEARCHED || !is_text {
-            return Ok(false);
-        }
-        // The name may begin in this part and end in the next one.
-        bytes.drain(..bytes.len().saturating_sub(name.len() - 1));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// How much of a file shows whether it is text.
-    const SAMPLE: usize = 4096;
-
-    #[test]
-    fn a_name_is_found_anywhere_in_text_and_at_the_beginning_of_other_files() {
-        let part = SEARCHED as usize;
-        let mut failures = Vec::new();
-        let cut = [b"a".repeat(SAMPLE - 1), "\u{e9}".into()].concat();
-        for (kind, beginning, is_text) in
-            [("text", b"a".to_vec(), true), ("cut", cut, true), ("NUL", vec![0], false), ("binary", vec![0xff], false)]
-        {
-            for at in [0, part - 6, part - 3, part, part + 9, 2 * part - 5, 2 * part - 1, 3 * part] {
-                let bytes = [&beginning, vec![b'a'; at].as_slice(), b"w.data", vec![b'a'; part].as_slice()].concat();
-                let is_found = contains(bytes.as_slice(), b"w.data").unwrap();
-                let is_expected = is_text || at + beginning.len() + 6 <= part;
-                if is_found != is_expected {
-                    failures.push(format!("{kind}, at {at}: {is_found}"));
-                }
-            }
-        }
-        assert!(!contains(b"w.dat".as_slice(), b"w.data").unwrap());
-        assert!(failures.is_empty(), "{failures:?}");
-    }
 
     #[test]
     #[allow(clippy::single_range_in_vec_init)] // A single tensor is a case, too.

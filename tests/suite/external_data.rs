@@ -351,24 +351,32 @@ fn a_data_file_takes_the_place_of_no_model_and_of_no_other_data() {
 }
 
 #[test]
-fn data_that_a_model_in_a_folder_above_needs_stays() {
-    let folder = tempfile::tempdir().unwrap();
+fn data_that_a_model_in_the_folder_of_the_data_needs_stays() {
     let all_cast = MODEL.replace("Add (b, kept)", "Add (b, k) ").replace("b = Cast", "k = Cast <to = 10> (kept) b = Cast");
-    let inner = folder.path().join("above/inner");
-    let input = write_external(&inner, "m.onnx", &numbered(&all_cast));
-    let mut proto = read_model(&input);
-    for tensor in &mut proto.graph.as_mut().unwrap().initializer {
-        let reference = Reference::read(tensor).unwrap();
-        *tensor = moved_to_file(tensor, &Reference { location: "inner/weights.data".to_owned(), ..reference });
+    let referring = |proto: &mut ModelProto, location: &str| {
+        for tensor in &mut proto.graph.as_mut().unwrap().initializer {
+            let reference = Reference::read(tensor).unwrap();
+            *tensor = moved_to_file(tensor, &Reference { location: location.to_owned(), ..reference });
+        }
+    };
+    // The model, another one that uses its data file, and whether that is one that is looked for.
+    let cases = [("m.onnx", "data/other.onnx", true), ("m.onnx", "other.onnx", true), ("data/m.onnx", "other.onnx", false)];
+    let mut failures = Vec::new();
+    for (name, other, is_searched) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("data");
+        let mut proto = read_model(&write_external(&inner, "m.onnx", &numbered(&all_cast)));
+        fs::remove_file(inner.join("m.onnx")).unwrap();
+        for name in [name, other] {
+            referring(&mut proto, if name.contains('/') { "weights.data" } else { "data/weights.data" });
+            write_model(folder.path().join(name), &proto);
+        }
+        fold(&[text(&folder.path().join(name)), "--in-place", "--external-data", "inline", "--prune-data"]);
+        if inner.join("weights.data").exists() != is_searched {
+            failures.push(format!("{name}, {other}: {:?}", files(&inner)));
+        }
     }
-    let above = write_model(folder.path().join("above/above.onnx"), &proto);
-    let before = initializers(&above);
-    fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
-    assert_eq!(initializers(&above), before);
-    fs::remove_file(&above).unwrap();
-    fs::write(inner.join("m.onnx"), fs::read(write_external(&inner, "m.onnx", &numbered(&all_cast))).unwrap()).unwrap();
-    fold(&[text(&input), "--in-place", "--external-data", "inline", "--prune-data"]);
-    assert_eq!(files(&inner), ["m.onnx"]);
+    expect_no_failures(failures);
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn message(output: &Output) -> String {
 }
 
 /// A file that a model names, and whether `--prune-data` may remove it, or a part of the reason why not.
-const NAMED: [(&str, &str); 10] = [
+const NAMED: [(&str, &str); 9] = [
     ("weights.bin", ""),
     ("thesis.txt", "does not have the name of a data file"),
     (".git/config", "is hidden"),
@@ -85,7 +85,6 @@ const NAMED: [(&str, &str); 10] = [
     ("disguised.bin", "is a model"),
     ("twin.bin", "has other names"),
     ("linked.bin", "has a link in its path"),
-    ("indexed.bin", "index.json names it"),
     ("partly.bin", "contains bytes that belong to no tensor of the model"),
 ];
 
@@ -107,7 +106,6 @@ fn world(location: &str) -> TempDir {
     fs::hard_link(at("twin.bin"), at("twin2")).unwrap();
     put(at("far/data.bin"), vec![7; BYTES]);
     symlink("far/data.bin", at("linked.bin")).unwrap();
-    put(at("index.json"), r#"{"weights": "indexed.bin"}"#);
     let bytes = fs::metadata(at(location)).unwrap().len() as usize;
     put(at("m.onnx"), cast_of(location, if location == "partly.bin" { bytes - 1 } else { bytes }));
     place
