@@ -2,189 +2,135 @@
 #![allow(dead_code, reason = "which of them are used depends on the features and the platform")]
 
 #[cfg(feature = "parallel")]
-pub use threads::*;
+use rayon::prelude::*;
 
-#[cfg(not(feature = "parallel"))]
-pub use serial::*;
-
+/// The first expression on all cores, or the second on the current thread.
 #[cfg(feature = "parallel")]
-mod threads {
-    use rayon::prelude::*;
-
-    /// So many small items are worth the attention of another thread.
-    const FEW: usize = 1 << 9;
-
-    /// The results of all items, in order.
-    pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        items.par_iter().map(&result).collect()
-    }
-
-    /// The results of all items, in order, where many items take little time each.
-    pub fn map_each<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
-        items.into_par_iter().with_min_len(FEW).map(&result).collect()
-    }
-
-    /// Appends the results of all items, in order, where many items take little time each.
-    pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R + Sync) {
-        list.par_extend(items.into_par_iter().with_min_len(FEW).map(&result));
-    }
-
-    /// The results of two functions.
-    pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
-        rayon::join(left, right)
-    }
-
-    /// The results of two functions; `here` runs on the current thread.
-    pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
-        let mut result = None;
-        let here = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| result = Some(elsewhere()));
-            here()
-        });
-        (here, result.expect("a scope waits for what it spawns"))
-    }
-
-    /// The results of all items, in order, where one item takes long.
-    pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
-        items.into_par_iter().map(&result).collect()
-    }
-
-    /// The results of the numbers below `count`, joined in order; `join` is associative.
-    pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
-        (0..count).into_par_iter().map(&result).reduce(R::default, &join)
-    }
-
-    /// Calls `work` with each part of `bytes` bytes and its number; the last part may be shorter.
-    pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8]) + Sync) {
-        target.par_chunks_mut(bytes).enumerate().for_each(|(index, part)| work(index, part));
-    }
-
-    /// Calls `work` with each item and with a value that `new` makes for each thread, until an error.
-    pub fn try_for_each<T: Send, S, E: Send>(
-        items: Vec<T>,
-        new: impl Fn() -> S + Sync,
-        work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
-        items.into_par_iter().try_for_each_init(&new, &work)
-    }
-
-    /// Frees a value while the current thread goes on: to free a model of many nodes takes as long as to write it, and a process that has
-    /// nothing else to do ends before it is done. Windows replaces no file that is still mapped, so there it is freed at once, and in unit
-    /// tests, which have a folder that behaves like that.
-    pub fn drop_later<T: Send + 'static>(value: T) {
-        match cfg!(any(windows, test)) {
-            true => drop(value),
-            false => rayon::spawn(move || drop(value)),
-        }
-    }
-
-    /// Whether a condition holds for all items. Stops at the first for which it does not.
-    pub fn all<T: Send>(items: Vec<T>, holds: impl Fn(T) -> bool + Sync) -> bool {
-        items.into_par_iter().all(&holds)
-    }
+macro_rules! either {
+    ($all_cores:expr, $this_thread:expr) => {
+        $all_cores
+    };
+}
+#[cfg(not(feature = "parallel"))]
+macro_rules! either {
+    ($all_cores:expr, $this_thread:expr) => {
+        $this_thread
+    };
 }
 
-/// The same functions on the current thread.
-#[cfg(any(not(feature = "parallel"), test))]
-mod serial {
-    pub fn map<T, R>(items: &[T], result: impl Fn(&T) -> R) -> Vec<R> {
-        items.iter().map(result).collect()
-    }
+/// So many small items are worth the attention of another thread.
+const FEW: usize = 1 << 9;
 
-    pub fn map_each<T, R>(items: Vec<T>, result: impl Fn(T) -> R) -> Vec<R> {
-        items.into_iter().map(result).collect()
-    }
+/// The results of all items, in order.
+pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    either!(items.par_iter(), items.iter()).map(&result).collect()
+}
 
-    pub fn extend_each<T, R>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R) {
-        list.extend(items.into_iter().map(result));
-    }
+/// The results of all items, in order, where one item takes long.
+pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
+    either!(items.into_par_iter(), items.into_iter()).map(&result).collect()
+}
 
-    pub fn join<A, B>(left: impl FnOnce() -> A, right: impl FnOnce() -> B) -> (A, B) {
-        (left(), right())
-    }
+/// Appends the results of all items, in order, where many items take little time each.
+pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R + Sync) {
+    either!(list.par_extend(items.into_par_iter().with_min_len(FEW).map(&result)), list.extend(items.into_iter().map(&result)));
+}
 
-    pub fn beside<A, B>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B) -> (A, B) {
+/// The results of two functions.
+pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
+    either!(rayon::join(left, right), (left(), right()))
+}
+
+/// The results of two functions; `here` runs on the current thread.
+pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
+    either!(
+        {
+            let mut result = None;
+            let here = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| result = Some(elsewhere()));
+                here()
+            });
+            (here, result.expect("a scope waits for what it spawns"))
+        },
         (here(), elsewhere())
-    }
+    )
+}
 
-    pub fn map_owned<T, R>(items: Vec<T>, result: impl Fn(T) -> R) -> Vec<R> {
-        items.into_iter().map(result).collect()
-    }
+/// The results of the numbers below `count`, joined in order; `join` is associative.
+pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
+    either!((0..count).into_par_iter().map(&result).reduce(R::default, &join), (0..count).map(&result).fold(R::default(), &join))
+}
 
-    pub fn map_and_join<R: Default>(count: usize, result: impl Fn(usize) -> R, join: impl Fn(R, R) -> R) -> R {
-        (0..count).map(result).fold(R::default(), join)
-    }
+/// Calls `work` with each part of `bytes` bytes and its number; the last part may be shorter.
+pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8]) + Sync) {
+    let parts = either!(target.par_chunks_mut(bytes), target.chunks_mut(bytes));
+    parts.enumerate().for_each(|(index, part)| work(index, part));
+}
 
-    pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8])) {
-        target.chunks_mut(bytes).enumerate().for_each(|(index, part)| work(index, part));
-    }
-
-    pub fn try_for_each<T, S, E>(items: Vec<T>, new: impl Fn() -> S, work: impl Fn(&mut S, T) -> Result<(), E>) -> Result<(), E> {
+/// Calls `work` with each item and with a value that `new` makes for each thread, until an error.
+pub fn try_for_each<T: Send, S, E: Send>(
+    items: Vec<T>,
+    new: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    either!(items.into_par_iter().try_for_each_init(&new, &work), {
         let mut state = new();
         items.into_iter().try_for_each(|item| work(&mut state, item))
-    }
+    })
+}
 
-    pub fn drop_later<T>(value: T) {
-        drop(value);
-    }
-
-    pub fn all<T>(items: Vec<T>, holds: impl Fn(T) -> bool) -> bool {
-        items.into_iter().all(holds)
+/// Frees a value while the current thread goes on: to free a model of many nodes takes as long as to write it, and a process that has
+/// nothing else to do ends before it is done. Windows replaces no file that is still mapped, so there it is freed at once, and in unit
+/// tests, which have a folder that behaves like that.
+pub fn drop_later<T: Send + 'static>(value: T) {
+    match cfg!(any(windows, test)) {
+        true => drop(value),
+        false => either!(rayon::spawn(move || drop(value)), drop(value)),
     }
 }
 
-#[cfg(all(test, feature = "parallel"))]
+/// Whether a condition holds for all items. Stops at the first for which it does not.
+pub fn all<T: Send>(items: Vec<T>, holds: impl Fn(T) -> bool + Sync) -> bool {
+    either!(items.into_par_iter(), items.into_iter()).all(&holds)
+}
+
+#[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{serial, threads};
+    use super::*;
 
     #[test]
-    fn results_are_the_same_on_one_thread_and_on_all() {
+    fn results_are_in_order() {
         let items: Vec<usize> = (0..10_000).collect();
-        let double = |item: &usize| item * 2;
-        assert_eq!(threads::map(&items, double), serial::map(&items, double));
-        let triple = |item: usize| item * 3;
-        assert_eq!(threads::map_each(items.clone(), triple), serial::map_each(items.clone(), triple));
-        let (mut parallel, mut serial) = (vec![7], vec![7]);
-        threads::extend_each(&mut parallel, items.clone(), triple);
-        serial::extend_each(&mut serial, items.clone(), triple);
-        assert_eq!(parallel, serial);
-        assert_eq!(threads::map_owned(items.clone(), triple), serial::map_owned(items.clone(), triple));
-        assert_eq!(threads::join(|| 1, || 2), serial::join(|| 1, || 2));
-        assert_eq!(threads::beside(|| 1, || 2), serial::beside(|| 1, || 2));
-        let join = |left: String, right: String| left + &right;
-        let text = |number: usize| number.to_string();
-        assert_eq!(threads::map_and_join(1000, text, join), serial::map_and_join(1000, text, join));
-        assert_eq!(threads::map_and_join(0, text, join), "");
-
-        let (mut parallel, mut serial) = (vec![0; 1001], vec![0; 1001]);
-        let fill = |index: usize, part: &mut [u8]| part.fill(index as u8 + part.len() as u8);
-        threads::for_each_part(&mut parallel, 10, fill);
-        serial::for_each_part(&mut serial, 10, fill);
-        assert_eq!(parallel, serial);
+        let double = |item: usize| item * 2;
+        let doubled: Vec<usize> = items.iter().copied().map(double).collect();
+        assert_eq!(map(&items, |&item| double(item)), doubled);
+        assert_eq!(map_owned(items.clone(), double), doubled);
+        let mut list = vec![7];
+        extend_each(&mut list, items, double);
+        assert_eq!(list, [vec![7], doubled].concat());
+        assert_eq!((join(|| 1, || 2), beside(|| 1, || 2)), ((1, 2), (1, 2)));
+        let text = |count| map_and_join(count, |number| number.to_string(), |left: String, right| left + &right);
+        assert_eq!((text(0), text(12)), (String::new(), "01234567891011".to_owned()));
+        let mut bytes = vec![0; 25];
+        for_each_part(&mut bytes, 10, |index, part| part.fill((10 * index + part.len()) as u8));
+        assert_eq!(bytes, [[10; 10].as_slice(), &[20; 10], &[25; 5]].concat());
     }
 
     #[test]
     fn an_error_or_a_counterexample_is_found() {
         let items = || (0..1000).collect::<Vec<usize>>();
-        let calls = AtomicUsize::new(0);
-        let fails_at = |bad: usize| {
-            let calls = &calls;
-            move |state: &mut usize, item| {
+        for (bad, expected, all_hold) in [(7, Err(7), false), (5000, Ok(()), true)] {
+            let calls = AtomicUsize::new(0);
+            let work = |state: &mut usize, item| {
                 *state += 1;
                 calls.fetch_add(1, Ordering::Relaxed);
                 if item == bad { Err(item) } else { Ok(()) }
-            }
-        };
-        for (bad, expected) in [(7, Err(7)), (5000, Ok(()))] {
-            assert_eq!(threads::try_for_each(items(), || 0, fails_at(bad)), expected);
-            assert_eq!(serial::try_for_each(items(), || 0, fails_at(bad)), expected);
-        }
-        assert!(calls.into_inner() >= 2000, "every item is visited if none fails");
-        for (bad, expected) in [(7, false), (5000, true)] {
-            assert_eq!(threads::all(items(), |item| item != bad), expected);
-            assert_eq!(serial::all(items(), |item| item != bad), expected);
+            };
+            assert_eq!(try_for_each(items(), || 0, work), expected);
+            assert!(expected.is_err() || calls.into_inner() == 1000, "every item is visited if none fails");
+            assert_eq!(all(items(), |item| item != bad), all_hold);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
 use crate::ops::inference::Inferred;
-use crate::process::map_in_parallel;
+use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
 #[derive(Default)]
@@ -29,9 +29,6 @@ pub(super) struct Plan {
 
 /// The nodes of a part; a scope of fewer is planned at once.
 const PART: usize = 1024;
-
-/// The parts that are planned before their plans are joined, which frees memory.
-const WAVE: usize = 32;
 
 impl Plan {
     /// Plans the conversion of every node. A scope that does not import ai.onnx has no nodes of it.
@@ -100,27 +97,23 @@ impl<'m> Planner<'m> {
     fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
         let Planner { model, options, inferred, .. } = *self;
         let shared = Shared { model, options, inferred, from, counter };
-        let mut rest = model.nodes(scope);
-        if rest.len() < 2 * PART || !cfg!(feature = "parallel") {
-            self.add(shared.plan(&rest.collect::<Vec<_>>(), &self.bodies, names)?);
+        let nodes = model.nodes(scope);
+        if nodes.len() < 2 * PART || !cfg!(feature = "parallel") {
+            self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
             return Ok(());
         }
-        while rest.len() > 0 {
-            let wave: Vec<NodeId> = rest.by_ref().take(WAVE * PART).collect();
-            let parts: Vec<&[NodeId]> = wave.chunks(PART).collect();
-            let planned = map_in_parallel(&parts, |nodes| {
-                let mut names = names.for_part();
-                Ok((shared.plan(nodes, &self.bodies, &mut names)?, names))
-            });
-            for (nodes, planned) in parts.iter().zip(planned) {
-                let (mut part, names_of_part) = planned?;
-                if !names.join(names_of_part) {
-                    part = shared.plan(nodes, &self.bodies, names)?;
-                }
-                self.add(part);
+        let plan = |(planner, names): &(&mut Self, &mut Names<'m>), nodes: Vec<NodeId>| {
+            let mut names = names.for_part();
+            Ok((shared.plan(&nodes, &planner.bodies, &mut names)?, names, nodes))
+        };
+        try_in_waves(&mut (self, names), nodes, PART, plan, |(planner, names), planned| {
+            let (mut part, names_of_part, nodes) = planned?;
+            if !names.join(names_of_part) {
+                part = shared.plan(&nodes, &planner.bodies, names)?;
             }
-        }
-        Ok(())
+            planner.add(part);
+            Ok(())
+        })
     }
 
     fn add(&mut self, part: Part) {

@@ -14,25 +14,22 @@ use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, dom
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::schemas::LATEST_OPSET;
 use crate::ops::validity::node_fault;
-use crate::process::map_in_parallel;
+use crate::process::{in_waves, try_in_waves};
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
     let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
-        let nodes: Vec<NodeId> = model.nodes(scope).collect();
-        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        let checked = map_in_parallel(&parts, |part| part.iter().try_for_each(|&node| check_node(model, node)));
-        checked.into_iter().collect::<Result<(), _>>()?;
+        let check = |(): &(), part: Vec<NodeId>| part.into_iter().try_for_each(|node| check_node(model, node));
+        try_in_waves(&mut (), model.nodes(scope), PART, check, |(), checked| checked)?;
     }
     names(model)?;
     let inferred = inferred.get_or_init(|| infer(model));
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
-        let nodes: Vec<NodeId> = model.nodes(scope).collect();
-        let parts: Vec<&[NodeId]> = nodes.chunks(PART).collect();
-        let faults = |part: &&[NodeId]| part.iter().filter_map(|&node| blocker(model, inferred, node, to)).collect::<Vec<_>>();
-        invalid.extend(map_in_parallel(&parts, faults).into_iter().flatten());
+        let faults =
+            |_: &_, part: Vec<NodeId>| part.into_iter().filter_map(|node| blocker(model, inferred, node, to)).collect::<Vec<_>>();
+        in_waves(&mut invalid, model.nodes(scope), PART, faults, Extend::extend);
     }
     match invalid.is_empty() {
         true => Ok(()),

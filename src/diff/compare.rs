@@ -9,7 +9,7 @@ use crate::base::error::Invalid;
 use crate::base::progress::Cancel;
 use crate::files::DataFolder;
 use crate::onnx_text;
-use crate::process::map_in_parallel;
+use crate::process::in_waves;
 use crate::protobuf::Field;
 use crate::protobuf::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TYPE_PROTO};
 use crate::protobuf::schema::{AttributeProto, TypeProto};
@@ -64,9 +64,6 @@ pub(super) struct Walk<'a> {
 
 /// The pairs of a part.
 const PART: usize = 1024;
-
-/// The parts that are compared before their differences are joined, which frees memory.
-const WAVE: usize = 32;
 
 /// The fields of an attribute that its text form covers.
 const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
@@ -153,18 +150,15 @@ impl Walk<'_> {
             return pairs.iter().for_each(|pair| compare(self, pair));
         }
         let (data, cancel, is_expected) = (self.data, self.cancel, self.is_expected);
-        let parts: Vec<&[Pair]> = pairs.chunks(PART).collect();
-        for wave in parts.chunks(WAVE) {
-            let walks = map_in_parallel(wave, |pairs| {
-                let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
-                pairs.iter().for_each(|pair| compare(&mut walk, pair));
-                walk
-            });
-            for walk in walks {
-                self.found.extend(walk.found);
-                self.faults.extend(walk.faults);
-            }
-        }
+        let walk = |_: &_, pairs: Vec<&Pair>| {
+            let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
+            pairs.into_iter().for_each(|pair| compare(&mut walk, pair));
+            walk
+        };
+        in_waves(&mut (&mut self.found, &mut self.faults), pairs, PART, walk, |(found, faults), walk| {
+            found.extend(walk.found);
+            faults.extend(walk.faults);
+        });
     }
 
     fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) {

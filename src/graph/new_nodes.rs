@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use prost::Message;
 
 use super::scope::holds_graph;
-use crate::base::parallel;
+use crate::process::in_waves;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::protobuf::{Spans, raw};
 
@@ -80,29 +80,26 @@ impl NewNodes {
 pub(super) fn replace(nodes: Vec<NodeProto>, replacements: Vec<(u32, NewNodes)>) -> Vec<NodeProto> {
     let mut replaced = Vec::with_capacity(nodes.len());
     let mut replacements = replacements.into_iter().peekable();
-    let mut old = (0..).zip(nodes).map(|(position, node)| {
+    let old = (0..).zip(nodes).map(|(position, node)| {
         let with = replacements.next_if(|(replaced, _)| *replaced == position);
         (node, with.map(|(_, with)| with))
     });
-    loop {
-        let wave: Vec<(NodeProto, Option<NewNodes>)> = old.by_ref().take(WAVE).collect();
-        if wave.is_empty() {
-            return replaced;
+    let new = |_: &_, part: Vec<(NodeProto, Option<NewNodes>)>| {
+        let mut nodes = Vec::with_capacity(part.len());
+        for (node, with) in part {
+            match with {
+                Some(with) => nodes.extend(with.into_messages()),
+                None => nodes.push(node),
+            }
         }
-        if wave.iter().all(|(_, with)| with.is_none()) {
-            replaced.extend(wave.into_iter().map(|(node, _)| node));
-            continue;
-        }
-        let new = parallel::map_each(wave, |(node, with)| match with {
-            Some(with) => with.into_messages(),
-            None => vec![node],
-        });
-        replaced.extend(new.into_iter().flatten());
-    }
+        nodes
+    };
+    in_waves(&mut replaced, old, PART, new, Extend::extend);
+    replaced
 }
 
-/// The number of nodes that are replaced at a time.
-const WAVE: usize = 1 << 14;
+/// The nodes that are replaced by one thread.
+const PART: usize = 512;
 
 impl From<Vec<NodeProto>> for NewNodes {
     fn from(nodes: Vec<NodeProto>) -> NewNodes {

@@ -31,12 +31,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::hash::SharedTexts;
-use crate::base::parallel;
 use crate::base::progress::Unit;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
+use crate::process::in_waves;
 pub use crate::tensor::{Content, Data, ElementMap, Failure};
 use diagnostic::Places;
 
@@ -69,21 +69,13 @@ pub enum Overlapping {
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
-    let mut found = found.into_iter();
-    while found.len() > 0 {
-        let parts = std::iter::repeat_with(|| found.by_ref().take(PART).collect::<Vec<Found>>());
-        let wave: Vec<Vec<Found>> = parts.take(WAVE).take_while(|part| !part.is_empty()).collect();
-        diagnostics.extend(parallel::map_owned(wave, |part| describe(model, job.path, part)).into_iter().flatten());
-    }
+    in_waves(&mut diagnostics, found, PART, |_, part| describe(model, job.path, part), Extend::extend);
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }
 
 /// The findings that are described by one thread.
 const PART: usize = 512;
-
-/// The parts that are described before their results are joined, which frees memory.
-const WAVE: usize = 32;
 
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);

@@ -61,7 +61,7 @@ fn decode_runs(bytes: &Bytes) -> Vec<Run> {
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
-        let parts = map_in_parallel(&parts, |part| nodes_in(bytes, part.clone(), &context));
+        let parts = map_in_parallel(parts, |part| nodes_in(bytes, part, &context));
         Some(Run { range, parts: parts.into_iter().collect::<Option<_>>()? })
     })
     .collect()
