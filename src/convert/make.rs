@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::elements::dtype::{Class, DType};
+use crate::elements::dtype::DType;
+use crate::elements::packed;
 use crate::ops::inference::Known;
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
@@ -162,22 +163,6 @@ pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
     Some(content(dtype, &[], bytes))
 }
 
-/// The integers in bytes of an integer type of at least a byte.
-pub(super) fn integers(dtype: DType, bytes: &[u8]) -> Option<Vec<i64>> {
-    let size = dtype.bits() / 8;
-    if !matches!(dtype.class(), Class::Signed | Class::Unsigned) || size == 0 {
-        return None;
-    }
-    let read = |chunk: &[u8]| {
-        let negative = dtype.class() == Class::Signed && chunk.last().is_some_and(|&byte| byte >= 0x80);
-        let mut wide = if negative { [0xff; 8] } else { [0; 8] };
-        wide[..size].copy_from_slice(chunk);
-        let value = i64::from_le_bytes(wide);
-        (dtype != DType::Uint64 || value >= 0).then_some(value)
-    };
-    bytes.chunks_exact(size).map(read).collect()
-}
-
 /// The values in bytes of a type whose values double represents exactly.
 pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
     match dtype {
@@ -188,7 +173,7 @@ pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
         DType::Float16 => Some(bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).into()).collect()),
         DType::Bfloat16 => Some(bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).into()).collect()),
         DType::Int64 | DType::Uint64 => None,
-        _ => Some(integers(dtype, bytes)?.into_iter().map(|value| value as f64).collect()),
+        _ => Some(packed::integers(dtype, bytes)?.into_iter().map(|value| value as f64).collect()),
     }
 }
 

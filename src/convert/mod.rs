@@ -41,6 +41,7 @@ use self::settings::Settings;
 use crate::base::choice::UnknownName;
 use crate::base::error::Invalid;
 use crate::base::options::options;
+use crate::base::printable::plural;
 use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, domain_name};
 
@@ -208,7 +209,7 @@ impl fmt::Display for Blocker {
 #[non_exhaustive]
 pub enum NotConverted {
     /// Nodes that cannot be converted; all of them.
-    #[error("{} cannot be converted", count(.blockers.len()))]
+    #[error("{} cannot be converted", plural(.blockers.len(), "node"))]
     Blocked {
         /// The opset of ai.onnx that the model imports; none if it does not import ai.onnx.
         from: Option<i64>,
@@ -238,11 +239,4 @@ pub enum Remedy {
     StateOpset,
     /// To drop `metadata_props`: [`Edit::DropMetadata`](crate::graph::Edit::DropMetadata).
     DropMetadata,
-}
-
-fn count(nodes: usize) -> String {
-    match nodes {
-        1 => "1 node".to_owned(),
-        _ => format!("{nodes} nodes"),
-    }
 }

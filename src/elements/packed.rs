@@ -1,6 +1,8 @@
 //! Elements of any width in `raw_data`: little-endian, the first element in the lowest bits, elements of 2, 4 and 6 bits in one
 //! contiguous bit stream.
 
+use super::dtype::{Class, DType};
+
 /// The bits of one element, in the low bits of the result.
 ///
 /// # Panics
@@ -20,6 +22,27 @@ pub fn get(bits: usize, bytes: &[u8], index: usize) -> u64 {
     let mut word = [0; 8];
     word[..count].copy_from_slice(&bytes[first..first + count]);
     (u64::from_le_bytes(word) >> shift) & mask(bits)
+}
+
+/// The integer with these bits, of an integer type or BOOL.
+#[must_use]
+pub fn integer(dtype: DType, bits: u64) -> i128 {
+    let shift = 64 - dtype.bits();
+    match dtype.class() {
+        Class::Bool => i128::from(bits != 0),
+        Class::Signed => i128::from((bits << shift).cast_signed() >> shift),
+        _ => i128::from(bits),
+    }
+}
+
+/// The integers in bytes of an integer type of at least a byte. `None` for other types, or if one exceeds INT64.
+#[must_use]
+pub fn integers(dtype: DType, bytes: &[u8]) -> Option<Vec<i64>> {
+    let bits = dtype.bits();
+    if !matches!(dtype.class(), Class::Signed | Class::Unsigned) || bits < 8 {
+        return None;
+    }
+    (0..elements(bits, bytes.len())).map(|index| integer(dtype, get(bits, bytes, index)).try_into().ok()).collect()
 }
 
 /// Writes one element to bytes whose bits at its position are zero.
@@ -170,6 +193,25 @@ fn pack_groups<const SPREAD: usize, const PACKED: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_have_the_sign_and_range_of_their_type() {
+        let cases: [(DType, &[u8], Option<&[i64]>); 9] = [
+            (DType::Int8, &[0xff, 0x7f], Some(&[-1, 127])),
+            (DType::Uint8, &[0xff, 0x7f], Some(&[255, 127])),
+            (DType::Int32, &[0xfe, 0xff, 0xff, 0xff], Some(&[-2])),
+            (DType::Int64, &[0xff; 8], Some(&[-1])),
+            (DType::Uint64, &[1, 0, 0, 0, 0, 0, 0, 0], Some(&[1])),
+            (DType::Uint64, &[0xff; 8], None),
+            (DType::Int4, &[0x21], None),
+            (DType::Bool, &[1], None),
+            (DType::Float, &[0; 4], None),
+        ];
+        for (dtype, bytes, expected) in cases {
+            assert_eq!(integers(dtype, bytes).as_deref(), expected, "{dtype}");
+        }
+        assert_eq!((integer(DType::Int4, 0xf), integer(DType::Uint4, 0xf), integer(DType::Bool, 2)), (-1, 15, 1));
+    }
 
     #[test]
     fn the_element_order_matches_onnx() {

@@ -2,6 +2,7 @@
 
 use crate::elements::cast::{self, Cast, Rules};
 use crate::elements::dtype::{Class, DType};
+use crate::elements::packed;
 
 /// The `raw_data` of these elements: integers and BOOL in decimal, floats in decimal or as codes in hexadecimal.
 pub(super) fn pack(dtype: DType, elements: &[&str]) -> Result<Vec<u8>, String> {
@@ -38,12 +39,8 @@ fn code(dtype: DType, element: &str) -> Option<u64> {
 /// The elements of these bytes, in the syntax that [`pack`] reads.
 pub(super) fn unpack(dtype: DType, raw: &[u8], elements: usize) -> Vec<String> {
     let bits = dtype.bits();
-    let code = |index: usize| {
-        let set = |bit: usize| u64::from(raw[(index * bits + bit) / 8] >> ((index * bits + bit) % 8) & 1);
-        (0..bits).fold(0u64, |code, bit| code | set(bit) << bit)
-    };
-    let texts = (0..elements).map(|index| match (dtype.class(), code(index)) {
-        (Class::Signed, code) => ((code << (64 - bits)).cast_signed() >> (64 - bits)).to_string(),
+    let texts = (0..elements).map(|index| match (dtype.class(), packed::get(bits, raw, index)) {
+        (Class::Signed, code) => packed::integer(dtype, code).to_string(),
         (Class::Float, code) if dtype == DType::Float => float(f64::from(f32::from_bits(code as u32)), code),
         (Class::Float, code) if dtype == DType::Double => float(f64::from_bits(code), code),
         (Class::Float, code) if dtype == DType::Float16 => float(half::f16::from_bits(code as u16).to_f64(), code),

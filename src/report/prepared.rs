@@ -36,7 +36,7 @@ pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: boo
         }
     }
     if let Some(DroppedMetadata { entries, keys }) = &prepared.dropped_metadata {
-        let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+        let entries = plural(*entries, "entry");
         text.push_line(format_args!("  dropped {entries} of metadata_props"));
         for (key, count) in keys.iter().filter(|_| verbose) {
             text.push_line(format_args!("    {key}: {count}"));

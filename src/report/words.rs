@@ -1,10 +1,6 @@
 //! Formatting of text and numbers.
 
-/// `1 cast`, `3 casts`.
-#[must_use]
-pub fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
+pub use crate::base::printable::plural;
 
 /// Wraps words into lines of at most `width` characters; longer words are not broken.
 #[must_use]
@@ -67,11 +63,10 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_plurals_are_formatted() {
+    fn sizes_are_formatted() {
         let cases = [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2 << 30, "2.0 GiB"), (5 << 50, "5120.0 TiB")];
         for (count, text) in cases {
             assert_eq!(bytes(count), text);
         }
-        assert_eq!((plural(1, "cast"), plural(0, "cast")), ("1 cast".to_owned(), "0 casts".to_owned()));
     }
 }

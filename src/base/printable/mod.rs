@@ -262,9 +262,27 @@ pub fn escaped_characters() -> String {
     escape::unsafe_class()
 }
 
+/// `1 cast`, `3 casts`; a noun in -y has -ies.
+#[must_use]
+pub fn plural(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_are_plural_except_of_one() {
+        let cases = [(1, "cast", "1 cast"), (0, "cast", "0 casts"), (1, "entry", "1 entry"), (2, "entry", "2 entries")];
+        for (count, noun, text) in cases {
+            assert_eq!(plural(count, noun), text);
+        }
+    }
 
     #[test]
     fn a_line_stays_one_line_and_is_no_command() {

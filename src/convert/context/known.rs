@@ -9,6 +9,7 @@ use bytes::Bytes;
 use super::{Context, Made};
 use crate::convert::make;
 use crate::elements::dtype::DType;
+use crate::elements::packed;
 use crate::graph::{self, ValueId};
 use crate::ops::inference::{Known, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
@@ -126,7 +127,7 @@ impl<'m> Context<'_, 'm> {
             return Ok(ints);
         }
         let (dtype, bytes) = self.constant_bytes(index)?;
-        make::integers(dtype, &bytes).ok_or_else(|| {
+        packed::integers(dtype, &bytes).ok_or_else(|| {
             TypeUnsupported.because(format!("{} has element type {dtype}, not an integer type", self.describe(index)))
         })
     }

@@ -16,7 +16,6 @@ use crate::protobuf::outline::{Kind, MODEL_PROTO};
 use crate::protobuf::schema::ModelProto;
 use crate::protobuf::{Malformed, Reason, Spans};
 
-pub use content::characters;
 pub use table::{FORMATS, Format};
 
 /// Why a file is not a model, and the remedy if there is one.

@@ -18,14 +18,10 @@ pub(super) fn codes(content: &Content) -> Result<Vec<u64>, NotComputed> {
 /// The elements of a tensor of integers or truth values.
 pub(super) fn integers(content: &Content) -> Result<Vec<i128>, NotComputed> {
     let dtype = content.dtype();
-    let shift = 64 - dtype.bits().min(64);
-    let number = |code: u64| match dtype.class() {
-        Class::Bool => i128::from(code != 0),
-        Class::Signed => i128::from((code << shift).cast_signed() >> shift),
-        _ => i128::from(code),
-    };
     match dtype.class() {
-        Class::Bool | Class::Signed | Class::Unsigned => Ok(codes(content)?.into_iter().map(number).collect()),
+        Class::Bool | Class::Signed | Class::Unsigned => {
+            Ok(codes(content)?.into_iter().map(|bits| packed::integer(dtype, bits)).collect())
+        }
         _ => Err(left(dtype)),
     }
 }

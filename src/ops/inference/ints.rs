@@ -8,6 +8,7 @@ use super::length::Length;
 use super::shape::{product, range_length, shape_range, sizes, slice_length};
 use super::view::View;
 use crate::elements::dtype::{Class, DType};
+use crate::elements::packed;
 use crate::graph::ConstantValue;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values};
@@ -280,10 +281,7 @@ pub fn tensor_ints(proto: &TensorProto) -> Option<Vec<i64>> {
     let tensor = Tensor::read(proto).ok()?;
     let Ok(Values::Raw(bytes)) = tensor.values() else { return None };
     match tensor.dtype() {
-        DType::Int64 => Some(bytes.chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().expect("chunks of eight"))).collect()),
-        DType::Int32 => {
-            Some(bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().expect("chunks of four")).into()).collect())
-        }
+        DType::Int64 | DType::Int32 => packed::integers(tensor.dtype(), &bytes),
         _ => None,
     }
 }
