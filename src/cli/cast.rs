@@ -17,12 +17,12 @@ use super::{files, output, progress};
 use crate::api::not_written;
 use crate::api::tensor_files::{self, Failure, Form, Remedy};
 use crate::base::printable::Shown;
-use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
-use crate::elements::dtype::DType;
-use crate::files::{DataFolder, NewFile, Target, check_replaceable, formats, is_stream, save, save_together};
+use crate::cast::{Cast, Summary};
+use crate::files::{NewFile, check_replaceable, formats, is_stream, save, save_together};
 use crate::process::is_standard_output;
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
+use crate::{Contested, DType, DataFolder, RoundMode, Rules, Tally, Target};
 
 /// Cast the elements of one tensor to another type, as ONNX's Cast does
 ///

@@ -16,11 +16,11 @@ use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::diff::inspect;
-use crate::graph::{Model, domain_name};
-use crate::ops::schemas::{self, LATEST_OPSET};
+use crate::graph::domain_name;
+use crate::ops::schemas;
 use crate::report::{self, About, ConvertedModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, ConvertReport, Error, Runtime, SavePlan, Saved, Target};
+use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime, SavePlan, Saved, Target};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///

@@ -11,11 +11,10 @@ use super::files;
 use super::options::{Format, Messages, exit_codes};
 use super::remedy::with_remedy;
 use super::streams::{print, say_errors};
-use crate::api::Comparison;
 use crate::base::parallel;
 use crate::diff::{Difference, DifferenceKind};
 use crate::report::{self, ComparedModels};
-use crate::{Error, diff};
+use crate::{Comparison, Error, diff};
 
 /// Show the differences between two models
 ///

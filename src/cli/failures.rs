@@ -6,10 +6,11 @@ use std::path::Path;
 use super::options::Format;
 use super::remedy;
 use super::streams::{message, print, say};
-use crate::base::error::{Classified, Error, ErrorKind, catch};
+use crate::base::error::catch;
 use crate::base::printable::{Printed, Shown};
 use crate::lint::BadConfig;
 use crate::report::{self, LintFormat, LintRun};
+use crate::{Classified, Error, ErrorKind};
 
 /// Where an error that ends a run is reported, besides standard error.
 #[derive(Clone, Copy)]

@@ -7,9 +7,8 @@ use clap::Args;
 
 use super::memory;
 use crate::api::explain_open;
-use crate::base::error::{Error, ErrorKind};
-use crate::files::{self, DataFolder, Input, folder_of};
-use crate::{Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
+use crate::files::{self, Input, folder_of};
+use crate::{DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
 
 /// Where the values of large tensors go.
 #[derive(Args, Clone)]

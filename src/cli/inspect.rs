@@ -10,7 +10,7 @@ use super::failures::caught;
 use super::options::{EXIT_CODES, Messages};
 use super::streams::{print, say_errors};
 use super::{files, paths, progress};
-use crate::base::error::Error;
+use crate::Error;
 use crate::base::printable::Shown;
 use crate::report::{self, InspectedModel};
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::failures::OnError;
-use crate::base::error::{Error, ErrorKind};
 use crate::process::{self, MemoryMessage};
 use crate::report::plural;
+use crate::{Error, ErrorKind};
 
 /// The limit of the run, and where its errors go.
 static LIMIT: OnceLock<(u64, OnError)> = OnceLock::new();

@@ -14,13 +14,11 @@ use super::output::{self, Output};
 use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
-use crate::base::error::{Error, ErrorKind};
 use crate::base::printable::{Printed, Shown};
-use crate::protobuf::Progress;
 use crate::report::{self, Results, Sketch};
-use crate::storage::{OverInput, Released};
+use crate::storage::Released;
 use crate::verify::{Verification, Verified};
-use crate::{SavePlan, Saved, Target, files};
+use crate::{Error, ErrorKind, OverInput, SavePlan, SaveProgress, Saved, Target, files};
 
 /// The report of a command about a model.
 pub trait ModelReport: Serialize + Sized {
@@ -175,7 +173,7 @@ fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, me
         let preview = |(plan, _): (SavePlan, _)| Written { saved: plan.preview_after(&mut released), verified: None };
         return (plans.into_iter().map(preview).collect(), None);
     }
-    let files: Vec<Progress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
+    let files: Vec<SaveProgress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
     progress::of_files(messages, &files, || {
         let mut written = Vec::new();
         for (plan, verification) in plans {

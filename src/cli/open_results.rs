@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::TypedValueParser;
 
 use super::options::one_of;
-use crate::elements::cast::Contested;
+use crate::Contested;
 
 /// The treatment of undefined values.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

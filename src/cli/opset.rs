@@ -1,6 +1,6 @@
 //! Opsets on the command line.
 
-use crate::ops::schemas::LATEST_OPSET;
+use crate::LATEST_OPSET;
 
 /// Reads `21`, `v21`, `opset21` or `latest`.
 pub fn parse_opset(text: &str) -> Result<i64, String> {

@@ -9,10 +9,8 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::is_text_model;
-use crate::base::error::{Error, ErrorKind};
-use crate::files::{self, Target, folder_of};
-use crate::graph::Model;
-use crate::{process, storage};
+use crate::files::{self, folder_of};
+use crate::{Error, ErrorKind, Model, Target, process, storage};
 
 /// The options for outputs.
 #[derive(Args, Clone)]

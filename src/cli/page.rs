@@ -10,12 +10,11 @@ use super::options::Messages;
 use super::output::SideFile;
 use super::streams::{message, say};
 use crate::api::not_written;
-use crate::base::error::Error;
 use crate::base::printable::Document;
-use crate::files::{Target, save};
-use crate::graph::Model;
+use crate::files::save;
 use crate::protobuf::{Layout, Piece};
 use crate::report::{Before, Page, Results, Sketch, is_page, page_html};
+use crate::{Error, Model, Target};
 
 /// The option for a page.
 #[derive(Args, Clone, Default)]

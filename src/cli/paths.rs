@@ -9,8 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::files;
 use crate::api::explain_open;
-use crate::base::error::{Error, ErrorKind};
-use crate::lint;
+use crate::{Error, ErrorKind, lint};
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {

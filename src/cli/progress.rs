@@ -8,20 +8,19 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
-use crate::base::progress::Phase;
-use crate::protobuf::Progress;
 use crate::report::{bytes, plural};
+use crate::{Phase, SaveProgress};
 
 const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
 
 /// Writes files, with a progress bar of their bytes and of the phase.
-pub fn of_files<T>(messages: Messages, files: &[Progress], write: impl FnOnce() -> T) -> T {
-    let bytes: u64 = files.iter().map(Progress::bytes).sum();
+pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnce() -> T) -> T {
+    let bytes: u64 = files.iter().map(SaveProgress::bytes).sum();
     let state = || {
-        let written = files.iter().map(Progress::written).sum();
+        let written = files.iter().map(SaveProgress::written).sum();
         // The file that is written, or was written last.
         let current = files.iter().rev().find(|file| file.phase() != Phase::Planning);
-        (written, words(current.map_or(Phase::Planning, Progress::phase), written, bytes))
+        (written, words(current.map_or(Phase::Planning, SaveProgress::phase), written, bytes))
     };
     let bar = bar(messages, bytes);
     show(&bar, Pace::default(), state, write)

@@ -1,10 +1,7 @@
 //! Options that help against errors of the library.
 
+use crate::{BadLocation, Error, Unplaceable};
 use std::error::Error as StdError;
-
-use crate::base::error::Error;
-use crate::files::BadLocation;
-use crate::storage::Unplaceable;
 
 /// Against a data file outside of the allowed folders.
 pub const ALLOW_FOLDER: &str = "use --allow-data-dir DIR to allow its folder";

@@ -13,12 +13,9 @@ use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, say_errors};
-use crate::api::{Comparison, LintOptions};
-use crate::base::error::Error;
 use crate::diff::inspect;
-use crate::graph::Model;
 use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
-use crate::{FoldOptions, diff};
+use crate::{Comparison, Error, FoldOptions, LintOptions, Model, diff};
 
 /// Write an HTML page about a model, or about the differences between two
 ///

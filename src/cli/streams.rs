@@ -8,9 +8,8 @@ use std::io::{self, IsTerminal, Write};
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 
-use crate::base::error::Error;
 use crate::base::printable::{Printed, Shown};
-use crate::process;
+use crate::{Error, process};
 
 /// Prints a complete result to standard output. A broken pipe is not an error and does not change the exit code.
 ///

@@ -8,9 +8,9 @@ use clap::{Command, ValueEnum};
 use super::exit_code::ExitCode;
 use super::failures::{self, OnError};
 use super::streams::{message, print, say};
-use crate::base::error::{Error, ErrorKind};
 use crate::base::printable::{self, Shown};
 use crate::report::LintFormat;
+use crate::{Error, ErrorKind};
 
 /// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
 /// document that the arguments ask for.

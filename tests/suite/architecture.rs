@@ -33,6 +33,52 @@ fn a_folder_uses_the_folders_above_it_only() {
     );
 }
 
+/// What the command uses of private modules: output, files, threads and the process, which belong to a program. All else is public.
+const PRIVATE_IN_COMMAND: [&str; 14] = [
+    "api::explain_open",
+    "api::is_text_model",
+    "api::not_written",
+    "api::tensor_files",
+    "base::error::catch",
+    "base::error::record_places",
+    "base::parallel",
+    "base::printable",
+    "files",
+    "ops::schemas",
+    "process",
+    "protobuf::Layout",
+    "protobuf::Piece",
+    "storage",
+];
+
+#[test]
+fn the_command_uses_public_items_and_few_others() {
+    let root = fs::read_to_string("src/lib.rs").unwrap();
+    let private: BTreeSet<&str> = root.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).collect();
+    assert!(private.contains("files") && !private.contains("lint"), "{private:?}");
+    let (mut used, mut failures) = (BTreeSet::new(), Vec::new());
+    for (file, text) in sources().into_iter().filter(|(file, _)| file.starts_with("src/cli")) {
+        for path in text.split("use crate::").skip(1).flat_map(|rest| imported(rest.split(';').next().unwrap_or_default())) {
+            if !private.contains(path.split("::").next().unwrap_or_default()) || path.starts_with("report") {
+                continue;
+            }
+            match PRIVATE_IN_COMMAND.into_iter().find(|known| path == *known || path.starts_with(&format!("{known}::"))) {
+                Some(known) => drop(used.insert(known)),
+                None => failures.push(format!("{}: uses {path}, which is private", file.display())),
+            }
+        }
+    }
+    failures.extend(PRIVATE_IN_COMMAND.iter().filter(|known| !used.contains(*known)).map(|known| format!("nothing uses {known}")));
+    expect_no_failures(failures);
+}
+
+/// The paths of `a::{b, c}`, which are not nested deeper.
+fn imported(tree: &str) -> Vec<String> {
+    let (before, list) = tree.split_once('{').unwrap_or(("", tree));
+    let names = list.trim_end_matches('}').split(',').map(|name| name.trim().trim_end_matches("::self"));
+    names.filter(|name| !name.is_empty()).map(|name| format!("{before}{name}")).map(|path| path.replace("::self", "")).collect()
+}
+
 #[test]
 fn only_casts_and_the_system_need_unsafe_code() {
     let allowed = ["src/elements/cast", "src/process", "src/files"];

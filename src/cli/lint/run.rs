@@ -9,7 +9,6 @@ use super::options::Lint;
 use super::search::tasks;
 use super::task::{Action, Linted, Mode, lint_file};
 use crate::api::not_written;
-use crate::base::error::Error;
 use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
 use crate::cli::exit_code::ExitCode;
@@ -19,10 +18,11 @@ use crate::cli::output::{self, SideFile};
 use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::files::{Target, save};
+use crate::files::save;
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::protobuf::{Layout, Piece};
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
+use crate::{Error, Target};
 
 impl Lint {
     /// Where an error goes that ends the run without a report.

@@ -9,10 +9,10 @@ use super::options::Lint;
 use super::settings::{Decision, Settings, shown_path};
 use super::task::Task;
 use crate::api::is_text_model;
-use crate::base::error::{Classified, Error, ErrorKind};
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
 use crate::files::identity;
+use crate::{Classified, Error, ErrorKind};
 
 /// The models of the paths of a run.
 struct Search<'e> {
