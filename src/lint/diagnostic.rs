@@ -17,7 +17,7 @@ use crate::onnx_text;
 use crate::protobuf::Kept;
 
 /// A finding that does not refer to the model. A model may have one for each of its nodes, so its size matters: what many findings of a
-/// model have in common is shared, the texts of one finding are one allocation, and what they are made of is not stored twice.
+/// model have in common is shared, and paths are made of a name when they are printed.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The rule.
@@ -30,21 +30,17 @@ pub struct Diagnostic {
     pub fix: Option<Box<Fix>>,
     subject: SubjectKind,
     shared: Arc<Shared>,
-    /// A name (of a value, of a node as paths show it, or of what an unnamed node produces), then the text of the node.
-    texts: Box<str>,
-    /// The end of the name in `texts`.
-    name_end: u32,
+    /// The name of a value, of a node as paths show it, or of what an unnamed node produces.
+    name: Box<str>,
+    /// The text of the node.
+    text: Box<str>,
     /// The position of the node in its scope.
     position: u32,
-    /// The place in the file: offset and length; the length is [`UNKNOWN`] for what is not as it was in the file.
-    offset: u64,
-    length: u32,
+    /// The place in the file, unless it is not as it was in the file.
+    bytes: Option<Region>,
     /// The number of the finding among those of the same rule about the same thing, from 1.
     number: u32,
 }
-
-/// The length of a region that is unknown. A message has at most 2 GiB.
-const UNKNOWN: u32 = u32::MAX;
 
 /// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +115,7 @@ impl Diagnostic {
         (message, fix): (Arc<str>, Option<Box<Fix>>),
         text: &str,
     ) -> Diagnostic {
-        let (subject, name, region) = match at {
+        let (subject, name, bytes) = match at {
             Place::Model => (SubjectKind::Model, "".into(), None),
             Place::Value(_, value) => (SubjectKind::Value, model.name(value).into(), value_region(model, value)),
             Place::Node(node) => {
@@ -141,12 +137,10 @@ impl Diagnostic {
             fix,
             subject,
             shared: places.place(model, at),
-            texts: [&*name, text].concat().into(),
-            // A message has at most 2 GiB.
-            name_end: name.len() as u32,
+            name: name.into(),
+            text: text.into(),
             position,
-            offset: region.map_or(0, |region| region.offset),
-            length: region.map_or(UNKNOWN, |region| region.length as u32),
+            bytes,
             number: 1,
         }
     }
@@ -196,13 +190,13 @@ impl Diagnostic {
     /// The node as text, without the graphs in its attributes.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
-        self.is_about_node().then(|| &self.texts[self.name_end as usize..])
+        self.is_about_node().then_some(&self.text)
     }
 
     /// The place in the file, if the finding is about a node or value that is as it was in the file.
     #[must_use]
     pub fn bytes(&self) -> Option<Region> {
-        (self.length != UNKNOWN).then(|| Region { offset: self.offset, length: self.length.into() })
+        self.bytes
     }
 
     /// A name for the finding that stays the same while the model changes elsewhere: it depends on the path of the file, the rule, and
@@ -218,7 +212,7 @@ impl Diagnostic {
         let mut identity = match self.subject {
             // The path of an unnamed node has its position, which changes with any node before it: what it produces is better.
             SubjectKind::UnnamedNode => {
-                [self.scope().unwrap_or_default(), "/", self.own_name(), ":", self.op().unwrap_or_default()].concat()
+                [self.scope().unwrap_or_default(), "/", &self.name, ":", self.op().unwrap_or_default()].concat()
             }
             _ => self.place(),
         };
@@ -234,7 +228,7 @@ impl Diagnostic {
         let scope = self.scope().unwrap_or_default();
         match self.subject {
             SubjectKind::Model => "model".to_owned(),
-            SubjectKind::Value | SubjectKind::NamedNode => [scope, "/", self.own_name()].concat(),
+            SubjectKind::Value | SubjectKind::NamedNode => [scope, "/", &self.name].concat(),
             SubjectKind::UnnamedNode | SubjectKind::AnonymousNode => {
                 format!("{scope}/#{}:{}", self.position, shortened(self.op().unwrap_or_default()))
             }
@@ -243,10 +237,6 @@ impl Diagnostic {
 
     fn is_about_node(&self) -> bool {
         !matches!(self.subject, SubjectKind::Model | SubjectKind::Value)
-    }
-
-    fn own_name(&self) -> &str {
-        &self.texts[..self.name_end as usize]
     }
 }
 
