@@ -178,7 +178,7 @@ class CastError(RecastError, ValueError):
     Attributes
     ----------
     kind : str
-        ``"undefined"``, ``"contested"``, ``"bad-literal"``, ``"type-unsupported"`` or ``"too-large"``.
+        ``"undefined"``, ``"contested"``, ``"invalid-literal"``, ``"type-unsupported"`` or ``"too-large"``.
     index : int or None
         Flat index of the first element that cannot be cast.
     """

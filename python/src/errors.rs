@@ -49,7 +49,7 @@ fn os_error(error: &Error) -> Option<i32> {
 fn kind(error: &CannotCast) -> &'static str {
     match error {
         CannotCast::Unsupported(_) => "type-unsupported",
-        CannotCast::Literal(_) => "bad-literal",
+        CannotCast::Literal(_) => "invalid-literal",
         CannotCast::TooLarge(_) => "too-large",
         CannotCast::Undefined(_) => "undefined",
         CannotCast::Contested(_) => "contested",

@@ -141,7 +141,7 @@ def test_cast_like() -> None:
     ("array", "to", "kind", "index"),
     [
         (np.array([1, np.nan], np.float32), "INT8", "undefined", 1),
-        (["1", "x"], "FLOAT", "bad-literal", 1),
+        (["1", "x"], "FLOAT", "invalid-literal", 1),
         (np.zeros(1, np.complex64), "FLOAT", "type-unsupported", None),
         (np.zeros(1, np.float32), "COMPLEX64", "type-unsupported", None),
     ],
