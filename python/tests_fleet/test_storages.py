@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -96,18 +95,27 @@ def test_a_large_request_has_more_time(server: Server, monkeypatch: pytest.Monke
     monkeypatch.setattr(storage, "PART", 1 << 20)
     monkeypatch.setattr(storage, "PART_TIMEOUT", 1)
     folder = server.bucket()
-    sent = {}
-    for name, model in {"small.onnx": b"", "large.onnx": bytes(120 << 20)}.items():
-        server.faults(hold=0)
-        with ThreadPoolExecutor(1) as threads:
-            done = threads.submit(storage.upload_model, folder + name, model, {}, None, Traffic())
-            wait_for(server.held)
-            first = server.held()
-            time.sleep(3)
-            sent[name] = server.held() == first
-            server.release()
-            done.result()
-    assert sent == {"small.onnx": False, "large.onnx": True}
+    server.faults(hold=0)
+
+    def ports() -> dict[str, int]:
+        """Return the port of each upload that is held; one that is sent again has another."""
+        return {one.path.rpartition("/")[2]: one.port for one in server.held()}
+
+    models = {"small.onnx": b"", "large.onnx": bytes(120 << 20)}
+    with ThreadPoolExecutor(2) as threads:
+        done = [
+            threads.submit(storage.upload_model, folder + name, model, {}, None, Traffic())
+            for name, model in models.items()
+        ]
+        wait_for(lambda: len(ports()) == 2)
+        large = ports()["large.onnx"]
+        # Between the second and the third there is a whole second.
+        sent = set[int]()
+        wait_for(lambda: sent.update(ports().values()) or len(sent - {large}) > 2)
+        assert ports()["large.onnx"] == large
+        server.release()
+        for one in done:
+            one.result()
 
 
 def test_a_job_is_done_once_and_replaced_by_another(bucket: Callable[[], str], tmp_path: Path) -> None:

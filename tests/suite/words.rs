@@ -364,12 +364,13 @@ fn a_reader_that_goes_away_ends_a_model_and_no_report() {
     let many = format!(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e4m3fn y0) {{ {casts} }}"#);
     fs::write(folder.path().join("many.onnx"), model(&many).encode_to_vec()).unwrap();
     fs::write(folder.path().join("fine.onnx"), model(FINE).encode_to_vec()).unwrap();
-    // The reader is gone before the first byte is written.
+    // The reader is gone before the command is started.
     let piped = |arguments: &str| {
-        let script = format!("{{ sleep 0.3; '{}' {arguments}; echo $? >code; }} | true", env!("CARGO_BIN_EXE_recast"));
-        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
-        let code = fs::read_to_string(folder.path().join("code")).unwrap().trim().to_owned();
-        (code, String::from_utf8(output.stderr).unwrap())
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
+        let output = command.args(arguments.split(' ')).current_dir(folder.path()).stdout(writer).output().unwrap();
+        (output.status.code().map_or("killed".to_owned(), |code| code.to_string()), String::from_utf8(output.stderr).unwrap())
     };
     let full = |arguments: &str| {
         let script = format!("'{}' {arguments} >/dev/full", env!("CARGO_BIN_EXE_recast"));
