@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use crate::import_cycles::{sources, tokens, uses_of_folders};
+use crate::import_cycles::{sources, tokens, uses_between_folders};
 use crate::support::expect_no_failures;
 
 /// The folders of `src/` in the order of ARCHITECTURE.md.
@@ -25,7 +26,7 @@ fn the_table_lists_all_folders() {
 fn a_folder_uses_the_folders_above_it_only() {
     let folders = folders();
     let place = |folder: &str| folders.iter().position(|name| name == folder);
-    let uses = uses_of_folders();
+    let uses = uses_between_folders(&sources());
     assert!(uses.len() > 100, "only {} uses were found", uses.len());
     let wrong = uses.into_iter().filter(|(from, to)| place(to) >= place(from));
     expect_no_failures(
@@ -79,14 +80,57 @@ fn imported(tree: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(|name| format!("{before}{name}")).map(|path| path.replace("::self", "")).collect()
 }
 
+/// Each form in which `src/a/n.rs` uses `src/b` and `src/c`, or does not.
+#[test]
+fn uses_are_found_in_every_form() {
+    let forms: [(&str, &[&str]); 14] = [
+        ("use crate::b::X;", &["b"]),
+        ("use crate::b;\nfn f() { b::g() }", &["b"]),
+        ("use crate::{b::X, c};\nfn f(_: c::Y) {}", &["b", "c"]),
+        ("use crate::{a::{m, M}, b::{X, n::{self, Z}}};", &["b"]),
+        ("use crate::{b as other, c::Y as Z};", &["b", "c"]),
+        ("use crate::b::*;", &["b"]),
+        ("pub use crate::{b::X, c::Y};", &["b", "c"]),
+        ("pub(crate) use crate::b::X;", &["b"]),
+        ("use super::super::b::X;", &["b"]),
+        ("use super::{super::{b::X, c::Y}, m};", &["b", "c"]),
+        ("fn f() { super::super::b::g() }", &["b"]),
+        ("impl crate::b::X for crate::c::Y {}", &["b", "c"]),
+        ("mod inner {\n    use super::super::super::{b::X, c};\n}", &["b", "c"]),
+        ("// use crate::b::X;\nuse super::m; // crate::c\nconst TEXT: &str = \"crate::b::X\";", &[]),
+    ];
+    let others = [
+        ("a/mod.rs", "mod m; mod n;"),
+        ("a/m.rs", "pub struct M;"),
+        ("b/mod.rs", "pub mod n; pub struct X; pub fn g() {}"),
+        ("b/n.rs", "pub struct Z;"),
+        ("c/mod.rs", "pub struct Y;"),
+    ];
+    let mut failures = Vec::new();
+    for (text, expected) in forms {
+        let files = others.into_iter().chain([("a/n.rs", text)]);
+        let files: Vec<_> = files.map(|(path, text)| (Path::new("src").join(path), text.to_owned())).collect();
+        let found = uses_between_folders(&files);
+        let expected: BTreeSet<(String, String)> = expected.iter().map(|folder| ("a".to_owned(), (*folder).to_owned())).collect();
+        if found != expected {
+            failures.push(format!("{text}: {found:?}, not {expected:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+/// The words of a file that need or permit unsafe code: blocks, functions, implementations, and attributes of any item.
+fn unsafe_words(text: &str) -> usize {
+    tokens(text).iter().filter(|token| matches!(token.as_str(), "unsafe" | "unsafe_code")).count()
+}
+
 #[test]
 fn only_casts_and_the_system_need_unsafe_code() {
     let allowed = ["src/elements/cast", "src/process", "src/files"];
     let mut failures = Vec::new();
     for (file, text) in sources() {
-        let uses = tokens(&text).iter().filter(|token| *token == "unsafe").count();
-        if uses > 0 && !allowed.iter().any(|folder| file.starts_with(folder)) {
-            failures.push(format!("{}: contains unsafe code", file.display()));
+        if unsafe_words(&text) > 0 && !allowed.iter().any(|folder| file.starts_with(folder)) {
+            failures.push(format!("{}: contains or permits unsafe code", file.display()));
         }
         let blocks = text.matches("unsafe {").count();
         let reasons = text.matches("// SAFETY:").count();
@@ -94,7 +138,30 @@ fn only_casts_and_the_system_need_unsafe_code() {
             failures.push(format!("{}: {blocks} unsafe blocks, {reasons} reasons", file.display()));
         }
     }
+    // Without this line, no attribute is needed.
+    let manifest: toml::Table = fs::read_to_string("Cargo.toml").unwrap().parse().unwrap();
+    if manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str() != Some("deny")
+        || manifest["lints"]["workspace"].as_bool() != Some(true)
+    {
+        failures.push("Cargo.toml: unsafe code is not denied".to_owned());
+    }
     expect_no_failures(failures);
+}
+
+#[test]
+fn unsafe_code_is_found_in_every_form() {
+    let forms = [
+        ("unsafe { f() }", 1),
+        ("unsafe impl Send for X {}", 1),
+        ("#[unsafe(no_mangle)] fn f() {}", 1),
+        ("#[allow(unsafe_code)]\nfn f() {}", 1),
+        ("#[expect(unsafe_code, reason = \"\")]\nmod m {}", 1),
+        ("#![allow(missing_docs, unsafe_code)]", 1),
+        ("#[cfg_attr(unix, warn(unsafe_code))]\nimpl X {}", 1),
+        ("/// No unsafe code: #[allow(unsafe_code)]\nconst TEXT: &str = \"unsafe\"; let unsafe_fixes = 1;", 0),
+    ];
+    let wrong = forms.into_iter().filter(|(text, expected)| unsafe_words(text) != *expected);
+    expect_no_failures(wrong.map(|(text, _)| format!("{text}: {}", unsafe_words(text))).collect());
 }
 
 /// The longest file that needs no reason to be so long.

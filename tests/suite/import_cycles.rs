@@ -109,8 +109,8 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
 type Uses = BTreeMap<ModulePath, BTreeSet<(String, String)>>;
 
 /// The uses between the folders of `src/`, without those of `lib.rs` and `main.rs`.
-pub fn uses_of_folders() -> BTreeSet<(String, String)> {
-    uses(&sources()).remove(&ModulePath::new()).unwrap_or_default()
+pub fn uses_between_folders(files: &[(PathBuf, String)]) -> BTreeSet<(String, String)> {
+    uses(files).remove(&ModulePath::new()).unwrap_or_default()
 }
 
 fn uses(files: &[(PathBuf, String)]) -> Uses {
