@@ -5,7 +5,6 @@ mod bad_input;
 mod cast_file;
 mod changing_inputs;
 mod command;
-mod contested;
 mod convert;
 #[cfg(unix)]
 mod crash;

@@ -7,69 +7,6 @@ use onnx_recast::internals::onnx_text;
 use super::{blockers, convert_text};
 use crate::support::{expect_no_failures, model};
 
-#[test]
-fn all_blockers_are_listed_in_all_scopes_with_the_nearest_opset_that_works() {
-    let source = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]> g (float[2] x, bool c, int64[2] i) => (float[2] y)
-        {
-            [eight] e = Cast <to = 17> (x)
-            [four] f = Cast <to = 22> (x)
-            t = If (c) <then_branch = a () => (float[2] p) { [inner] p = Cast <to = 1> (e) },
-                        else_branch = b () => (float[2] q) { q = Col2Im (x, i, i) }>
-            y = local.F (t)
-        }
-        <domain: "local", opset_import: ["": 21]> F (v) => (w) { [in_function] k = Cast <to = 16> (v) w = Cast <to = 1> (k) }"#;
-    let (found, nearest) = blockers(source, 12);
-    let expected = [
-        "graph/eight (Cast), opset 19 to 18: output 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
-        "graph/four (Cast), opset 21 to 20: output 'f' is tensor(int4), which Cast-19 does not support",
-        "graph/#2:If.then_branch/inner (Cast), opset 19 to 18: input 'e' is tensor(float8e4m3fn), which Cast-13 does not support",
-        "graph/#2:If.else_branch/#0:Col2Im (Col2Im), opset 18 to 17: Col2Im is new in opset 18",
-        "function/local:F/in_function (Cast), opset 13 to 12: output 'k' is tensor(bfloat16), which Cast-9 does not support",
-        "function/local:F/#1:Cast (Cast), opset 13 to 12: input 'k' is tensor(bfloat16), which Cast-9 does not support",
-    ];
-    assert_eq!(found, expected);
-    assert_eq!(nearest, None, "the int4 cast cannot leave opset 21");
-    assert_eq!(blockers(&source.replace("Cast <to = 22>", "Cast <to = 6>"), 12).1, Some(19));
-}
-
-#[test]
-fn a_function_is_converted_from_its_own_opset_and_by_the_types_of_its_callers() {
-    let source = r#"<ir_version: 10, opset_import: ["": 18, "local": 1]> g (TYPE[2,3] x) => (float y)
-        { y = local.F (x) }
-        <domain: "local", opset_import: ["": 12]> F (v) => (w) { s = Softmax <axis = 0> (v) w = Cast <to = 1> (s) }"#;
-    let float = convert_text(&source.replace("TYPE", "float"), &Options::to(21)).unwrap().model.into_proto();
-    assert_eq!(float.functions[0].opset_import[0].version(), 21);
-    let ops: Vec<_> = float.functions[0].node.iter().map(|node| node.op_type().to_owned()).collect();
-    assert_eq!(ops, ["Shape", "Flatten", "Softmax", "Reshape", "Cast"]);
-    let (found, _) =
-        blockers(&source.replace("TYPE", "bfloat16").replace("\"\": 12", "\"\": 13").replace("axis = 0", "axis = 1"), 12);
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].contains("input 'v' is tensor(bfloat16)"), "{found:?}");
-}
-
-#[test]
-fn a_scan_over_a_batch_becomes_a_scan_around_a_scan() {
-    let source = r#"<ir_version: 4, opset_import: ["": 8]> g (float[2,3] s, float[2,4,3] x) => (float[2,3] r, float[2,4,3] y)
-        { r, y = Scan <num_scan_inputs = 1, directions = [1], body = b (float[3] a, float[3] e) => (float[3] a2, float[3] o)
-            { a2 = Add (a, e) o = Identity (a2) }> ("", s, x) }"#;
-    let proto = convert_text(source, &Options::to(13)).unwrap().model.into_proto();
-    let outer = &proto.graph.as_ref().unwrap().node[0];
-    assert_eq!((outer.input.len(), outer.output.len()), (2, 2));
-    let body = outer.attribute.iter().find_map(|attribute| attribute.g.as_ref()).unwrap();
-    let printed = onnx_text::print_node(&body.node[0]);
-    assert!(printed.contains("scan_input_directions: ints = [1]") && printed.contains("num_scan_inputs: int = 1"), "{printed}");
-    assert_eq!(body.input.len(), 2);
-}
-
-#[test]
-fn an_uncalled_function_is_converted_without_knowing_its_arguments() {
-    let source = r#"<ir_version: 8, opset_import: ["": 12, "local": 1]> g (float[2] x) => (float[2] y) { y = Identity (x) }
-        <domain: "local", opset_import: ["": 12]> Unused (v) => (h) { h = Softmax <axis = 0> (v) }"#;
-    let proto = convert_text(source, &Options::to(13)).unwrap().model.into_proto();
-    let ops: Vec<&str> = proto.functions[0].node.iter().map(|node| node.op_type()).collect();
-    assert_eq!(ops, ["Shape", "Flatten", "Softmax", "Reshape"]);
-}
-
 /// ONNX forbids it, but models have it: adapters ask by name.
 #[test]
 fn a_node_whose_output_shadows_its_input_is_a_blocker() {
@@ -81,23 +18,6 @@ fn a_node_whose_output_shadows_its_input_is_a_blocker() {
         found[0].ends_with("/shadow (Cast), opset 19 to 18: 'x' names one value as an input and another as an output"),
         "{found:?}"
     );
-}
-
-#[test]
-fn types_flow_through_calls_within_calls() {
-    let source = r#"<ir_version: 10, opset_import: ["": 13, "local": 1]> g (float[2] x, bfloat16[2] b) => (float[2] y, bfloat16[2] z)
-        { y = local.F (x) z = local.F (b) }
-        <domain: "local", opset_import: ["": 13, "local": 1]> F (v) => (w) { w = local.G (v) }
-        <domain: "local", opset_import: ["": 13]> G (v) => (w) { [add] w = Add (v, v) }"#;
-    let (found, nearest) = blockers(source, 12);
-    assert_eq!(nearest, None);
-    assert_eq!(found.len(), 1, "{found:?}");
-    // One caller gives it float, the other bfloat16.
-    let expected =
-        "function/local:G/add (Add), opset 13 to 12: input 'v' is tensor(bfloat16) in a call of the function, which Add-7 ";
-    assert!(found[0].starts_with(expected), "{found:?}");
-    let one_caller = source.replace("z = local.F (b)", "z = Identity (b)").replace("bfloat16", "float");
-    assert!(convert_text(&one_caller, &Options::to(7)).is_ok());
 }
 
 /// Neither a long chain of calls nor one without an end takes long or fills the stack.
@@ -157,60 +77,6 @@ fn calls_that_give_a_function_different_values_do_not_agree_whatever_kind_of_val
                 Attribute::Unclear if !agree => {}
                 found => failures.push(format!("{kind} {first} and {second}: {found:?}")),
             }
-        }
-    }
-    expect_no_failures(failures);
-}
-
-#[test]
-fn an_attribute_that_calls_disagree_on_stays_unknown() {
-    let source = |calls: [&str; 2], opset, node: &str| {
-        format!(
-            r#"<ir_version: 9, opset_import: ["": {opset}, "local": 1]> g (float[1,1,8] x) => (float a, float b)
-            {{ a = local.F <v = {}> (x) b = local.F <v = {}> (x) }}
-            <domain: "local", opset_import: ["": {opset}]> F <v> (x) => (y) {{ y = {node} (x) }}"#,
-            calls[0], calls[1]
-        )
-    };
-    let cases = [(11, "Unsqueeze <axes: ints = @v>", 13), (19, "AveragePool <kernel_shape = [2], dilations: ints = @v>", 18)];
-    for (from, node, to) in cases {
-        let (found, _) = blockers(&source(["[1]", "[2]"], from, node), to);
-        assert!(found[0].contains("its calls do not all give it the same value"), "{found:?}");
-        let agreed = convert_text(&source(["[1]", "[1]"], from, node), &Options::to(to));
-        assert!(agreed.is_ok(), "{agreed:?}");
-    }
-}
-
-/// S is called by G, which passes on its own attribute, also from a branch; by the function `calls`; and by the main graph.
-#[test]
-fn attributes_are_resolved_through_nested_functions() {
-    let in_g = "b = d.S <ax: int = @q> (a)";
-    let in_branch = "c = Constant <value = bool {1}> ()
-        b = If (c) <then_branch = t () => (p) { p = d.S <ax: int = @q> (a) }, else_branch = e () => (p) { p = Relu (a) }>";
-    let cases = [
-        ("one call", "G <q>", in_g, "y = d.G <q = 1> (x)", true),
-        ("a call in a branch", "G <q>", in_branch, "y = d.G <q = 1> (x)", true),
-        ("equal calls, one of them direct", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.S <ax = 1> (h)", true),
-        ("a default that is passed on", "G <q: int = 1>", in_g, "y = d.G (x)", true),
-        ("a value that is the default", "G <q: int = 1>", in_g, "h = d.G <q = 1> (x) y = d.G (h)", true),
-        ("values that differ", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.G <q = 2> (h)", false),
-        ("values that differ, one of them direct", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.S <ax = 2> (h)", false),
-        ("no value", "G <q>", in_g, "y = d.G (x)", true),
-        ("a value of one call only", "G <q>", in_g, "h = d.G <q = 1> (x) y = d.G (h)", false),
-        ("a value of the direct call only", "G <q>", in_g, "h = d.G (x) y = d.S <ax = 1> (h)", false),
-        ("no call", "G <q>", in_g, "y = Relu (x)", false),
-    ];
-    let mut failures = Vec::new();
-    for (what, header, call, nodes, agree) in cases {
-        let source = format!(
-            r#"<ir_version: 9, opset_import: ["": 12, "d": 1]> g (float[2,2,2] x) => (float[2,2,2] y) {{ {nodes} }}
-            <domain: "d", opset_import: ["": 12]> S <ax> (a) => (b) {{ b = Softmax <axis: int = @ax> (a) }}
-            <domain: "d", opset_import: ["": 12, "d": 1]> {header} (a) => (b) {{ {call} }}"#
-        );
-        match convert_text(&source, &Options::to(21)) {
-            Ok(_) if agree => {}
-            Err(_) if !agree && blockers(&source, 21).0[0].contains("its calls do not all give it the same value") => {}
-            other => failures.push(format!("{what}: {:?}", other.map(drop).map_err(|error| error.to_string()))),
         }
     }
     expect_no_failures(failures);

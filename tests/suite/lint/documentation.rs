@@ -3,6 +3,7 @@
 use onnx_recast::internals::lint::{RULES, Rule};
 
 use super::find;
+use super::fixtures::fixtures;
 use crate::support::expect_no_failures;
 
 /// The models of a rule's documentation, in their order.
@@ -58,11 +59,10 @@ fn the_first_example_has_the_finding_and_the_second_has_not() {
 #[test]
 fn a_rule_documents_its_fix_exactly_if_it_has_one() {
     let mut failures = Vec::new();
+    let fixtures = fixtures();
     for rule in RULES {
-        let has_fix = super::fixtures::FIXTURES
-            .iter()
-            .filter(|fixture| fixture.code == rule.code)
-            .any(|fixture| find(fixture.bad, rule.code).iter().any(|found| found.fix.is_some()));
+        let mut models = fixtures.iter().filter(|fixture| fixture.code == rule.code);
+        let has_fix = models.any(|fixture| find(&fixture.model, rule.code).iter().any(|found| found.fix.is_some()));
         if has_fix != rule.section("Fix").is_some() {
             failures.push(format!("{}: has a fix: {has_fix}; documents one: {}", rule.code, !has_fix));
         }

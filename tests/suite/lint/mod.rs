@@ -1,5 +1,7 @@
 //! `recast lint`: rules, fixes, selection, formats, the command.
 
+#[path = "../../cases/file.rs"]
+mod case_file;
 pub mod command;
 mod documentation;
 mod fixes;
