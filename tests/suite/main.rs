@@ -30,7 +30,6 @@ mod in_memory;
 mod inference;
 mod inputs;
 mod kept;
-mod limits;
 #[cfg(unix)]
 mod left_over;
 mod library;
