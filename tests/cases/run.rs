@@ -116,10 +116,13 @@ fn printed(output: &Output) -> String {
         Some(rest) => (rest, true),
         None => (&*report, false),
     };
-    let is_table = |line: &&str| line.split_whitespace().eq(["before", "after"]);
-    for line in report.lines().take_while(|line| !is_table(line)) {
-        text.push_str(line.strip_prefix("  ").filter(|_| is_of_model).unwrap_or(line));
-        text.push('\n');
+    let mut is_in_table = false;
+    for line in report.lines() {
+        is_in_table = line.split_whitespace().eq(["before", "after"]) || is_in_table && line.starts_with("  ");
+        if !is_in_table {
+            text.push_str(line.strip_prefix("  ").filter(|_| is_of_model).unwrap_or(line));
+            text.push('\n');
+        }
     }
     text.push_str(&String::from_utf8_lossy(&output.stderr));
     text
