@@ -136,7 +136,7 @@ impl Report {
             Ok(report) => {
                 let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
                 let counts = [model, &changed].map(inspect::counts);
-                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report.into(), (bytes_in, bytes_out), counts);
+                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report, (bytes_in, bytes_out), counts);
                 folds = About::folded(&folded);
                 made.folded.push(folded);
             }

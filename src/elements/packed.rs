@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn integers_have_the_sign_and_range_of_their_type() {
-        let cases: [(DType, &[u8], Option<&[i64]>); 9] = [
+        type Case = (DType, &'static [u8], Option<&'static [i64]>);
+        let cases: [Case; 9] = [
             (DType::Int8, &[0xff, 0x7f], Some(&[-1, 127])),
             (DType::Uint8, &[0xff, 0x7f], Some(&[255, 127])),
             (DType::Int32, &[0xfe, 0xff, 0xff, 0xff], Some(&[-2])),

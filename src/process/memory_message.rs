@@ -127,7 +127,10 @@ mod tests {
             |_, items| items[0],
             |joined: &mut Vec<usize>, first| match first {
                 50 => Err(first),
-                _ => Ok(joined.push(first)),
+                _ => {
+                    joined.push(first);
+                    Ok(())
+                }
             },
         );
         assert_eq!((found, joined), (Err(50), vec![0, 10, 20, 30, 40]));

@@ -175,10 +175,9 @@ fn a_data_file_is_a_regular_file() {
 }
 
 /// Another model, its path and what it states as the location of its data.
-const OTHERS: [(&str, &str); 6] = [
-    ("p.onnx", "here/w.bin"),
-    ("p.ONNX", "here/w.bin"),
-    ("p.pb", "here/w.bin"),
+const OTHERS: [(&str, &str); 5] = [
+    ("here/p.ONNX", "w.bin"),
+    ("here/p.pb", "w.bin"),
     ("here/other", "w.bin"),
     ("here/other.onnx", "/elsewhere/w.bin"),
     ("here/other.onnx", "nosuch/../w.bin"),

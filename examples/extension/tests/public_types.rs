@@ -154,7 +154,6 @@ types! {
     onnx_recast::lint::UnknownRule,
     onnx_recast::lint::ValueType,
     onnx_recast::passes::BadTensor,
-    onnx_recast::passes::Change,
     onnx_recast::passes::ComputedNode,
     onnx_recast::passes::Entry,
     onnx_recast::passes::Event,
