@@ -12,6 +12,10 @@ pub(super) struct Bypasses<'m> {
     pub plan: Plan,
 }
 
+/// The bytes by which a name may be longer than the one that it replaces. Each use states it: with names of a megabyte, a model of a few
+/// megabytes would grow to gigabytes.
+const LONGEST_GROWTH: usize = 1 << 10;
+
 impl<'m> Bypasses<'m> {
     pub fn new(model: &'m Model) -> Bypasses<'m> {
         Bypasses { model, replaced: HashMap::default(), plan: Plan::default() }
@@ -28,15 +32,16 @@ impl<'m> Bypasses<'m> {
         self.replaced.iter().map(|(&value, &other)| (value, other))
     }
 
-    /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, or the other
-    /// value is not visible everywhere. `reason` is made of the name of the other value.
+    /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, the other value is
+    /// not visible everywhere, or its name is so long that the model would grow. `reason` is made of the name of the other value.
     pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId, reason: fn(String) -> Removal) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
             self.remove(node, Removal::Unused);
             return true;
         };
-        if !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
+        let longer = self.model.name(other).len().saturating_sub(self.model.name(output).len());
+        if longer > LONGEST_GROWTH || !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
             return false;
         }
         self.replaced.insert(output, other);

@@ -37,6 +37,14 @@ pub(super) const DEAD_NODES: Pass = Pass {
     ensures: |_, _| Ok(()),
 };
 
+/// Whether a node may do more than compute its results: a call, a node of an unknown operator, and one that states no results at all.
+pub(crate) fn may_have_effects(model: &Model, node: NodeId) -> bool {
+    let proto = model.node(node);
+    let opset = model.opset(node.scope, proto.domain());
+    let is_known = opset.is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());
+    !is_known || model.callee(node).is_some() || proto.output.is_empty()
+}
+
 /// The nodes that the outputs of the model and of its functions depend on, those that may have effects, and those whose results are
 /// shadowed.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
@@ -60,13 +68,7 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
             _ => values.extend(kept_in(scope)),
         }
     }
-    let may_have_effects = |&node: &NodeId| {
-        let proto = model.node(node);
-        let opset = model.opset(node.scope, proto.domain());
-        let is_known = opset.is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());
-        !is_known || model.callee(node).is_some() || proto.output.is_empty()
-    };
-    nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(may_have_effects));
+    nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| may_have_effects(model, node)));
     loop {
         while let Some(value) = values.pop() {
             nodes.extend(model.producer(value));

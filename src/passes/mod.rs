@@ -66,6 +66,7 @@ pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFol
 pub use crate::ops::compute::NotComputed;
 pub use crate::tensor::BadTensor;
 pub use event::{Change, ComputedNode, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed};
+pub(crate) use dead_nodes::may_have_effects;
 pub(crate) use identity::{is_shape_of, returns_input};
 pub(crate) use lossy_casts::is_round_trip;
 pub use pass::{Pass, Plan};

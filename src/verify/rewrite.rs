@@ -13,7 +13,7 @@ use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::tensor_ints;
-use crate::passes::{Options, is_shape_of};
+use crate::passes::{Options, is_shape_of, may_have_effects};
 use crate::tensor::{Content, first_difference};
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
@@ -108,11 +108,11 @@ fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> 
     })
 }
 
-/// Nodes without results that are missing: they may have effects.
+/// Nodes without results that are missing, and may have effects.
 fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
     let count = |model: &Model, scope| {
-        let has_no_result = |&node: &NodeId| model.outputs(node).next().is_none();
-        model.nodes(scope).filter(has_no_result).count()
+        let is_for_effects = |&node: &NodeId| model.outputs(node).next().is_none() && may_have_effects(model, node);
+        model.nodes(scope).filter(is_for_effects).count()
     };
     let (found, expected) = (count(pairs.written, scope), count(pairs.original, counterpart));
     (found != expected).then(|| {

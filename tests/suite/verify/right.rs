@@ -19,6 +19,11 @@ const RIGHT: &[Row] = &[
         3,
     ),
     (
+        "a cast whose only result is omitted",
+        r#"g (float16[n] x) => (float16[n] y) { a = Cast <to = 1> (x) "" = Cast <to = 10> (a) y = Neg (x) }"#,
+        1,
+    ),
+    (
         "a move of a constant before a cast that stays",
         r#"g (int8[1, 2] x) => (int8[1, 2] y) <float[2, 1] w = {300, 1}> { t = Transpose <perm = [1, 0]> (w) a = Cast <to = 3> (t) y = Add (x, a) }"#,
         2,
