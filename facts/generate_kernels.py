@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Writes facts/kernels/onnxruntime.txt: the kernels for the CPU in the wheels of onnxruntime that PyPI has.
+
+    python facts/generate_kernels.py                        writes the file
+    python facts/generate_kernels.py --check [VERSION]...   exits 1 when the file differs from what these wheels say; all by default
+
+The interpreter must have the onnx version that generate.py names. The wheels are installed into conformance/.cache/onnxruntimes.
+
+The format:
+
+    [versions]      version wheel                      a minor version, and the wheel of it that was read; oldest first
+    [types]         name = type type ...               a set of types that several lines share, named after its first user
+    [domain]        the domain whose operators follow
+    Operator since,since,... versions variable=set ...
+
+A line says that these versions have a kernel for these schemas of the operator, where the type of each type variable is in its set:
+`@name`, or types joined by `|`. Other variables of the schema may have every type that ONNX allows. Several lines for one operator,
+schema and version are alternatives. Versions are ranges over those of [versions]. How a node is matched to a line is in docs/kernels.md.
+
+A wheel lists its kernels with the range of schemas that each serves, as a first version and a last one or none. A kernel without a last
+version serves the schema of its first version only: onnxruntime cannot know what a later schema will mean.
+"""
+
+import argparse
+import difflib
+import pathlib
+import re
+import sys
+from collections import defaultdict
+
+import onnx
+from generate import ONNX_VERSION, type_rank
+from generate import normal_type as normal_element
+from onnx import defs
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "conformance"))
+from support.onnxruntimes import Runtime  # noqa: E402
+
+TARGET = ROOT / "facts/kernels/onnxruntime.txt"
+HEADER = "# Kernels for the CPU in the wheels of onnxruntime, written by facts/generate_kernels.py, which explains the format; do not edit.\n"
+# Older wheels (1.15, and 1.5.2 of facts/targets.txt) do not list their kernels.
+WHEELS = (
+    "1.16.3 1.17.3 1.18.1 1.19.2 1.20.1 1.21.1 1.22.1 1.23.2 1.24.4 1.25.1 1.26.0 1.27.0 1.28.0 1.29.0 1.30.0 1.31.1 1.32.0".split()
+)
+VERSIONS = {wheel.rpartition(".")[0]: wheel for wheel in WHEELS}
+LARGEST_INLINE_SET = 3
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is not up to date")
+    arguments.add_argument("versions", nargs="*", choices=[[], *VERSIONS], metavar="VERSION", help=f"which to check: {', '.join(VERSIONS)}")
+    options = arguments.parse_args()
+    if onnx.__version__ != ONNX_VERSION:
+        sys.exit(f"this script needs onnx {ONNX_VERSION}, not {onnx.__version__}")
+    if not options.check:
+        TARGET.write_text(render({version: kernels_of(version) for version in VERSIONS}))
+        return
+    wrong = False
+    present = parse(TARGET.read_text())
+    for version in options.versions or VERSIONS:
+        lines = [sorted(map(str_of, kernels.items())) for kernels in (present.get(version, {}), kernels_of(version))]
+        difference = list(difflib.unified_diff(*lines, TARGET.name, f"onnxruntime {VERSIONS[version]}", n=0, lineterm=""))
+        sys.stdout.writelines(f"{line}\n" for line in difference)
+        wrong |= bool(difference)
+    sys.exit(wrong)
+
+
+def str_of(kernel):
+    (domain, operator, since), alternatives = kernel
+    return f"{domain} {operator} {since} {sorted(alternatives)}"
+
+
+def kernels_of(version):
+    """{(domain, operator, since-version): {alternative}} of a version; an alternative is a tuple of (type variable, types)."""
+    with Runtime(VERSIONS[version]) as runtime:
+        kernels, schemas = runtime.kernels()
+    found = defaultdict(list)
+    for domain, operator, since, inputs, outputs in schemas:
+        if not is_known(domain, operator, since):
+            continue
+        allowed = {} if domain == "com.microsoft" else allowed_types(domain, operator, since)
+        formals = {name: kind for name, kind in inputs + outputs}
+        for each in kernels:
+            if each[:2] == [domain, operator] and serves(each, since):
+                constraints = constraints_of(each[4], formals, allowed)
+                if all(constraints.values()):
+                    found[domain, operator, since].append(constraints)
+        if found[domain, operator, since]:
+            found[domain, operator, since] = alternatives(found[domain, operator, since], allowed)
+    return {key: value for key, value in found.items() if value}
+
+
+def is_known(domain, operator, since):
+    """Whether facts/operators.txt or facts/microsoft.txt have a schema; onnxruntime has others of its own in ONNX's domains."""
+    return operator in MICROSOFT if domain == "com.microsoft" else (domain, operator, since) in SCHEMAS
+
+
+SCHEMAS = {(schema.domain, schema.name, schema.since_version): schema for schema in defs.get_all_schemas_with_history()}
+MICROSOFT = {line.split()[0] for line in (ROOT / "facts/microsoft.txt").read_text().splitlines() if not line.startswith("#")}
+
+
+def allowed_types(domain, operator, since):
+    constraints = SCHEMAS[domain, operator, since].type_constraints
+    return {each.type_param_str: {normal_type(kind) for kind in each.allowed_type_strs} for each in constraints}
+
+
+def serves(kernel, since):
+    _, _, start, end, _ = kernel
+    return start <= since <= (start if end is None else end)
+
+
+def constraints_of(types, formals, allowed):
+    """{type variable: types}: a wheel names type variables, or inputs and outputs."""
+    constraints = {}
+    for name, kinds in types.items():
+        variable = name if name in formals.values() else formals[name]
+        kinds = {normal_type(kind) for kind in kinds}
+        if "(" in variable:  # A type and not a variable: without it, the kernel serves no node.
+            constraints[variable] = kinds & {normal_type(variable)}
+        else:
+            constraints[variable] = constraints.get(variable, kinds) & kinds & allowed.get(variable, kinds)
+    return constraints
+
+
+def alternatives(kernels, allowed):
+    """The kernels as few sets of types: those that differ in one variable are one."""
+    variables = sorted({variable for kernel in kernels for variable in kernel if "(" not in variable})
+    rows = sorted({tuple(tuple(ordered(kernel.get(each, allowed.get(each, {"*"})))) for each in variables) for kernel in kernels})
+    while (pair := next(mergeable(rows), None)) is not None:
+        first, second, at = pair
+        rows = [row for row in rows if row not in (first, second)]
+        rows.append((*first[:at], tuple(ordered({*first[at], *second[at]})), *first[at + 1 :]))
+        rows.sort()
+    every = {variable: tuple(ordered(kinds)) for variable, kinds in allowed.items()}
+    return {tuple((name, kinds) for name, kinds in zip(variables, row) if kinds not in (every.get(name), ("*",))) for row in rows}
+
+
+def mergeable(rows):
+    for number, first in enumerate(rows):
+        for second in rows[number + 1 :]:
+            different = [at for at, kinds in enumerate(first) if kinds != second[at]]
+            if len(different) == 1:
+                yield first, second, different[0]
+
+
+def normal_type(text):
+    return normal_element(text)
+
+
+def ordered(types):
+    return sorted(types, key=lambda kind: (kind == "*", SPARSE in kind, type_rank(kind.removeprefix(SPARSE)) if kind != "*" else ()))
+
+
+SPARSE = "sparse_"
+
+
+def render(kernels):
+    lines = defaultdict(lambda: defaultdict(list))
+    for key in sorted({key for version in kernels.values() for key in version}):
+        domain, operator, since = key
+        versions = defaultdict(list)
+        for version, known in kernels.items():
+            for alternative in known.get(key, ()):
+                versions[alternative].append(version)
+        for alternative, present in versions.items():
+            lines[domain, operator][ranges(present), alternative].append(since)
+    names, body, domain = {}, [], None
+    for (next_domain, operator), rows in sorted(lines.items()):
+        if next_domain != domain:
+            domain = next_domain
+            body += ["", f"[{domain or 'ai.onnx'}]"]
+        for (versions, alternative), sinces in sorted(rows.items(), key=lambda row: (row[1], by_number(row[0][0]), row[0][1])):
+            words = [f"{name}={set_reference(kinds, names, f'{operator}-{sinces[0]}.{name}', versions)}" for name, kinds in alternative]
+            body.append(" ".join([operator, ",".join(map(str, sinces)), versions, *words]))
+    head = [HEADER, "[versions]", *(f"{version} {VERSIONS[version]}" for version in kernels), "", "[types]"]
+    return "\n".join([*head, *(f"{name} = {' '.join(kinds)}" for kinds, name in names.items()), *body]) + "\n"
+
+
+def by_number(versions):
+    return [int(number) for number in re.findall(r"\d+", versions)]
+
+
+def ranges(versions):
+    """`1.16-1.20,1.23` of the versions that have a kernel."""
+    known, found = list(VERSIONS), []
+    for version in versions:
+        if found and known.index(found[-1][-1]) + 1 == known.index(version):
+            found[-1].append(version)
+        else:
+            found.append([version])
+    return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
+
+
+def set_reference(kinds, names, name, versions):
+    if len(kinds) <= LARGEST_INLINE_SET:
+        return "|".join(kinds)
+    if kinds not in names:
+        names[kinds] = name if name not in names.values() else f"{name}:{versions.partition('-')[0]}"
+        assert len(set(names.values())) == len(names), f"two sets are called {names[kinds]}"
+    return f"@{names[kinds]}"
+
+
+def parse(text):
+    """{version: what `kernels_of` gives}."""
+    found, names, section = defaultdict(lambda: defaultdict(set)), {}, None
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = line[1:-1]
+        elif section == "types" and line:
+            name, _, kinds = line.partition(" = ")
+            names[f"@{name}"] = tuple(kinds.split())
+        elif section not in (None, "versions") and line:
+            operator, sinces, versions, *words = line.split()
+            sets = (word.split("=") for word in words)
+            alternative = tuple((name, names.get(kinds) or tuple(kinds.split("|"))) for name, kinds in sets)
+            for version in versions_in(versions):
+                for since in sinces.split(","):
+                    found[version]["" if section == "ai.onnx" else section, operator, int(since)].add(alternative)
+    return found
+
+
+def versions_in(text):
+    known = list(VERSIONS)
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from known[known.index(first) : known.index(last or first) + 1]
+
+
+if __name__ == "__main__":
+    main()
