@@ -17,6 +17,15 @@ A line says that these versions have a kernel for these schemas of the operator,
 `@name`, or types joined by `|`. Other variables of the schema may have every type that ONNX allows. Several lines for one operator,
 schema and version are alternatives. Versions are ranges over those of [versions]. How a node is matched to a line is in docs/kernels.md.
 
+Two sections come last:
+
+    [functions]     Operator 18-20,22 versions variable=set ...
+    [limits]        Operator since,since,... versions attribute=value variable=set ...
+
+A line of the first says that the operator loads without a kernel in models of these opsets of ai.onnx, by the body with which ONNX defines
+it, or its FLOAT16 with casts to FLOAT. A line of the second says that a node is refused in spite of a kernel if all conditions are true:
+an attribute has the value, any value (`*`), or is absent (`-`), and types are in the sets. Both are measured by loading models.
+
 A wheel lists its kernels with the range of schemas that each serves, as a first version and a last one or none. A kernel without a last
 version serves the schema of its first version only: onnxruntime cannot know what a later schema will mean.
 """
@@ -29,21 +38,19 @@ import sys
 from collections import defaultdict
 
 import onnx
-from generate import ONNX_VERSION, type_rank
-from generate import normal_type as normal_element
+from generate import ONNX_VERSION, normal_type, type_rank
 from onnx import defs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "conformance"))
-from support.onnxruntimes import Runtime  # noqa: E402
+from kernel_limits import limits_of  # noqa: E402
+from kernel_functions import CAST_LIKE, last_opset, loads_as_function  # noqa: E402
+from support.onnxruntimes import WHEEL_OF, Runtime, limits  # noqa: E402
 
 TARGET = ROOT / "facts/kernels/onnxruntime.txt"
 HEADER = "# Kernels for the CPU in the wheels of onnxruntime, written by facts/generate_kernels.py, which explains the format; do not edit.\n"
-# Older wheels (1.15, and 1.5.2 of facts/targets.txt) do not list their kernels.
-WHEELS = (
-    "1.16.3 1.17.3 1.18.1 1.19.2 1.20.1 1.21.1 1.22.1 1.23.2 1.24.4 1.25.1 1.26.0 1.27.0 1.28.0 1.29.0 1.30.0 1.31.1 1.32.0".split()
-)
-VERSIONS = {wheel.rpartition(".")[0]: wheel for wheel in WHEELS}
+# Older wheels do not list their kernels.
+VERSIONS = {version: wheel for version, wheel in WHEEL_OF.items() if version != "1.15"}
 LARGEST_INLINE_SET = 3
 
 
@@ -55,12 +62,12 @@ def main():
     if onnx.__version__ != ONNX_VERSION:
         sys.exit(f"this script needs onnx {ONNX_VERSION}, not {onnx.__version__}")
     if not options.check:
-        TARGET.write_text(render({version: kernels_of(version) for version in VERSIONS}))
+        TARGET.write_text(render({version: facts_of(version) for version in VERSIONS}))
         return
     wrong = False
     present = parse(TARGET.read_text())
     for version in options.versions or VERSIONS:
-        lines = [sorted(map(str_of, kernels.items())) for kernels in (present.get(version, {}), kernels_of(version))]
+        lines = [sorted(map(str_of, kernels.items())) for kernels in (present.get(version, {}), facts_of(version))]
         difference = list(difflib.unified_diff(*lines, TARGET.name, f"onnxruntime {VERSIONS[version]}", n=0, lineterm=""))
         sys.stdout.writelines(f"{line}\n" for line in difference)
         wrong |= bool(difference)
@@ -72,10 +79,16 @@ def str_of(kernel):
     return f"{domain} {operator} {since} {sorted(alternatives)}"
 
 
-def kernels_of(version):
-    """{(domain, operator, since-version): {alternative}} of a version; an alternative is a tuple of (type variable, types)."""
-    with Runtime(VERSIONS[version]) as runtime:
-        kernels, schemas = runtime.kernels()
+def facts_of(version):
+    """{(domain, operator, since-version), or (`functions`, operator, opsets): {alternative}} of a version; an alternative is a tuple of
+    (type variable, types)."""
+    with Runtime(version) as runtime:
+        kernels = kernels_of(runtime)
+        return kernels | functions_of(runtime, kernels) | refusals_of(runtime)
+
+
+def kernels_of(runtime):
+    kernels, schemas = runtime.kernels()
     found = defaultdict(list)
     for domain, operator, since, inputs, outputs in schemas:
         if not is_known(domain, operator, since):
@@ -90,6 +103,54 @@ def kernels_of(version):
         if found[domain, operator, since]:
             found[domain, operator, since] = alternatives(found[domain, operator, since], allowed)
     return {key: value for key, value in found.items() if value}
+
+
+def functions_of(runtime, kernels):
+    limit = limits(runtime.version)[0]
+
+    def has_kernel(operator, since, types):
+        known = kernels.get(("", operator, since), ())
+        return any(all(types.get(name, kinds[0]) in kinds for name, kinds in alternative) for alternative in known)
+
+    found = defaultdict(list)
+    for operator, opsets, types in loads_as_function(runtime, limit, has_kernel):
+        types = {} if operator == "SequenceMap" else types  # Its body may compute anything.
+        found[FUNCTIONS, operator, number_ranges(opsets)].append({name: {kind} for name, kind in types.items()})
+    rows = {key: alternatives(types, {}) for key, types in found.items()}
+    for since in sorted(since for domain, operator, since in SCHEMAS if (domain, operator) == ("", CAST_LIKE)):
+        schema = SCHEMAS["", CAST_LIKE, since]
+        for cast in {cast for domain, operator, cast in SCHEMAS if (domain, operator) == ("", "Cast")}:
+            first, last = max(since, cast), min(last_opset(schema), last_opset(SCHEMAS["", "Cast", cast]))
+            if first <= min(last, limit) and ("", "Cast", cast) in kernels:
+                rows[FUNCTIONS, CAST_LIKE, number_ranges(range(first, last + 1))] = kernels["", "Cast", cast]
+    return rows
+
+
+def refusals_of(runtime):
+    limit = limits(runtime.version)[0]
+    casts = [
+        (operator, since, allowed_types("", operator, since)["T2"])
+        for domain, operator, since in SCHEMAS
+        if domain == "" and operator in ("Cast", CAST_LIKE) and 19 <= since <= limit
+    ]
+    return {
+        (LIMITS, operator, since): {tuple((name, tuple(ordered(values))) for name, values in condition.items())}
+        for operator, since, condition in limits_of(runtime, limit, casts)
+    }
+
+
+def number_ranges(numbers):
+    """`18-20,22` of such numbers."""
+    found = []
+    for number in sorted(numbers):
+        if found and found[-1][-1] + 1 == number:
+            found[-1][-1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+
+
+FUNCTIONS, LIMITS = "functions", "limits"
 
 
 def is_known(domain, operator, since):
@@ -127,14 +188,15 @@ def constraints_of(types, formals, allowed):
 def alternatives(kernels, allowed):
     """The kernels as few sets of types: those that differ in one variable are one."""
     variables = sorted({variable for kernel in kernels for variable in kernel if "(" not in variable})
-    rows = sorted({tuple(tuple(ordered(kernel.get(each, allowed.get(each, {"*"})))) for each in variables) for kernel in kernels})
+    rows = sorted({tuple(tuple(ordered(kernel.get(each, allowed.get(each, {ANY})))) for each in variables) for kernel in kernels})
     while (pair := next(mergeable(rows), None)) is not None:
         first, second, at = pair
         rows = [row for row in rows if row not in (first, second)]
         rows.append((*first[:at], tuple(ordered({*first[at], *second[at]})), *first[at + 1 :]))
         rows.sort()
     every = {variable: tuple(ordered(kinds)) for variable, kinds in allowed.items()}
-    return {tuple((name, kinds) for name, kinds in zip(variables, row) if kinds not in (every.get(name), ("*",))) for row in rows}
+    rows = [[(name, tuple(kind for kind in kinds if kind != ANY)) for name, kinds in zip(variables, row)] for row in rows]
+    return {tuple((name, kinds) for name, kinds in row if kinds not in (every.get(name), ())) for row in rows}
 
 
 def mergeable(rows):
@@ -145,20 +207,17 @@ def mergeable(rows):
                 yield first, second, different[0]
 
 
-def normal_type(text):
-    return normal_element(text)
-
-
 def ordered(types):
-    return sorted(types, key=lambda kind: (kind == "*", SPARSE in kind, type_rank(kind.removeprefix(SPARSE)) if kind != "*" else ()))
+    """Types in the order of facts/operators.txt; sparse tensors, which only kernels name, after the others."""
+    return sorted(types, key=lambda kind: (SPARSE in kind, type_rank(kind.removeprefix(SPARSE)) if kind[0].isalpha() else ()))
 
 
-SPARSE = "sparse_"
+SPARSE, ANY = "sparse_", "*"
 
 
 def render(kernels):
     lines = defaultdict(lambda: defaultdict(list))
-    for key in sorted({key for version in kernels.values() for key in version}):
+    for key in sorted({key for version in kernels.values() for key in version}, key=lambda key: (*key[:2], by_number(str(key[2])))):
         domain, operator, since = key
         versions = defaultdict(list)
         for version, known in kernels.items():
@@ -167,12 +226,12 @@ def render(kernels):
         for alternative, present in versions.items():
             lines[domain, operator][ranges(present), alternative].append(since)
     names, body, domain = {}, [], None
-    for (next_domain, operator), rows in sorted(lines.items()):
+    for (next_domain, operator), rows in sorted(lines.items(), key=lambda line: (line[0][0] in (FUNCTIONS, LIMITS), line[0])):
         if next_domain != domain:
             domain = next_domain
             body += ["", f"[{domain or 'ai.onnx'}]"]
-        for (versions, alternative), sinces in sorted(rows.items(), key=lambda row: (row[1], by_number(row[0][0]), row[0][1])):
-            words = [f"{name}={set_reference(kinds, names, f'{operator}-{sinces[0]}.{name}', versions)}" for name, kinds in alternative]
+        for (versions, alternative), sinces in sorted(rows.items(), key=lambda row: ([by_number(str(each)) for each in row[1]], by_number(row[0][0]), row[0][1])):
+            words = [f"{name}={set_reference(kinds, names, f'{operator}-{by_number(str(sinces[0]))[0]}.{name}', versions)}" for name, kinds in alternative]
             body.append(" ".join([operator, ",".join(map(str, sinces)), versions, *words]))
     head = [HEADER, "[versions]", *(f"{version} {VERSIONS[version]}" for version in kernels), "", "[types]"]
     return "\n".join([*head, *(f"{name} = {' '.join(kinds)}" for kinds, name in names.items()), *body]) + "\n"
@@ -216,6 +275,9 @@ def parse(text):
             sets = (word.split("=") for word in words)
             alternative = tuple((name, names.get(kinds) or tuple(kinds.split("|"))) for name, kinds in sets)
             for version in versions_in(versions):
+                if section == FUNCTIONS:
+                    found[version][section, operator, sinces].add(alternative)
+                    continue
                 for since in sinces.split(","):
                     found[version]["" if section == "ai.onnx" else section, operator, int(since)].add(alternative)
     return found

@@ -3,44 +3,49 @@
 import functools
 import os
 import pickle
-import re
-import shutil
 import struct
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from support.common import CACHE, ROOT
 from support.environments import pip_install
 
 FOLDER = CACHE / "onnxruntimes"
 SERVER = Path(__file__).with_name("onnxruntime_server.py")
-# The wheels of these are compiled for numpy 1; the oldest one has none for a current Python.
+# The newest wheel of each minor version that facts/targets.txt lists. PyPI has none of 1.5.2 for a current Python.
+WHEELS = "1.15.1 1.16.3 1.17.3 1.18.1 1.19.2 1.20.1 1.21.1 1.22.1 1.23.2 1.24.4 1.25.1 1.26.0 1.27.0 1.28.0 1.29.0 1.30.0 1.31.1 1.32.0"
+WHEEL_OF = {wheel.rpartition(".")[0]: wheel for wheel in WHEELS.split()}
+# The wheels before this one are compiled for numpy 1.
 FIRST_WITH_NUMPY_2 = (1, 19)
-OLD_PYTHON, LAST_OF_OLD_PYTHON = "python3.8", (1, 14)
 
 
-class NotInstalled(Exception):
-    """PyPI has no wheel of a version for the Pythons of this machine."""
+def rows():
+    """[(versions, opset, IR version)] of facts/targets.txt: minor versions, oldest first, all those between the ends of a row."""
+    found = []
+    for line in (ROOT / "facts/targets.txt").read_text().splitlines():
+        if line.startswith("onnxruntime "):
+            _, first, last, opset, ir_version, _ = line.split(maxsplit=5)
+            (major, low), (_, high) = parsed(first), parsed(last)
+            found.append(([f"{major}.{minor}" for minor in range(low, high + 1)], int(opset), int(ir_version)))
+    return found
 
 
-def listed_versions():
-    """The minor versions that facts/targets.txt has rows for, oldest first; all those between the ends of a row."""
-    rows = [line.split() for line in (ROOT / "facts/targets.txt").read_text().splitlines() if line.startswith("onnxruntime ")]
-    versions = []
-    for _, first, last, *_ in rows:
-        (major, low), (_, high) = parsed(first), parsed(last)
-        versions += [f"{major}.{minor}" for minor in range(low, high + 1)]
-    return versions
+def limits(version):
+    """The newest opset and IR version that a version loads."""
+    return next((opset, ir_version) for versions, opset, ir_version in rows() if version in versions)
 
 
 def parsed(version):
-    """(1, 17) of `1.17` and of `1.17.3`."""
+    """(1, 17) of `1.17`."""
     return tuple(map(int, version.split(".")[:2]))
 
 
 class Runtime:
-    """A version of onnxruntime: a process that is started when it is first asked, and again if a model crashes it."""
+    """A minor version of onnxruntime: a process that is started when it is first asked, and again if a model crashes it."""
 
     def __init__(self, version):
         self.version, self.process = version, None
@@ -69,10 +74,9 @@ class Runtime:
 
     def send(self, request):
         if self.process is None:
-            python, packages = installed(self.version)
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, packages))}
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, installed(self.version)))}
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self.process = subprocess.Popen([python, SERVER], env=environment, **pipes)
+            self.process = subprocess.Popen([sys.executable, SERVER], env=environment, **pipes)
         data = pickle.dumps(request, protocol=4)
         self.process.stdin.write(struct.pack("<Q", len(data)) + data)
         self.process.stdin.flush()
@@ -92,24 +96,50 @@ class Runtime:
 
 @functools.cache
 def installed(version):
-    """The Python for a version, and the folders with its packages; they are installed when first needed."""
-    old = parsed(version) <= LAST_OF_OLD_PYTHON
-    python = shutil.which(OLD_PYTHON) if old else sys.executable
-    if python is None:
-        raise NotInstalled(f"onnxruntime {version} needs {OLD_PYTHON}")
-    wanted = f"onnxruntime=={version}" if version.count(".") > 1 else f"onnxruntime=={version}.*"
-    first_numpy = parsed(version) < FIRST_WITH_NUMPY_2
-    numpy = install(python, f"numpy-{'old' if old else 1 if first_numpy else 2}", "numpy<2" if first_numpy else "numpy>=2")
-    return python, [install(python, version, wanted), numpy]
+    """The folders with the packages of a version, which are installed when first needed."""
+    wheel, numpy = WHEEL_OF[version], 1 if parsed(version) < FIRST_WITH_NUMPY_2 else 2
+    return [install(f"onnxruntime-{wheel}", f"onnxruntime=={wheel}"), install(f"numpy-{numpy}", f"numpy=={numpy}.*")]
 
 
-def install(python, name, requirement):
+def install(name, requirement):
     """Packages in a folder of their own. Dependencies are left out: of those of onnxruntime, loading models needs only numpy."""
-    folder = FOLDER / re.sub(r"\W+", "-", name)
+    folder = FOLDER / name
     if not folder.is_dir():
-        part = folder.with_name(f"{folder.name}.part.{os.getpid()}")
-        done = pip_install(python, "--no-deps", "--only-binary", ":all:", "--target", part, requirement, stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            raise NotInstalled(f"{requirement}: {done.stderr.decode().strip()[-300:]}")
+        part = folder.with_name(f"{name}.part.{os.getpid()}")
+        pip_install(sys.executable, "--no-deps", "--only-binary", ":all:", "--target", part, requirement, check=True)
         part.rename(folder)
     return folder
+
+
+def model_and_values(model, inputs):
+    """The bytes of a model and values for `Runtime.run`. Types that numpy lacks cannot be fed to old versions: these inputs become initializers."""
+    values = {name: encoded(value) for name, value in inputs.items()}
+    for name in [name for name, value in values.items() if isinstance(value, TensorProto)]:
+        model.graph.initializer.append(values.pop(name))
+        model.graph.initializer[-1].name = name
+        inputs_left = [each for each in model.graph.input if each.name != name]
+        del model.graph.input[:]
+        model.graph.input.extend(inputs_left)
+    return model.SerializeToString(), values
+
+
+def encoded(value):
+    """A value of `onnxruntime_server.py`, or a tensor for what numpy lacks."""
+    if value is None or isinstance(value, list):
+        return value and [encoded(each) for each in value]
+    array = np.asarray(value)
+    if array.dtype.kind in "OUS":
+        return TensorProto.STRING, array.shape, [each.decode() if isinstance(each, bytes) else str(each) for each in array.ravel()]
+    if array.dtype.isbuiltin != 1:
+        return numpy_helper.from_array(array)
+    return helper.np_dtype_to_tensor_dtype(array.dtype), array.shape, array.tobytes()
+
+
+def value_of(reply):
+    """The array, list or None of a value of `onnxruntime_server.py`."""
+    if reply is None or isinstance(reply, (list, dict)):
+        return [value_of(each) for each in reply] if isinstance(reply, list) else reply
+    number, shape, data = reply
+    if number == TensorProto.STRING:
+        return np.array(data, dtype=object).reshape(shape)
+    return numpy_helper.to_array(TensorProto(data_type=number, dims=shape, raw_data=data))

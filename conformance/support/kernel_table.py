@@ -1,0 +1,76 @@
+"""Whether a version of onnxruntime has a kernel for a node, by facts/kernels/onnxruntime.txt and the rule of docs/kernels.md."""
+
+import functools
+from collections import defaultdict
+
+from support.common import ROOT
+from support.onnxruntimes import parsed
+
+TABLE = ROOT / "facts/kernels/onnxruntime.txt"
+# The Cast that onnxruntime inserts is that of opset 6.
+FIRST_OPSET_WITH_INSERTED_CASTS = 6
+
+
+def runs(version, opset, schema, types, attributes, inputs):
+    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the variables of its inputs."""
+    if schema.domain == "" and schema.name == "Constant":
+        return True
+    if is_refused(version, schema, types, attributes):
+        return False
+    lines = table()["" if schema.domain == "ai.onnx" else schema.domain, schema.name]
+    if has_line(lines, version, schema.since_version, types):
+        return True
+    if schema.domain == "" and (schema.has_function or schema.has_context_dependent_function):
+        return has_line(table()["functions", schema.name], version, opset, types)
+    in_float = {variable: "float" if kind == "float16" else kind for variable, kind in types.items()}
+    is_cast = opset >= FIRST_OPSET_WITH_INSERTED_CASTS and any(types.get(variable) == "float16" for variable in inputs)
+    return is_cast and has_line(lines, version, schema.since_version, in_float)
+
+
+def has_line(lines, version, number, types):
+    return any(is_in(number, numbers) and is_listed(version, versions) and fits(types, sets) for numbers, versions, sets in lines)
+
+
+def is_refused(version, schema, types, attributes):
+    """Whether all conditions of a line of [limits] are true."""
+    for sinces, versions, conditions in table()["limits", schema.name]:
+        if is_in(schema.since_version, sinces) and is_listed(version, versions):
+            if all(condition_is_true(name, values, types, attributes) for name, values in conditions.items()):
+                return True
+    return False
+
+
+def condition_is_true(name, values, types, attributes):
+    if name in types:
+        return types[name] in values
+    return name not in attributes if values == {"-"} else name in attributes and (values == {"*"} or str(attributes[name]) in values)
+
+
+def fits(types, sets):
+    return all(types.get(variable) is None or types[variable] in kinds for variable, kinds in sets.items())
+
+
+def is_in(number, ranges):
+    return any(int(first) <= number <= int(last or first) for first, _, last in (part.partition("-") for part in ranges.split(",")))
+
+
+def is_listed(version, ranges):
+    parts = (part.partition("-") for part in ranges.split(","))
+    return any(parsed(first) <= parsed(version) <= parsed(last or first) for first, _, last in parts)
+
+
+@functools.cache
+def table():
+    """{(section, operator): [(since-versions or opsets, versions, {name: values})]}."""
+    lines, names, section = defaultdict(list), {}, None
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("["):
+            section = line[1:-1]
+        elif section == "types" and line:
+            name, _, kinds = line.partition(" = ")
+            names[f"@{name}"] = set(kinds.split())
+        elif section not in (None, "versions") and line:
+            operator, numbers, versions, *words = line.split()
+            sets = {name: names.get(kinds) or set(kinds.split("|")) for name, kinds in (word.split("=") for word in words)}
+            lines["" if section == "ai.onnx" else section, operator].append((numbers, versions, sets))
+    return lines

@@ -1,0 +1,51 @@
+"""Which operators load in a version of onnxruntime without a kernel, because ONNX defines them as functions: measured by loading models.
+
+Whether a body is used depends on the opset of the model: the body must be valid in it, and each of its nodes needs a kernel. Types for which
+an operator has a kernel are not tried.
+"""
+
+import functools
+from collections import defaultdict
+
+from generators.typed_nodes import history, newest_opset, set_opset, typed_nodes
+
+# The body of CastLike is Cast: its types are those of Cast's kernels, which thousands of models would only show again.
+CAST_LIKE = "CastLike"
+
+
+def loads_as_function(runtime, limit, has_kernel):
+    """[(operator, opsets, types)]: a version that loads opsets up to `limit` loads models of these opsets, whatever the form of the node.
+
+    A schema that outlasts the limit is taken to load beyond it as it does at the limit.
+    """
+    outcomes = defaultdict(lambda: defaultdict(list))
+    for node, last in function_nodes():
+        schema, types = node.schema, tuple(sorted(node.types.items()))
+        if has_kernel(schema.name, schema.since_version, node.types):
+            continue
+        loads = False
+        for opset in range(schema.since_version, last + 1):
+            if opset <= limit:
+                set_opset(node.model, "", opset)
+                loads = runtime.why_not_loaded(node.model.SerializeToString()) is None
+            outcomes[schema.name, types][opset].append(loads)
+    found = [(operator, [opset for opset, loads in by_opset.items() if all(loads)], types) for (operator, types), by_opset in outcomes.items()]
+    return [(operator, opsets, dict(types)) for operator, opsets, types in found if opsets and min(opsets) <= limit]
+
+
+@functools.cache
+def function_nodes():
+    """The typed nodes of all functions with the last opset of their schema."""
+    nodes = list(typed_nodes(is_function))
+    for node in nodes:
+        node.model.ir_version = 8
+    return [(node, last_opset(node.schema)) for node in nodes]
+
+
+def is_function(schema):
+    return schema.domain == "" and schema.name != CAST_LIKE and (schema.has_function or schema.has_context_dependent_function)
+
+
+def last_opset(schema):
+    later = [each.since_version for each in history("", schema.name) if each.since_version > schema.since_version]
+    return min(later) - 1 if later else newest_opset()
