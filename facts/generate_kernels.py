@@ -15,7 +15,7 @@ The format:
 
 A line says that these versions have a kernel for these schemas of the operator, where the type of each type variable is in its set:
 `@name`, or types joined by `|`. Other variables of the schema may have every type that ONNX allows. Several lines for one operator,
-schema and version are alternatives. Versions are ranges over those of [versions]. How a node is matched to a line is in docs/kernels.md.
+schema and version are alternatives. Versions are ranges over those of [versions]. How a node is matched to a line is in facts/kernels/README.md.
 
 Two sections come last:
 

@@ -1,6 +1,6 @@
 """Nodes of every operator, schema and type load in a version of onnxruntime exactly if facts/kernels/onnxruntime.txt says so.
 
-The rule by which a line of the table is found for a node, which docs/kernels.md explains, is in support/kernel_table.py. A sample takes a part of the
+The rule by which a line of the table is found for a node, which facts/kernels/README.md explains, is in support/kernel_table.py. A sample takes a part of the
 schemas.
 """
 

@@ -1,4 +1,4 @@
-"""Whether a version of onnxruntime has a kernel for a node, by facts/kernels/onnxruntime.txt and the rule of docs/kernels.md."""
+"""Whether a version of onnxruntime has a kernel for a node, by facts/kernels/onnxruntime.txt and the rule of facts/kernels/README.md."""
 
 import functools
 from collections import defaultdict

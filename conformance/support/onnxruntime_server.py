@@ -58,7 +58,7 @@ def main():
         replies.flush()
 
 
-def session_of(model, optimized=True):
+def session_of(model, optimized):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -70,16 +70,15 @@ def session_of(model, optimized=True):
 def load(model):
     """Loads as a user does, with the optimizations that are enabled by default."""
     try:
-        session_of(model)
+        session_of(model, optimized=True)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def run(model, inputs):
-    """Without optimizations: fused operators round differently."""
+def run(model, inputs, optimized):
     try:
-        session = session_of(model, optimized=False)
+        session = session_of(model, optimized)
         if tensors_only(session):
             results = session.run_with_ort_values(None, {name: ort_value(value) for name, value in inputs.items()})
         else:

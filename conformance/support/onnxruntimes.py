@@ -59,9 +59,9 @@ class Runtime:
         """The message with which a model, as bytes, is refused; None if it loads."""
         return self.ask("load", model)
 
-    def run(self, model, inputs):
+    def run(self, model, inputs, optimized):
         """The outputs of a model for {name: value} as values of `onnxruntime_server.py`, or the message of what failed."""
-        return self.ask("run", model, inputs)
+        return self.ask("run", model, inputs, optimized)
 
     def ask(self, *request):
         try:
