@@ -2,16 +2,18 @@
 
 The models are onnx's node tests, of the wheel and as the installed version builds them. Those that V computes correctly in some opset are
 converted to a model that loads, runs and computes the same. A result that is claimed to run does. Where recast refuses, V runs the model in
-none of the opsets that recast can convert it to.
+none of the opsets that recast can convert it to. `kernels.txt` has a row for each that fails for its data, with the reason.
 """
 
 import functools
 from collections import Counter
+from pathlib import Path
 
 import onnx
 
 from support.case import Case
 from support.common import WHEEL_DATA, recast, scratch_folder, wheel_models
+from support.kernel_table import is_listed
 from support.newest_nodes import newest_node_models
 from support.onnxruntimes import Runtime, limits, model_and_values, value_of
 from support.processes import in_processes
@@ -19,10 +21,10 @@ from support.processes import in_processes
 VERSIONS = ("1.17", "1.20", "1.23", "1.27", "1.32")
 SAMPLED_MODELS = 41  # One of so many.
 LEAST_SAME = 250
-OUTCOMES = ("same", "unlike onnx", "wrong", "no run", "no load", "refused", "could run", "crash")
-# A locale that this machine may lack.
-OF_THIS_MACHINE = "Failed to construct locale"
-DIFFERENT = "outputs differ"
+OUTCOMES = ("same", "unlike onnx", "known", "wrong", "no run", "no load", "refused", "could run", "crash")
+KNOWN = Path(__file__).with_suffix(".txt")
+# A locale that this machine may lack, and optional values that Python cannot feed.
+OF_THIS_MACHINE = ("Failed to construct locale", "CreateGenericMLValue")
 
 
 def check(report):
@@ -44,6 +46,7 @@ def run_everywhere(path):
     case = Case.of(path)
     if case is None or case.stored is None:
         return []
+    case.name = path.parent.name
     case.classes = {"by-definition"}  # Results of an expansion are compared as their types need it.
     return [(case.name, version, *convert_for(case, version)) for version in VERSIONS]
 
@@ -52,10 +55,11 @@ def convert_for(case, version):
     """The outcome, and what is wrong with it.
 
     same         the result loads, runs and computes the same
-    unlike onnx  the result runs, and the version computes something else than onnx's test, whatever the opset
+    unlike onnx  the result loads, and the version fails or computes something else than onnx's test, whatever the opset
+    known        a row of kernels.txt
     refused      recast refuses, and nothing that it can write runs
     wrong        the result computes something else, but not in another opset
-    no run       the result loads and does not run
+    no run       the result loads and does not run, but does in another opset
     no load      the result does not load
     could run    recast refuses, but the result for some opset runs
     """
@@ -63,17 +67,26 @@ def convert_for(case, version):
         output = folder / "model.onnx"
         done = recast("convert", case.path, "--target", f"onnxruntime@{version}", "-o", output)
         if done.returncode not in (0, 1):
-            return "crash", f"exit code {done.returncode}: {done.stderr.strip()[:300]}"
-        problem = done.returncode == 0 and what_differs(case, output, version)
-        if done.returncode == 0 and (not problem or OF_THIS_MACHINE in problem):
-            return "same", None
+            return "crash", f"exit code {done.returncode}: {one_line(done.stderr)}"
+        outcome, detail = what_happens(case, output, version) if done.returncode == 0 else ("refused", "")
+        if outcome == "same":
+            return outcome, None
         opset = opset_that_runs(case, version, folder)
-        if done.returncode == 0 and problem.startswith(DIFFERENT) and opset is None:
-            return "unlike onnx", None
-        if done.returncode == 0:
-            outcome = next((known for words, known in (("does not load", "no load"), ("does not run", "no run")) if problem.startswith(words)), "wrong")
-            return outcome, f"{problem}; opset {opset} runs" if opset else problem
-        return ("could run", f"refused, but opset {opset} runs: {done.stdout.strip()[:300]}") if opset else ("refused", None)
+        if opset is None and outcome != "no load":
+            return ("refused" if outcome == "refused" else "unlike onnx"), None
+        if is_known(case.name, version):
+            return "known", None
+        hint = f"opset {opset} runs" if opset else "it runs in no opset"
+        return ("could run", f"refused, but {hint}: {one_line(done.stdout)}") if outcome == "refused" else (outcome, f"{outcome}, {hint}: {detail}")
+
+
+def is_known(test, version):
+    rows = (line.split(maxsplit=2) for line in KNOWN.read_text().splitlines() if not line.startswith("#"))
+    return any(test == name and is_listed(version, versions) for name, versions, _ in rows)
+
+
+def one_line(text):
+    return " ".join(text.split())[:300]
 
 
 def opset_that_runs(case, version, folder):
@@ -81,23 +94,23 @@ def opset_that_runs(case, version, folder):
     for opset in range(limits(version)[0], 0, -1):
         output = folder / f"opset-{opset}.onnx"
         done = recast("convert", case.path, "--opset", str(opset), "-o", output)
-        if done.returncode == 0 and what_differs(case, output, version) is None:
+        if done.returncode == 0 and what_happens(case, output, version)[0] == "same":
             return opset
     return None
 
 
-def what_differs(case, path, version):
-    """Why a model is not what the case asks for in a version; none if it computes the same."""
+def what_happens(case, path, version):
+    """Whether a version computes what the case states: `same`, `wrong`, `no run` or `no load`, and a message."""
     runtime = runtime_of(version)
     message = runtime.why_not_loaded(path.read_bytes())
-    if message is not None:
-        return f"does not load: {message[:300]}"
-    found = outputs_of(runtime, path, case.inputs, optimized=True)
+    found = outputs_of(runtime, path, case.inputs, optimized=True) if message is None else message
+    if isinstance(found, str) and any(words in found for words in OF_THIS_MACHINE):
+        return "same", None
     if isinstance(found, str):
-        return f"does not run: {found[:300]}"
+        return ("no run" if message is None else "no load"), one_line(found)
     if case.close(case.stored, found) or same_without_optimizations(case, path, runtime):
-        return None
-    return f"{DIFFERENT}: {str(case.stored)[:200]} expected, {str(found)[:200]} found"
+        return "same", None
+    return "wrong", f"{one_line(str(case.stored))} expected, {one_line(str(found))} found"
 
 
 def same_without_optimizations(case, path, runtime):
