@@ -117,13 +117,22 @@ def functions_of(runtime, kernels):
         types = {} if operator == "SequenceMap" else types  # Its body may compute anything.
         found[FUNCTIONS, operator, number_ranges(opsets)].append({name: {kind} for name, kind in types.items()})
     rows = {key: alternatives(types, {}) for key, types in found.items()}
-    for since in sorted(since for domain, operator, since in SCHEMAS if (domain, operator) == ("", CAST_LIKE)):
-        schema = SCHEMAS["", CAST_LIKE, since]
-        for cast in {cast for domain, operator, cast in SCHEMAS if (domain, operator) == ("", "Cast")}:
-            first, last = max(since, cast), min(last_opset(schema), last_opset(SCHEMAS["", "Cast", cast]))
-            if first <= min(last, limit) and ("", "Cast", cast) in kernels:
-                rows[FUNCTIONS, CAST_LIKE, number_ranges(range(first, last + 1))] = kernels["", "Cast", cast]
-    return rows
+    return rows | cast_like(kernels, limit)
+
+
+def cast_like(kernels, limit):
+    """The rows of CastLike, whose body is Cast."""
+    opsets = defaultdict(list)
+    for since, last in ranges_of(CAST_LIKE):
+        for cast, last_cast in ranges_of("Cast"):
+            if max(since, cast) <= min(last, last_cast, limit) and ("", "Cast", cast) in kernels:
+                opsets[frozenset(kernels["", "Cast", cast])] += range(max(since, cast), min(last, last_cast) + 1)
+    return {(FUNCTIONS, CAST_LIKE, number_ranges(numbers)): set(sets) for sets, numbers in opsets.items()}
+
+
+def ranges_of(name):
+    """[(first, last)] opset of each schema of an operator of ai.onnx."""
+    return [(since, last_opset(schema)) for (domain, operator, since), schema in SCHEMAS.items() if (domain, operator) == ("", name)]
 
 
 def refusals_of(runtime):
@@ -177,7 +186,8 @@ def constraints_of(types, formals, allowed):
     constraints = {}
     for name, kinds in types.items():
         variable = name if name in formals.values() else formals[name]
-        kinds = {normal_type(kind) for kind in kinds}
+        # facts/operators.txt has no sparse tensors; the one operator with them takes nothing else.
+        kinds = {normal_type(kind) if "sparse" not in kind else ANY for kind in kinds}
         if "(" in variable:  # A type and not a variable: without it, the kernel serves no node.
             constraints[variable] = kinds & {normal_type(variable)}
         else:
@@ -208,11 +218,11 @@ def mergeable(rows):
 
 
 def ordered(types):
-    """Types in the order of facts/operators.txt; sparse tensors, which only kernels name, after the others."""
-    return sorted(types, key=lambda kind: (SPARSE in kind, type_rank(kind.removeprefix(SPARSE)) if kind[0].isalpha() else ()))
+    """Types in the order of facts/operators.txt."""
+    return sorted(types, key=lambda kind: type_rank(kind) if kind[0].isalpha() else ())
 
 
-SPARSE, ANY = "sparse_", "*"
+ANY = "*"
 
 
 def render(kernels):
