@@ -32,6 +32,7 @@ version serves the schema of its first version only: onnxruntime cannot know wha
 
 import argparse
 import difflib
+import os
 import pathlib
 import re
 import sys
@@ -43,8 +44,9 @@ from onnx import defs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "conformance"))
-from kernel_limits import limits_of  # noqa: E402
+os.environ.setdefault("RECAST", "recast")  # A conformance run says where it is; nothing here runs it.
 from kernel_functions import CAST_LIKE, last_opset, loads_as_function  # noqa: E402
+from kernel_limits import limits_of  # noqa: E402
 from support.onnxruntimes import WHEEL_OF, Runtime, limits  # noqa: E402
 
 TARGET = ROOT / "facts/kernels/onnxruntime.txt"
@@ -75,8 +77,8 @@ def main():
 
 
 def str_of(kernel):
-    (domain, operator, since), alternatives = kernel
-    return f"{domain} {operator} {since} {sorted(alternatives)}"
+    (section, operator, numbers), rows = kernel
+    return f"{section} {operator} {numbers} {sorted(rows)}"
 
 
 def facts_of(version):

@@ -1,4 +1,5 @@
-"""Converts every model of the onnx wheel to other opsets: the result is valid and computes the same, or recast says why not.
+"""Converts every model of the onnx wheel, and the node tests of the installed onnx, to other opsets: the result is valid and computes
+the same, or recast says why not.
 
 Operators that the older opset lacks are expanded: exactly, and then the outputs stay equal to the bit in onnxruntime, or by ONNX's
 definition, and then they stay close to those of its own kernels. Each result is checked by onnx.checker, run on the model's own test data,
@@ -11,18 +12,19 @@ from collections import Counter
 
 from support.case import Case
 from support.common import EXAMPLES, wheel_models
+from support.newest_nodes import newest_node_models
 from support.processes import in_processes
 
 OPSETS = range(7, 29)
 SAMPLED_OPSETS = (8, 11, 13, 18, 21, 28)
-SAMPLED_MODELS = 7  # One of so many.
+SAMPLED_MODELS = 13  # One of so many.
 # Just below what is measured.
 LEAST_UP, LEAST_DOWN = 0.999, 0.7
 LEAST_COMPARED_UP, LEAST_COMPARED_DOWN = 570, 640
 
 
 def check(report):
-    models = report.sample([*EXAMPLES, *wheel_models()], SAMPLED_MODELS)
+    models = report.sample([*EXAMPLES, *wheel_models(), *newest_node_models()], SAMPLED_MODELS)
     opsets = OPSETS if report.everything else SAMPLED_OPSETS
     results = Counter()
     for outcomes in in_processes(functools.partial(convert_model, opsets=opsets), models, chunksize=4, restart_after=50):
