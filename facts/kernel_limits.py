@@ -5,10 +5,15 @@ from onnx import TensorProto, checker, parser
 # Operator, since-versions, conditions, and a model. The value `*` is any, `-` is an absent attribute.
 RECURRENT = "(float[2,1,3] x, float[1,{rows},3] w, float[1,{rows},2] r) => (float[2,1,1,2] y) {{ y = {operator}<hidden_size=2, layout=1>(x, w, r) }}"
 ROTARY = "(float[2,4,3,8] x, float[9,2] c, float[9,2] s, int64[2,3] p) => (float[2,4,3,8] y) { y = RotaryEmbedding<rotary_embedding_dim=4>(x, c, s, p) }"
+INVERSE = "(float[1,6,2] x) => (float[1,10,1] y) { y = DFT<axis=1, inverse=1, onesided=1>(x) }"
+INVERSE_20 = "(float[1,6,2] x, int64 a) => (float[1,10,1] y) { y = DFT<inverse=1, onesided=1>(x, , a) }"
+ONESIDED = {"inverse": ("1",), "onesided": ("1",)}
 LAYOUT, ROTARY_DIM = {"layout": ("1",)}, {"num_heads": ("-",), "rotary_embedding_dim": ("*",)}
 LIMITS = [
     *((operator, (14, 22), LAYOUT, RECURRENT.format(operator=operator, rows=rows)) for operator, rows in (("GRU", 6), ("LSTM", 8), ("RNN", 2))),
     ("RotaryEmbedding", (23,), ROTARY_DIM, ROTARY),
+    ("DFT", (17,), ONESIDED, INVERSE),
+    ("DFT", (20,), ONESIDED, INVERSE_20),
 ]
 # `saturate` = 0 is refused where the result is not a float8.
 SATURATE = {
