@@ -242,15 +242,21 @@ def render(kernels):
         if next_domain != domain:
             domain = next_domain
             body += ["", f"[{domain or 'ai.onnx'}]"]
-        for (versions, alternative), sinces in sorted(rows.items(), key=lambda row: ([by_number(str(each)) for each in row[1]], by_number(row[0][0]), row[0][1])):
-            words = [f"{name}={set_reference(kinds, names, f'{operator}-{by_number(str(sinces[0]))[0]}.{name}', versions)}" for name, kinds in alternative]
-            body.append(" ".join([operator, ",".join(map(str, sinces)), versions, *words]))
+        for (versions, alternative), numbers in sorted(rows.items(), key=order_of_row):
+            prefix = f"{operator}-{by_number(str(numbers[0]))[0]}"
+            words = [f"{name}={set_reference(kinds, names, f'{prefix}.{name}', versions)}" for name, kinds in alternative]
+            body.append(" ".join([operator, ",".join(map(str, numbers)), versions, *words]))
     head = [HEADER, "[versions]", *(f"{version} {VERSIONS[version]}" for version in kernels), "", "[types]"]
     return "\n".join([*head, *(f"{name} = {' '.join(kinds)}" for kinds, name in names.items()), *body]) + "\n"
 
 
-def by_number(versions):
-    return [int(number) for number in re.findall(r"\d+", versions)]
+def order_of_row(row):
+    (versions, alternative), numbers = row
+    return [by_number(str(each)) for each in numbers], by_number(versions), alternative
+
+
+def by_number(text):
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def ranges(versions):

@@ -3,8 +3,10 @@
 from onnx import TensorProto, checker, parser
 
 # Operator, since-versions, conditions, and a model. The value `*` is any, `-` is an absent attribute.
-RECURRENT = "(float[2,1,3] x, float[1,{rows},3] w, float[1,{rows},2] r) => (float[2,1,1,2] y) {{ y = {operator}<hidden_size=2, layout=1>(x, w, r) }}"
-ROTARY = "(float[2,4,3,8] x, float[9,2] c, float[9,2] s, int64[2,3] p) => (float[2,4,3,8] y) { y = RotaryEmbedding<rotary_embedding_dim=4>(x, c, s, p) }"
+RECURRENT = """(float[2,1,3] x, float[1,{rows},3] w, float[1,{rows},2] r) => (float[2,1,1,2] y)
+    {{ y = {operator}<hidden_size=2, layout=1>(x, w, r) }}"""
+ROTARY = """(float[2,4,3,8] x, float[9,2] c, float[9,2] s, int64[2,3] p) => (float[2,4,3,8] y)
+    { y = RotaryEmbedding<rotary_embedding_dim=4>(x, c, s, p) }"""
 INVERSE = "(float[1,6,2] x) => (float[1,10,1] y) { y = DFT<axis=1, inverse=1, onesided=1>(x) }"
 INVERSE_20 = "(float[1,6,2] x, int64 a) => (float[1,10,1] y) { y = DFT<inverse=1, onesided=1>(x, , a) }"
 ONESIDED = {"inverse": ("1",), "onesided": ("1",)}

@@ -1,5 +1,5 @@
-"""The facts in facts/ are what the installed onnx and onnxruntime packages, and the wheels of older onnxruntime, say: their generators write the same
-bytes again. A sample reads the kernels of one wheel."""
+"""The facts in facts/ are what the installed onnx and onnxruntime packages, and the wheels of onnxruntime, say: their generators write
+the same again. A sample reads the kernels of one wheel."""
 
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 """Nodes of every operator, schema and type load in a version of onnxruntime exactly if facts/kernels/onnxruntime.txt says so.
 
-The rule by which a line of the table is found for a node, which facts/kernels/README.md explains, is in support/kernel_table.py. A sample takes a part of the
-schemas. The table is allowed to be stricter for operators that load by their bodies: it lists types with which every form of the operator loads, and other
-forms load with more. It is never less strict.
+The rule by which a line of the table is found for a node, which facts/kernels/README.md explains, is in support/kernel_table.py. A sample
+takes a part of the schemas. The table is allowed to be stricter for operators that load by their bodies: it lists types with which every
+form of the operator loads, and some forms load with more. It is never less strict.
 """
 
 import functools

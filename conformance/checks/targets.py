@@ -1,7 +1,7 @@
 """The rows of facts/targets.txt for onnxruntime are what its wheels load: models of every opset and IR version are tried.
 
-Every opset from 1 to the row's is loaded: Relu has a kernel from opset 6 in every version, Identity before. Which other operators have kernels is
-in facts/kernels, which the checks `facts` and `kernels` compare.
+Every opset from 1 to the row's is loaded: Relu has a kernel from opset 6 in every version, Identity before. Which other operators have
+kernels is in facts/kernels, which the checks `facts` and `kernel_table` compare.
 Only with --all: each version is installed into conformance/.cache.
 """
 

@@ -1,7 +1,7 @@
 """Models of one node, for every schema of an operator and every type that ONNX allows: those of onnx's node tests with other types.
 
-A model is kept if onnx.checker accepts it, types inferred. Forms of an operator that differ in their optional inputs or in the names of their attributes are
-different models.
+A model is kept if onnx.checker accepts it, types inferred. Forms of an operator that differ in their optional inputs or in the names of
+their attributes are different models.
 """
 
 import functools

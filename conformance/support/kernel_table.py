@@ -12,7 +12,8 @@ FIRST_OPSET_WITH_INSERTED_CASTS = 6
 
 
 def runs(version, opset, schema, types, attributes, inputs):
-    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the variables of its inputs."""
+    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the variables of
+    its inputs."""
     if schema.domain == "" and schema.name == "Constant":
         return True
     if is_refused(version, schema, types, attributes):

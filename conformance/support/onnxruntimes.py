@@ -112,7 +112,8 @@ def install(name, requirement):
 
 
 def model_and_values(model, inputs):
-    """The bytes of a model and values for `Runtime.run`. Types that numpy lacks cannot be fed to old versions: these inputs become initializers."""
+    """The bytes of a model and values for `Runtime.run`. Types that numpy lacks cannot be fed to old versions: such inputs become
+    initializers."""
     values = {name: encoded(value) for name, value in inputs.items()}
     for name in [name for name, value in values.items() if isinstance(value, TensorProto)]:
         model.graph.initializer.append(values.pop(name))
