@@ -56,6 +56,7 @@ pub mod lint;
 mod onnx_text;
 mod ops;
 pub mod passes;
+pub mod precision;
 mod process;
 mod protobuf;
 #[cfg(feature = "cli")]
@@ -78,6 +79,7 @@ pub use graph::Model;
 pub use ops::runtimes::{Runtime, UnknownRuntime};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
+pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use protobuf::Progress as SaveProgress;
 pub use storage::{DataFile, Options as SaveOptions, OverInput, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile};
 

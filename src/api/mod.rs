@@ -11,6 +11,7 @@ mod lint;
 mod memory;
 mod not_a_model;
 mod open;
+mod precision;
 mod save;
 pub mod tensor_files;
 mod verify;

@@ -21,6 +21,7 @@ mod output;
 mod page;
 mod passes;
 mod paths;
+mod precision;
 mod prepare;
 mod progress;
 mod remedy;
@@ -39,13 +40,14 @@ pub use exit_code::ExitCode;
 use failures::OnError;
 use options::{Format, Messages, all_exit_codes};
 
-/// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, lint casts
+/// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, change precision, lint casts
 #[derive(Parser)]
 #[command(name = "recast", version, propagate_version = true, after_help = format!("Examples:
   recast inspect model.onnx
   recast lint models
   recast fold model.onnx -o folded.onnx
   recast convert model.onnx --opset 21 -o model21.onnx
+  recast precision model.onnx --to FLOAT16 -o model16.onnx
   recast diff model.onnx folded.onnx
   recast report model.onnx -o model.html
 
@@ -69,6 +71,7 @@ enum Command {
     Passes(passes::ListPasses),
     Targets(targets::ListTargets),
     Convert(convert::Convert),
+    Precision(Box<precision::Precision>),
     Inspect(inspect::Inspect),
     Diff(diff::Diff),
     Report(report::Report),
@@ -82,6 +85,7 @@ impl Command {
         match self {
             Command::Fold(fold) => OnError::of_models(fold.format, fold.output.is_stdout()),
             Command::Convert(convert) => OnError::of_models(convert.format, convert.output.is_stdout()),
+            Command::Precision(precision) => OnError::of_models(precision.format, precision.output.is_stdout()),
             Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
             Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
             Command::Passes(passes) if passes.format == Format::Json => OnError::Document,
@@ -123,6 +127,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Passes(passes) => passes.run(messages),
         Command::Targets(targets) => targets.run(messages),
         Command::Convert(convert) => convert.run(messages),
+        Command::Precision(precision) => precision.run(messages),
         Command::Inspect(inspect) => inspect.run(messages),
         Command::Diff(diff) => diff.run(messages),
         Command::Report(report) => report.run(messages),

@@ -1,5 +1,7 @@
 //! Applies a batch of edits to the messages, scope by scope.
 
+use std::collections::BTreeMap;
+
 use super::index::Declared;
 use super::new_nodes::{self, NewNodes};
 use super::query::is_onnx_domain;
@@ -10,8 +12,8 @@ use crate::elements::dtype::DType;
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{
-    FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
-    tensor_shape_proto, type_proto,
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
+    ValueInfoProto, tensor_shape_proto, type_proto,
 };
 
 /// The changes of one scope; positions are those before any change.
@@ -21,6 +23,14 @@ pub(super) struct Changes {
     pub nodes: Vec<(u32, NewNodes)>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
+    /// Position, index of the output, new name.
+    pub outputs: Vec<(u32, u32, String)>,
+    /// Position, name of the attribute that is replaced, new attribute.
+    pub attributes: Vec<(u32, &'static str, AttributeProto)>,
+    /// By position: nodes that are inserted before it.
+    pub inserted: BTreeMap<u32, Vec<NodeProto>>,
+    /// Names, and the element types that all their declarations get.
+    pub retyped: HashMap<String, DType>,
     /// Tensors that replace a tensor.
     pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
@@ -49,6 +59,7 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
         match body {
             Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
             Some(BodyMut::Function(function)) => {
+                change.retype(&mut function.value_info);
                 change.declare(&mut [], &mut [], &mut function.value_info);
                 if !function.value_info.is_empty() {
                     let gone = change.gone(&function.node);
@@ -148,6 +159,11 @@ pub(super) fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope
 
 impl Changes {
     fn apply_to_graph(mut self, graph: &mut GraphProto, lists_initializers: bool) {
+        if !self.retyped.is_empty() {
+            self.retype(&mut graph.input);
+            self.retype(&mut graph.output);
+            self.retype(&mut graph.value_info);
+        }
         if !self.declared.is_empty() {
             let graph: &mut raw::GraphProto = graph;
             self.declare(&mut graph.input, &mut graph.output, &mut graph.value_info);
@@ -170,6 +186,16 @@ impl Changes {
             graph.initializer.push(tensor);
         }
         self.apply_to_nodes(&mut graph.node);
+    }
+
+    /// Changes the element types of declarations. Messages of other names are not borrowed mutably, and keep their bytes.
+    fn retype(&self, infos: &mut [ValueInfoProto]) {
+        for info in infos {
+            let Some(&dtype) = self.retyped.get(info.name()) else { continue };
+            if let Some(stated) = info.r#type.as_mut() {
+                set_element_type(stated, dtype);
+            }
+        }
     }
 
     fn declare(&self, inputs: &mut [ValueInfoProto], outputs: &mut [ValueInfoProto], infos: &mut [ValueInfoProto]) {
@@ -216,6 +242,23 @@ impl Changes {
                 }
             }
         }
+        for (position, output, name) in self.outputs {
+            let node = &mut nodes[position as usize];
+            let is_configured = !node.device_configurations.is_empty();
+            if let Some(output) = node.output.get_mut(output as usize) {
+                let old = std::mem::replace(output, name.clone());
+                if is_configured {
+                    renamed.entry(position).or_default().insert(old, name);
+                }
+            }
+        }
+        for (position, name, with) in self.attributes {
+            let attributes = &mut nodes[position as usize].attribute;
+            match attributes.iter_mut().find(|attribute| attribute.name() == name) {
+                Some(attribute) => *attribute = with,
+                None => attributes.push(with),
+            }
+        }
         #[expect(clippy::iter_over_hash_type, reason = "each entry changes another node")]
         for (position, names) in renamed {
             let configurations = nodes[position as usize].device_configurations.iter_mut();
@@ -225,7 +268,7 @@ impl Changes {
                 }
             }
         }
-        if self.nodes.is_empty() {
+        if self.nodes.is_empty() && self.inserted.is_empty() {
             return;
         }
         self.nodes.sort_by_key(|&(position, _)| position);
@@ -238,7 +281,44 @@ impl Changes {
             }
             is_same
         });
-        *nodes = new_nodes::replace(std::mem::take(nodes), replacements);
+        *nodes = match self.inserted.is_empty() {
+            true => new_nodes::replace(std::mem::take(nodes), replacements),
+            false => with_inserted(std::mem::take(nodes), replacements, self.inserted),
+        };
+    }
+}
+
+/// The nodes with some of them replaced, and others inserted before the node at a position.
+fn with_inserted(
+    nodes: Vec<NodeProto>,
+    replacements: Vec<(u32, NewNodes)>,
+    mut inserted: BTreeMap<u32, Vec<NodeProto>>,
+) -> Vec<NodeProto> {
+    let mut replacements = replacements.into_iter().peekable();
+    let mut changed = Vec::with_capacity(nodes.len() + inserted.len());
+    for (position, node) in (0..).zip(nodes) {
+        changed.extend(inserted.remove(&position).into_iter().flatten());
+        match replacements.next_if(|(replaced, _)| *replaced == position) {
+            Some((_, with)) => changed.extend(with.into_messages()),
+            None => changed.push(node),
+        }
+    }
+    changed.extend(inserted.into_values().flatten());
+    changed
+}
+
+/// Sets the element type of a tensor, or of the tensors in a sequence or an optional value.
+pub(crate) fn set_element_type(stated: &mut TypeProto, dtype: DType) {
+    use raw::type_proto::Value;
+    let inner = match stated.value.as_mut() {
+        Some(Value::TensorType(tensor)) => return tensor.elem_type = Some(dtype.number()),
+        Some(Value::SparseTensorType(tensor)) => return tensor.elem_type = Some(dtype.number()),
+        Some(Value::SequenceType(sequence)) => sequence.elem_type.as_deref_mut(),
+        Some(Value::OptionalType(optional)) => optional.elem_type.as_deref_mut(),
+        Some(Value::MapType(_) | Value::OpaqueType(_)) | None => None,
+    };
+    if let Some(inner) = inner {
+        set_element_type(inner, dtype);
     }
 }
 

@@ -13,7 +13,7 @@ use super::tensors::TensorPlace;
 use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
 use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
-use crate::protobuf::schema::{FunctionProto, TensorProto};
+use crate::protobuf::schema::{AttributeProto, FunctionProto, NodeProto, TensorProto};
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.
@@ -50,6 +50,59 @@ pub enum Edit {
         place: TensorPlace,
         /// The tensor that is inserted.
         with: TensorProto,
+    },
+    /// Replaces a tensor by another of the same name and shape, and of any element type.
+    CastTensor {
+        /// The tensor that is removed.
+        place: TensorPlace,
+        /// The tensor that is inserted.
+        with: TensorProto,
+    },
+    /// Changes the element type in every declaration of a name in a scope: of its inputs, its outputs, and `value_info`; for tensors,
+    /// sequences and optional values.
+    Retype {
+        /// The scope.
+        scope: ScopeId,
+        /// The name.
+        name: String,
+        /// The element type.
+        dtype: DType,
+    },
+    /// Inserts nodes before the node at a position; at the end if there are not that many.
+    InsertNodes {
+        /// The graph or function.
+        scope: ScopeId,
+        /// The position before any edit of the batch.
+        position: u32,
+        /// The nodes that are inserted.
+        nodes: Vec<NodeProto>,
+    },
+    /// Makes a node consume the value of a name. The name must be visible to the node after the batch.
+    RenameInput {
+        /// The node.
+        node: NodeId,
+        /// The index of the input.
+        input: u32,
+        /// The name.
+        name: String,
+    },
+    /// Renames an output of a node; consumers keep the old name.
+    RenameOutput {
+        /// The node.
+        node: NodeId,
+        /// The index of the output.
+        output: u32,
+        /// The new name.
+        name: String,
+    },
+    /// Replaces the attribute of a node that has a name, or adds an attribute.
+    SetAttribute {
+        /// The node.
+        node: NodeId,
+        /// The name of the attribute that is replaced.
+        name: &'static str,
+        /// The attribute.
+        with: Box<AttributeProto>,
     },
     /// Replaces a value by another in every node that consumes it.
     Rewire {
@@ -224,8 +277,23 @@ impl Model {
                 }
                 _ => return Err(self.refuse(value, "is not an initializer")),
             },
-            Edit::ReplaceTensor { place, with } => {
+            Edit::ReplaceTensor { place, with } | Edit::CastTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
+            }
+            Edit::Retype { scope, name, dtype } => {
+                changes.entry(scope).or_default().retyped.insert(name, dtype);
+            }
+            Edit::InsertNodes { scope, position, nodes } => {
+                changes.entry(scope).or_default().inserted.entry(position).or_default().extend(nodes);
+            }
+            Edit::RenameInput { node, input, name } => {
+                changes.entry(node.scope).or_default().inputs.push((node.position, input, name));
+            }
+            Edit::RenameOutput { node, output, name } => {
+                changes.entry(node.scope).or_default().outputs.push((node.position, output, name));
+            }
+            Edit::SetAttribute { node, name, with } => {
+                changes.entry(node.scope).or_default().attributes.push((node.position, name, *with));
             }
             Edit::Declare { value, dtype } => {
                 let (scope, name) = (self.scope_of(value), self.name(value).to_owned());

@@ -38,6 +38,7 @@ impl Model {
         }
         let mut removed_nodes = HashSet::default();
         let mut rewired = HashSet::default();
+        let mut renamed: HashSet<(NodeId, u32)> = HashSet::default();
         let mut defined = HashSet::default();
         for edit in edits {
             match edit {
@@ -53,7 +54,14 @@ impl Model {
                     rewired.insert(*from);
                 }
                 Edit::ShareInitializer { with, .. } => rewired.extend(with),
-                Edit::ReplaceTensor { .. } | Edit::Declare { .. } => {}
+                Edit::RenameInput { node, input, .. } => {
+                    renamed.insert((*node, *input));
+                }
+                Edit::InsertNodes { scope, nodes, .. } => {
+                    defined.extend(nodes.iter().flat_map(|node| &node.output).map(|name| (*scope, name.as_bytes())));
+                }
+                Edit::ReplaceTensor { .. } | Edit::CastTensor { .. } | Edit::Declare { .. } | Edit::Retype { .. } => {}
+                Edit::RenameOutput { .. } | Edit::SetAttribute { .. } => {}
                 Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
@@ -66,7 +74,7 @@ impl Model {
                 continue;
             }
             let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
-            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !is_removed(user));
+            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !renamed.contains(user) && !is_removed(user));
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
                 None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
@@ -84,17 +92,18 @@ impl Model {
     pub(super) fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
         let replacements = || {
             edits.iter().filter_map(|edit| match edit {
-                Edit::ReplaceTensor { place, with } => Some((*place, with)),
+                Edit::ReplaceTensor { place, with } => Some((*place, (with, true))),
+                Edit::CastTensor { place, with } => Some((*place, (with, false))),
                 _ => None,
             })
         };
-        let mut replaced: HashMap<TensorPlace, &TensorProto> = replacements().collect();
+        let mut replaced: HashMap<TensorPlace, (&TensorProto, bool)> = replacements().collect();
         if replaced.is_empty() {
             return Ok(());
         }
         for (place, old) in self.tensors() {
-            if let Some(new) = replaced.remove(&place)
-                && (&old.name, width(old), &old.dims) != (&new.name, width(new), &new.dims)
+            if let Some((new, keeps_width)) = replaced.remove(&place)
+                && ((&old.name, &old.dims) != (&new.name, &new.dims) || (keeps_width && width(old) != width(new)))
             {
                 return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
             }

@@ -133,10 +133,19 @@ impl Claims {
                 Edit::Declare { value, .. } => {
                     claims.values.insert(*value);
                 }
-                Edit::ReplaceTensor { place, .. } => {
+                Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => {
                     claims.tensors.insert(*place);
                 }
+                Edit::RenameInput { node, input, .. } => {
+                    claims.rewired.insert(*node);
+                    claims.inputs.insert((*node, *input));
+                }
+                Edit::RenameOutput { node, .. } | Edit::SetAttribute { node, .. } => {
+                    claims.changed.insert(*node);
+                }
                 Edit::AddInitializer { .. }
+                | Edit::InsertNodes { .. }
+                | Edit::Retype { .. }
                 | Edit::ShareInitializer { .. }
                 | Edit::RemoveInitializer(_)
                 | Edit::SetOpset { .. }

@@ -10,6 +10,7 @@ use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::casts::folding;
 use crate::convert;
 use crate::passes::RemovalCode;
+use crate::precision;
 
 /// A meaning of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,16 +27,19 @@ pub struct Meaning {
 pub const NOT_FOLDED: &str = "a reason why a cast is not folded";
 /// The kind of the codes of `convert`.
 pub const NOT_CONVERTED: &str = "a reason why a node cannot be converted";
+/// The kind of the codes of `precision`.
+pub const KEPT_TYPES: &str = "a reason why a node keeps its types";
 
 /// The kind of the codes of what passes removed.
 pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 
 /// The kinds of codes, with their codes.
-const TABLES: [(&str, &[CodeMeaning]); 4] = [
+const TABLES: [(&str, &[CodeMeaning]); 5] = [
     ("an error", ErrorKind::MEANINGS),
     (NOT_FOLDED, folding::Code::MEANINGS),
     (REMOVED, RemovalCode::MEANINGS),
     (NOT_CONVERTED, convert::Code::MEANINGS),
+    (KEPT_TYPES, precision::Code::MEANINGS),
 ];
 
 /// The meanings of all codes of errors and reasons.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::element_map::ElementMap;
 use super::elements::element_count;
+use super::external::without_values;
 use super::recipe::{CastRecipe, Source, SubByte};
 use super::strings;
 use super::typed::RAW_DATA;
@@ -257,6 +258,16 @@ impl Content {
             (Data::Numbers(..), piece) => tensor.rest_mut().extend(piece.map(raw_data)),
         }
         tensor
+    }
+
+    /// A copy of a tensor with these numbers in place of its own; its name, documentation and metadata stay.
+    #[must_use]
+    pub fn replace_in(&self, tensor: &TensorProto) -> TensorProto {
+        let mut replaced = without_values(tensor);
+        replaced.data_type = Some(self.dtype.number());
+        replaced.data_location = None;
+        replaced.rest_mut().extend(self.piece(SubByte::Packed).map(raw_data));
+        replaced
     }
 
     /// Computes all numbers, packed.

@@ -2,10 +2,11 @@
 
 use super::fault::{Fault, NotVerified};
 use super::verified::Verified;
-use super::{conversion, rewrite};
+use super::{conversion, erasure, rewrite};
 use crate::convert;
 use crate::graph::Model;
 use crate::passes::{self, LOSSY, Pass};
+use crate::precision;
 
 /// The original of a verification, and the options of the run that wrote its result.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub struct Verification {
 enum Work {
     Passes { options: passes::Options, is_lossy: bool },
     Conversion(convert::Options),
+    Precision(precision::Report),
 }
 
 impl Verification {
@@ -34,6 +36,12 @@ impl Verification {
         Verification { original: original.clone(), work: Work::Conversion(options.clone()) }
     }
 
+    /// A verification of what a change of precision makes of a model, which is given as it is before, with the report of the change.
+    #[must_use]
+    pub fn of_precision(original: &Model, report: &precision::Report) -> Verification {
+        Verification { original: original.clone(), work: Work::Precision(report.clone()) }
+    }
+
     /// The model before.
     pub(crate) fn original(&self) -> &Model {
         &self.original
@@ -47,6 +55,7 @@ impl Verification {
         let (verified, faults) = match &self.work {
             Work::Passes { options, is_lossy } => rewrite::verify(&self.original, written, options, *is_lossy),
             Work::Conversion(options) => conversion::verify(&self.original, written, options),
+            Work::Precision(report) => erasure::verify(&self.original, written, report),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(faults).collect();

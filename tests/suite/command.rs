@@ -323,8 +323,8 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     expect_no_failures(failures);
 }
 
-const COMMANDS: [&str; 11] =
-    ["fold", "lint", "explain", "passes", "targets", "convert", "inspect", "diff", "report", "cast", "completions"];
+const COMMANDS: [&str; 12] =
+    ["fold", "lint", "explain", "passes", "targets", "convert", "precision", "inspect", "diff", "report", "cast", "completions"];
 
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {

@@ -45,6 +45,7 @@ mod page;
 mod order;
 mod panics;
 mod passes;
+mod precision;
 mod places;
 #[cfg(target_os = "linux")]
 mod progress;

@@ -109,11 +109,12 @@ fn expect_page(path: &str, found: &str) {
 }
 
 /// The tables of codes in `docs/output.md`: the heading, and the kind of the codes.
-const TABLES_OF_CODES: [(&str, &str); 4] = [
+const TABLES_OF_CODES: [(&str, &str); 5] = [
     ("## Error codes", "an error"),
     ("### Reasons for casts that are not folded", "a reason why a cast is not folded"),
     ("### Reasons for nodes and constants that are removed", "a reason why a pass removed a node or constant"),
     ("### Reasons for nodes that cannot be converted", "a reason why a node cannot be converted"),
+    ("### Reasons for nodes that keep their types", "a reason why a node keeps its types"),
 ];
 
 #[test]

@@ -28,6 +28,16 @@ pub(crate) fn signature(op: &str) -> Option<&'static Signature> {
 }
 
 impl Signature {
+    /// The type or type variable of an input; a name that ends in `*` stands for any number of inputs.
+    pub fn input(&self, index: usize) -> Option<&'static str> {
+        self.inputs.get(index).copied()
+    }
+
+    /// The type or type variable of an output.
+    pub fn output(&self, index: usize) -> Option<&'static str> {
+        self.outputs.get(index).copied()
+    }
+
     /// The type of an output, if it is that of an input or the only one.
     pub fn output_type(&self, index: usize, inputs: impl Fn(usize) -> Option<ValueType>) -> Option<ValueType> {
         let wanted = *self.outputs.get(index)?;

@@ -1,0 +1,35 @@
+//! Changes of precision.
+
+use crate::base::error::Error;
+use crate::graph::Model;
+use crate::precision::{Options, Planned, Report, plan};
+
+/// # Precision
+impl Model {
+    /// Changes the precision of the model: values of type FLOAT become FLOAT16 or BFLOAT16 where the operators support it, with the fewest
+    /// casts, or these become FLOAT. Constants are rounded as `Cast` rounds.
+    ///
+    /// ```
+    /// use onnx_recast::{DType, Model, PrecisionOptions};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let mut model = Model::open("models/control_flow.onnx")?;
+    /// let report = model.change_precision(&PrecisionOptions::to(DType::Float16))?;
+    /// for kept in &report.kept {
+    ///     println!("{} keeps its type: {}", kept.node, kept.reason);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the options are invalid, a constant is refused by them, or a data file cannot be read.
+    pub fn change_precision(&mut self, options: &Options) -> Result<Report, Error> {
+        self.check_tensors()?;
+        let Planned { edits, report } = plan(self, options).map_err(|error| self.error(error))?;
+        if !edits.is_empty() {
+            self.apply_edits(edits)?;
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,282 @@
+//! `recast precision`
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use serde::Deserialize;
+
+use super::exit_code::ExitCode;
+use super::files::{self, ExternalData};
+use super::models::{Changed, ModelReport, Run, Written};
+use super::opset::parse_opset;
+use super::options::{EXIT_CODES, Format, Messages, chosen};
+use super::output::Output;
+use super::page::PageFile;
+use super::prepare::{DropMetadata, Freeze, prepare};
+use crate::base::printable::Shown;
+use crate::diff::inspect;
+use crate::graph::ScopeId;
+use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
+use crate::report::{self, Opsets, PrecisionModel, Results};
+use crate::verify::Verification;
+use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Target};
+
+/// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
+///
+/// Values get the requested type where the operators of the model's opset support it. Operators that only move elements get the type that
+/// needs the fewest casts. Constants are rounded as Cast rounds, while the file is written. Nodes that keep their types are listed with the
+/// reason. If there is nothing to change, the output has the bytes of the input.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  recast precision model.onnx --to FLOAT16 -o model16.onnx
+  recast precision model.onnx --to BFLOAT16 --opset auto -o model16.onnx
+  recast precision model.onnx --to FLOAT16 --policy all --io convert -o model16.onnx
+  recast precision model.onnx --to FLOAT16 --keep-op Softmax,LayerNormalization -o model16.onnx
+  recast precision model.onnx --to FLOAT16 --dry-run --verbose
+  recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
+  recast precision model16.onnx --to FLOAT -o model32.onnx
+
+--policy stable keeps the types of {}, of Mul of a value by itself, and of the root or reciprocal of a mean or sum.
+
+{EXIT_CODES}
+A node that keeps its type is not an error.", sensitive_operators().join(", ")))]
+pub struct Precision {
+    /// Models or quoted glob patterns; `-` reads standard input
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
+    #[command(flatten)]
+    external_data: ExternalData,
+    /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16 or BFLOAT16
+    #[arg(long, value_name = "TYPE")]
+    to: DType,
+    /// The types of the inputs and outputs of the model: those that they have (keep), or the requested one (convert); NAME=TYPE for one of
+    /// them; may be repeated
+    #[arg(long, value_name = "keep|convert|NAME=TYPE")]
+    io: Vec<Signature>,
+    /// Whether sensitive operators keep their types (stable), or none does for this reason (all)
+    #[arg(long, value_name = "all|stable", default_value = "stable", hide_possible_values = true, value_parser = chosen::<Policy>(Policy::NAMES))]
+    policy: Policy,
+    /// Operators that keep their types
+    #[arg(long, value_name = "OPS", value_delimiter = ',')]
+    keep_op: Vec<String>,
+    /// Patterns of the paths or names of nodes that keep their types
+    #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
+    keep_node: Vec<String>,
+    /// Patterns of the names of values that keep their types
+    #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
+    keep_value: Vec<String>,
+    /// The only operators whose types change
+    #[arg(long, value_name = "OPS", value_delimiter = ',')]
+    only_op: Vec<String>,
+    /// Patterns of the paths or names of the only nodes whose types change
+    #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
+    only_node: Vec<String>,
+    /// Change the type of constants alone, and cast each to the type that it had
+    #[arg(long)]
+    weights_only: bool,
+    /// Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no change elsewhere
+    /// (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
+    #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
+    on_overflow: OnOverflow,
+    /// Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and logarithms from zero
+    /// (allow); no change (keep); or an error (refuse)
+    #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
+    on_underflow: OnUnderflow,
+    /// A JSON object of the observed least and greatest number of values, by name: {"NAME": [MIN, MAX]}. Values beyond the range of the
+    /// type keep their types
+    #[arg(long, value_name = "FILE")]
+    ranges: Option<PathBuf>,
+    /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the most operators
+    #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
+    opset: Option<Goal>,
+    #[command(flatten)]
+    freeze: Freeze,
+    #[command(flatten)]
+    metadata: DropMetadata,
+    /// Open each output again before it gets its name and verify it against the input: without the reported casts, with the types set back,
+    /// it is the input, and every constant that changed is the rounded one; nothing is replaced if anything differs
+    #[arg(long, conflicts_with = "dry_run")]
+    verify: bool,
+    /// Report the changes without writing any models
+    #[arg(long)]
+    dry_run: bool,
+    /// The output format of the report
+    #[arg(long, default_value = "text")]
+    pub(super) format: Format,
+}
+
+/// A value of `--io`.
+#[derive(Clone)]
+enum Signature {
+    All(Io),
+    One(String, DType),
+}
+
+impl FromStr for Signature {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Signature, String> {
+        match text.rsplit_once('=') {
+            None => text.parse().map(Signature::All).map_err(|error: crate::UnknownName| format!("{error}, or NAME=TYPE")),
+            Some((name, dtype)) => match dtype.parse() {
+                Ok(dtype) => Ok(Signature::One(name.to_owned(), dtype)),
+                Err(error) => Err(format!("{error}")),
+            },
+        }
+    }
+}
+
+/// A value of `--opset`.
+#[derive(Clone, Copy)]
+enum Goal {
+    Auto,
+    Opset(i64),
+}
+
+fn parse_goal(text: &str) -> Result<Goal, String> {
+    match text {
+        "auto" => Ok(Goal::Auto),
+        text => parse_opset(text).map(Goal::Opset),
+    }
+}
+
+/// A range in a file of ranges.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Range {
+    Pair([f64; 2]),
+    Named { min: f64, max: f64 },
+}
+
+impl Precision {
+    pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
+        let Precision { models, output, external_data, dry_run, format, .. } = &self;
+        let options = self.options()?;
+        let run = Run {
+            command: "precision",
+            doing: "changing",
+            models,
+            output,
+            external_data,
+            dry_run: *dry_run,
+            format: *format,
+            page: &PageFile::default(),
+            messages,
+        };
+        run.run(|path, target, _| self.change(path, target, &options))
+    }
+
+    fn options(&self) -> Result<PrecisionOptions, Error> {
+        let mut options = PrecisionOptions::to(self.to)
+            .policy(self.policy)
+            .keep_ops(self.keep_op.clone())
+            .keep_nodes(self.keep_node.clone())
+            .keep_values(self.keep_value.clone())
+            .only_ops(self.only_op.clone())
+            .only_nodes(self.only_node.clone())
+            .weights_only(self.weights_only)
+            .on_overflow(self.on_overflow)
+            .on_underflow(self.on_underflow);
+        for signature in &self.io {
+            match signature {
+                Signature::All(io) => options.io = *io,
+                Signature::One(name, dtype) => options.signature.push((name.clone(), *dtype)),
+            }
+        }
+        if let Some(file) = &self.ranges {
+            options.ranges = read_ranges(file)?;
+        }
+        Ok(options)
+    }
+
+    /// Changes one of some models.
+    fn change(&self, path: &Path, target: Option<Target>, options: &PrecisionOptions) -> Result<Changed<PrecisionModel>, Error> {
+        let mut model = files::open_model(path, &self.external_data.folders)?;
+        let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
+        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let opset = self.convert(&mut model, options)?;
+        let original = self.verify.then(|| model.clone());
+        let report = model.change_precision(options)?;
+        let verification = original.map(|original| Verification::of_precision(&original, &report));
+        let mut changed = PrecisionModel {
+            dry_run: self.dry_run,
+            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
+            opset,
+            ..PrecisionModel::dry_run(
+                path.display().to_string(),
+                prepared,
+                report,
+                (bytes_in, model.bytes()),
+                [counted, inspect::counts(&model)],
+            )
+        };
+        let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch: None }) };
+        let plan = self.external_data.plan(model, &target)?;
+        (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
+        changed.data_file = plan.data_file().cloned();
+        changed.copied_files = plan.copied_files();
+        changed.notes.clone_from(&plan.notes);
+        Ok(Changed { report: changed, plan: Some((plan, verification)), sketch: None })
+    }
+
+    /// Converts a model to the opset of `--opset`; with `--verify`, the conversion is verified too.
+    fn convert(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Option<Opsets>, Error> {
+        let (Some(goal), Some(from)) = (self.opset, model.opset(ScopeId::MAIN, "")) else { return Ok(None) };
+        let to = match goal {
+            Goal::Opset(opset) => opset,
+            Goal::Auto => match model.clone().change_precision(options)?.later_opset {
+                Some(LaterOpset { opset, .. }) => opset,
+                None => return Ok(None),
+            },
+        };
+        if to == from {
+            return Ok(None);
+        }
+        let conversion = ConvertOptions::to(to);
+        let verification = self.verify.then(|| Verification::of_conversion(model, &conversion));
+        model.convert(&conversion).map_err(|error| match error.kind() {
+            ErrorKind::NotConvertible => error.with_remedy(&format!("use recast convert --opset {to} --dry-run to list them")),
+            _ => error,
+        })?;
+        match verification.map(|verification| verification.check(model)) {
+            Some(Err(faults)) => Err(Error::caused_by(faults)),
+            _ => Ok(Some(Opsets { from, to })),
+        }
+    }
+}
+
+/// Reads a file of ranges.
+fn read_ranges(file: &Path) -> Result<BTreeMap<String, [f64; 2]>, Error> {
+    let name = file.display().to_string();
+    let text = fs::read_to_string(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
+    let ranges: BTreeMap<String, Range> = serde_json::from_str(&text)
+        .map_err(|error| Error::new(ErrorKind::Usage, format!("not a JSON object of ranges: {error}")).in_file(name))?;
+    let pair = |range| match range {
+        Range::Pair(pair) => pair,
+        Range::Named { min, max } => [min, max],
+    };
+    Ok(ranges.into_iter().map(|(name, range)| (name, pair(range))).collect())
+}
+
+impl ModelReport for PrecisionModel {
+    fn results(_: &[PrecisionModel]) -> Results<'_> {
+        Results::default()
+    }
+
+    fn output(&mut self) -> &mut Option<String> {
+        &mut self.output
+    }
+
+    fn record_written(&mut self, Written { old, verified }: Written) {
+        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
+    }
+
+    fn text(&self, verbose: bool) -> Shown {
+        report::precision_text(self, verbose)
+    }
+}

@@ -1,0 +1,321 @@
+//! Turns the types of the values into edits.
+//!
+//! A value with uses of both types gets one Cast, directly behind its producer. A value that the model already casts to the other type
+//! gets none, if the cast is before all uses. An output keeps its name: if it is cast, its producer gets another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::attributes;
+use super::decisions::Decisions;
+use super::reason::{Code, Reason};
+use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+use super::types::{Kind, Side, Types, Use, User, Variable, Wish};
+use super::weights;
+use crate::base::error::{Error, shortened};
+use crate::base::hash::HashMap;
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+
+impl Decisions<'_, '_> {
+    /// The edits that apply the decisions, and their report.
+    ///
+    /// # Errors
+    /// If a data file cannot be read.
+    pub fn edits(&self) -> Result<(Vec<Edit>, Report), Error> {
+        let types = self.types;
+        let mut edits = Edits::new(self);
+        edits.remove_casts();
+        edits.name_values();
+        edits.name_results_of_casts();
+        edits.rename_uses();
+        edits.retype();
+        edits.list.extend(attributes::edits(self));
+        let mut report = Report {
+            to: types.change.to,
+            changed_values: 0,
+            casts_added: std::mem::take(&mut edits.added),
+            casts_removed: Vec::new(),
+            tensors: Vec::new(),
+            kept: Vec::new(),
+            later_opset: None,
+        };
+        let removed = edits.removed;
+        report.casts_removed = removed.iter().map(|&node| types.model.node_path(node)).collect();
+        let mut list = edits.list;
+        list.extend(removed.into_iter().map(Edit::remove_node));
+        for weight in self.weights.iter().filter(|weight| self.side(weight.value) == Side::New) {
+            list.push(weights::edit(types.model, weight, types.change.to)?);
+            report.tensors.push(NarrowedTensor {
+                tensor: weight.path(types.model),
+                elements: weight.elements(),
+                from: self.dtype(weight.value, Side::Old),
+                to: types.change.to,
+                overflowed: weight.survey.overflowed,
+                bound: weight.bound,
+                became_zero: weight.survey.became_zero,
+                became_subnormal: weight.survey.became_subnormal,
+                largest_relative_error: weight.survey.largest_relative_error,
+            });
+        }
+        let is_changed = |value: &ValueId| match types.kinds[value.index()] {
+            Some(Kind::CastOf(_)) | None => false,
+            Some(_) => self.side(*value) == Side::New,
+        };
+        report.changed_values = types.model.values().filter(is_changed).count();
+        self.report_kept(&mut report);
+        Ok((list, report))
+    }
+
+    /// Lists the nodes that compute values of the old type.
+    fn report_kept(&self, report: &mut Report) {
+        let model = self.types.model;
+        let (mut later, mut admitted) = (0, 0);
+        for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+            let is_kept = |&(_, value): &(u32, ValueId)| {
+                matches!(self.types.kinds[value.index()], Some(Kind::Computed | Kind::Stated)) && self.side(value) == Side::Old
+            };
+            let Some((_, value)) = model.outputs(node).filter(is_kept).min_by_key(|(index, _)| *index) else { continue };
+            let reason: Reason = match self.classes.wish(value.index() as Variable) {
+                Some(Wish::Old(reason)) => reason,
+                _ => Code::Casts.into(),
+            };
+            if let Some(since) = reason.operator.and_then(|operator| operator.since) {
+                (later, admitted) = (later.max(since), admitted + 1);
+            }
+            report.kept.push(KeptNode {
+                node: model.node_path(node),
+                op: model.node(node).op_type().to_owned(),
+                code: reason.code,
+                reason: reason.to_string(),
+            });
+        }
+        report.later_opset = (admitted > 0).then_some(LaterOpset { opset: later, nodes: admitted });
+    }
+}
+
+/// The names of a value by type, where they are not that of the model.
+#[derive(Default)]
+struct Forms {
+    old: Option<String>,
+    new: Option<String>,
+}
+
+struct Edits<'d, 'p, 'm> {
+    decisions: &'d Decisions<'p, 'm>,
+    types: &'p Types<'m>,
+    model: &'m Model,
+    names: Names<'m>,
+    /// By value: its uses, in the order in which they were found.
+    uses: HashMap<ValueId, Vec<Use>>,
+    forms: HashMap<ValueId, Forms>,
+    /// Results of casts that are removed, and what was cast.
+    replaced: BTreeMap<ValueId, ValueId>,
+    removed: BTreeSet<NodeId>,
+    added: Vec<AddedCast>,
+    list: Vec<Edit>,
+}
+
+impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
+    fn new(decisions: &'d Decisions<'p, 'm>) -> Edits<'d, 'p, 'm> {
+        let (types, model) = (decisions.types, decisions.types.model);
+        let mut uses: HashMap<ValueId, Vec<Use>> = HashMap::default();
+        for used in &types.uses {
+            uses.entry(used.value).or_default().push(*used);
+        }
+        Edits {
+            decisions,
+            types,
+            model,
+            names: Names::new(model),
+            uses,
+            forms: HashMap::default(),
+            replaced: BTreeMap::new(),
+            removed: BTreeSet::new(),
+            added: Vec::new(),
+            list: Vec::new(),
+        }
+    }
+
+    fn uses(&self, value: ValueId) -> &[Use] {
+        self.uses.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name of a value on a side.
+    fn name(&self, value: ValueId, side: Side) -> &str {
+        let forms = self.forms.get(&value);
+        let name = forms.and_then(|forms| if side == Side::Old { forms.old.as_deref() } else { forms.new.as_deref() });
+        name.unwrap_or_else(|| self.model.name(value))
+    }
+
+    /// The side of a use: a cast to the new type that stays uses the value as it is.
+    fn side(&self, used: &Use) -> Side {
+        match used.user {
+            User::Input(node, _) if self.types.casts.contains_key(&node) && !self.removed.contains(&node) => {
+                self.decisions.side(used.value)
+            }
+            _ => self.decisions.side_of(used.variable),
+        }
+    }
+
+    /// Removes casts to the new type of values that have it now.
+    fn remove_casts(&mut self) {
+        let model = self.model;
+        for (&node, &(input, output)) in &self.types.casts {
+            let is_used = model.uses(output).next().is_some();
+            if self.decisions.side(input) == Side::New && is_used && model.is_removable(output) && model.can_stand_in(input, output)
+            {
+                self.replaced.insert(output, input);
+                self.removed.insert(node);
+            }
+        }
+    }
+
+    /// Adds the casts of values that are used with both types.
+    fn name_values(&mut self) {
+        let model = self.model;
+        for value in model.values() {
+            let side = self.decisions.side(value);
+            match self.types.kinds[value.index()] {
+                None => continue,
+                Some(Kind::CastOf(_)) if side == Side::New => continue,
+                Some(_) => {}
+            }
+            let scope = model.scope_of(value);
+            let others: Vec<User> = self.uses(value).iter().filter(|used| self.side(used) != side).map(|used| used.user).collect();
+            if others.is_empty() {
+                continue;
+            }
+            let is_output = others.iter().any(|user| matches!(user, User::Output(of, _) if *of == scope));
+            if !is_output
+                && side == Side::Old
+                && let Some(existing) = self.existing_cast(value, &others)
+            {
+                self.forms.entry(value).or_default().new = Some(model.name(existing).to_owned());
+                continue;
+            }
+            self.add_cast(value, side, is_output);
+        }
+    }
+
+    fn add_cast(&mut self, value: ValueId, side: Side, is_output: bool) {
+        let model = self.model;
+        let (scope, name) = (model.scope_of(value), model.name(value));
+        let other = if side == Side::Old { Side::New } else { Side::Old };
+        let (from, to) = (self.decisions.dtype(value, side), self.decisions.dtype(value, other));
+        let cast_name = self.names.fresh(&format!("{name}_to_{to}"));
+        let (input, output) = match is_output {
+            true => (self.names.fresh(&format!("{name}_{from}")), name.to_owned()),
+            false => (name.to_owned(), cast_name.clone()),
+        };
+        let forms = self.forms.entry(value).or_default();
+        let (own, others) = match side {
+            Side::Old => (&mut forms.old, &mut forms.new),
+            Side::New => (&mut forms.new, &mut forms.old),
+        };
+        (*own, *others) = (Some(input.clone()), Some(output.clone()));
+        if is_output && let Origin::Node { node, output } = model.origin(value) {
+            self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
+        }
+        let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
+        let node = attributes::cast_node(model, scope, &cast_name, [&input, &output], to);
+        self.list.push(Edit::InsertNodes { scope, position, nodes: vec![node] });
+        let node = format!("{}/{}", model.scope_path(scope), shortened(&cast_name));
+        self.added.push(AddedCast { node, input, output, value: name.to_owned(), from, to });
+    }
+
+    /// The result of a cast of a value to the new type that the model has, if it is before all of these users, and they see it.
+    fn existing_cast(&self, value: ValueId, users: &[User]) -> Option<ValueId> {
+        let (model, scope) = (self.model, self.model.scope_of(value));
+        let first = users.iter().map(|user| self.position(*user, scope)).min()?;
+        let is_seen = |output: ValueId| {
+            users.iter().all(|user| match user {
+                User::Input(node, _) => model.is_visible(output, node.scope),
+                User::Output(..) => false,
+            })
+        };
+        let casts = self.uses(value).iter().filter_map(|used| match used.user {
+            User::Input(node, _) if node.scope == scope && !self.removed.contains(&node) => {
+                self.types.casts.get(&node).map(|(_, output)| (node, *output))
+            }
+            _ => None,
+        });
+        let fitting = casts.filter(|(node, output)| node.position < first && is_seen(*output));
+        fitting.min_by_key(|(node, _)| *node).map(|(_, output)| output)
+    }
+
+    /// The position in a scope of the node that is, or contains, a user.
+    fn position(&self, user: User, scope: ScopeId) -> u32 {
+        let mut at = match user {
+            User::Input(node, _) => node,
+            User::Output(of, _) => NodeId { scope: of, position: u32::MAX },
+        };
+        while at.scope != scope {
+            match self.model.scope_kind(at.scope) {
+                ScopeKind::Subgraph { owner, .. } => at = owner,
+                _ => return 0,
+            }
+        }
+        at.position
+    }
+
+    /// Consumers of a cast from the new type use what is cast.
+    fn name_results_of_casts(&mut self) {
+        let model = self.model;
+        for &node in model.topological_order() {
+            for (_, value) in model.outputs(node) {
+                let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else { continue };
+                if self.decisions.side(value) == Side::Old {
+                    continue;
+                }
+                let name = match self.replaced.get(&source) {
+                    Some(&cast) => self.name(cast, Side::New).to_owned(),
+                    None => model.name(source).to_owned(),
+                };
+                self.forms.entry(value).or_default().new = Some(name);
+                let is_needed = self.uses(value).iter().any(|used| self.side(used) == Side::Old);
+                if !is_needed && !self.uses(value).is_empty() && model.is_removable(value) {
+                    self.removed.insert(node);
+                }
+            }
+        }
+    }
+
+    fn rename_uses(&mut self) {
+        let model = self.model;
+        for used in &self.types.uses {
+            let name = self.name(used.value, self.side(used));
+            if let User::Input(node, input) = used.user
+                && name != model.name(used.value)
+            {
+                self.list.push(Edit::RenameInput { node, input, name: name.to_owned() });
+            }
+        }
+        for (&output, &input) in &self.replaced {
+            for (node, index) in model.uses(output) {
+                let name = self.name(input, Side::New).to_owned();
+                self.list.push(Edit::RenameInput { node, input: index, name });
+            }
+        }
+    }
+
+    /// Changes the declared types of the names that have the new type now.
+    fn retype(&mut self) {
+        let (model, dtype) = (self.model, self.types.change.to);
+        for value in model.values() {
+            let side = self.decisions.side(value);
+            match self.types.kinds[value.index()] {
+                None => continue,
+                Some(Kind::CastOf(_)) if side == Side::New => continue,
+                Some(_) => {}
+            }
+            if self.name(value, Side::New) == model.name(value)
+                && (side == Side::New || self.name(value, Side::Old) != model.name(value))
+            {
+                let mut scopes = vec![model.scope_of(value)];
+                // A body may return a value of an enclosing scope.
+                scopes.extend(model.output_of(value).iter().copied().filter(|&scope| scope != model.scope_of(value)));
+                let name = model.name(value);
+                self.list.extend(scopes.into_iter().map(|scope| Edit::Retype { scope, name: name.to_owned(), dtype }));
+            }
+        }
+    }
+}

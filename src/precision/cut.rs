@@ -1,0 +1,161 @@
+//! The types of the variables that may have either, with the fewest casts.
+//!
+//! A value needs a cast if a use of it has another type: one, however many such uses there are. That is the capacity of an edge of a flow
+//! network between the value and a vertex which stands for "some use has the other type", so that the assignments with the fewest casts are
+//! the minimum cuts. Of these, the cut with the smallest casts is chosen, and then the one in which the fewest values keep their types.
+
+use petgraph::algo::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::unionfind::UnionFind;
+use petgraph::visit::EdgeRef;
+
+use super::types::{Classes, Kind, Side, Types, Use, Variable, Wish};
+use crate::base::hash::{HashMap, HashSet};
+use crate::graph::{Model, ScopeId, ScopeKind, ValueId};
+
+/// The capacity of an edge that must not be cut.
+const NEVER: u128 = 1 << 112;
+/// The capacity of an edge that stands for a cast. The elements that it casts are added, in units that exceed the number of variables.
+const CAST: u128 = 1 << 90;
+const MOST_ELEMENTS: u64 = 1 << 40;
+const ITERATIONS: u64 = 1 << 10;
+const ELEMENT: u128 = 1 << 24;
+/// The capacity of an edge that stands for a wish.
+const WISH: u128 = 1;
+
+/// A value and the types in which it is used.
+struct Group {
+    source: Variable,
+    uses: Vec<Variable>,
+    /// Whether the old type may be cast to the new one, and the new one to the old one.
+    casts: [bool; 2],
+    elements: u64,
+}
+
+/// The sides of all variables, by variable. Values in `fixed` cannot be cast.
+pub(super) fn solve(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_only: bool) -> Vec<Side> {
+    let groups = groups(types, classes, fixed, weights_only);
+    let stated = |root: Variable| match classes.wish(root) {
+        Some(Wish::Old(_)) => Some(Side::Old),
+        Some(Wish::New) => Some(Side::New),
+        Some(Wish::StayIfFree) | None => None,
+    };
+    let mut sides: Vec<Option<Side>> = (0..classes.len() as Variable).map(|variable| stated(classes.root(variable))).collect();
+    // Variables that may have either type, connected by values, are decided together.
+    let mut sets = UnionFind::new(classes.len());
+    for group in &groups {
+        let mut free = group.uses.iter().chain([&group.source]).filter(|&&root| stated(root).is_none());
+        if let Some(&first) = free.next() {
+            free.for_each(|&other| {
+                sets.union(first as usize, other as usize);
+            });
+        }
+    }
+    let mut by_set: HashMap<usize, Vec<&Group>> = HashMap::default();
+    let mut order = Vec::new();
+    for group in &groups {
+        let Some(&free) = group.uses.iter().chain([&group.source]).find(|&&root| stated(root).is_none()) else { continue };
+        let of_set = by_set.entry(sets.find(free as usize)).or_default();
+        if of_set.is_empty() {
+            order.push(sets.find(free as usize));
+        }
+        of_set.push(group);
+    }
+    for set in order {
+        for (root, side) in cut(&by_set[&set], classes, stated) {
+            sides[root as usize] = Some(side);
+        }
+    }
+    // A variable without values decides nothing.
+    let side = |variable: Variable| match (sides[classes.root(variable) as usize], classes.wish(variable)) {
+        (Some(side), _) => side,
+        (None, Some(Wish::StayIfFree)) => Side::Old,
+        (None, _) => Side::New,
+    };
+    (0..classes.len() as Variable).map(side).collect()
+}
+
+fn groups(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_only: bool) -> Vec<Group> {
+    let mut by_value: HashMap<ValueId, usize> = HashMap::default();
+    let mut groups: Vec<Group> = Vec::new();
+    for &Use { value, variable, .. } in &types.uses {
+        let index = *by_value.entry(value).or_insert_with(|| {
+            let shape = types.inferred.of(value).shape.as_deref().unwrap_or_default();
+            let lengths = shape.iter().map(|length| length.map_or(1, i64::unsigned_abs));
+            let once = lengths.fold(1, u64::saturating_mul);
+            let elements = once.saturating_mul(iterations(types.model, types.model.scope_of(value))).min(MOST_ELEMENTS);
+            let can_cast = !fixed.contains(&value);
+            // What is cast from the new type has lost bits.
+            let is_exact = matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated)) && !weights_only;
+            let source = classes.root(value.index() as Variable);
+            groups.push(Group { source, uses: Vec::new(), casts: [can_cast, can_cast && !is_exact], elements });
+            groups.len() - 1
+        });
+        groups[index].uses.push(classes.root(variable));
+    }
+    for group in &mut groups {
+        group.uses.sort_unstable();
+        group.uses.dedup();
+    }
+    groups
+}
+
+/// How often a scope runs, by an estimate that is the same for all loops: what is cast in a body is cast in each iteration.
+fn iterations(model: &Model, scope: ScopeId) -> u64 {
+    let owner = |scope: &ScopeId| match model.scope_kind(*scope) {
+        ScopeKind::Subgraph { owner, .. } => Some(owner),
+        _ => None,
+    };
+    let scopes = std::iter::successors(Some(scope), |scope| owner(scope).map(|owner| owner.scope));
+    let loops = scopes.filter_map(|scope| owner(&scope)).filter(|&owner| model.node(owner).op_type() != "If").count();
+    ITERATIONS.saturating_pow(u32::try_from(loops).unwrap_or(u32::MAX))
+}
+
+/// Decides variables that are connected. The source of the network is the old type, its sink the new one.
+fn cut(groups: &[&Group], classes: &Classes, stated: impl Fn(Variable) -> Option<Side>) -> Vec<(Variable, Side)> {
+    let mut network: DiGraph<(), u128> = DiGraph::new();
+    let (old, new) = (network.add_node(()), network.add_node(()));
+    let mut vertices: HashMap<Variable, NodeIndex> = HashMap::default();
+    let mut free: Vec<Variable> = Vec::new();
+    for group in groups {
+        let mut vertex = |network: &mut DiGraph<(), u128>, root: Variable| match stated(root) {
+            Some(Side::Old) => old,
+            Some(Side::New) => new,
+            None => *vertices.entry(root).or_insert_with(|| {
+                free.push(root);
+                let vertex = network.add_node(());
+                if let Some(Wish::StayIfFree) = classes.wish(root) {
+                    network.add_edge(old, vertex, WISH);
+                }
+                vertex
+            }),
+        };
+        let source = vertex(&mut network, group.source);
+        let uses: Vec<NodeIndex> = group.uses.iter().map(|&root| vertex(&mut network, root)).collect();
+        let cost = CAST + u128::from(group.elements) * ELEMENT;
+        let [to_new, to_old] = group.casts.map(|can_cast| if can_cast { cost } else { NEVER });
+        let (some_new, some_old) = (network.add_node(()), network.add_node(()));
+        network.add_edge(source, some_new, to_new);
+        network.add_edge(some_old, source, to_old);
+        for used in uses {
+            network.add_edge(some_new, used, NEVER);
+            network.add_edge(used, some_old, NEVER);
+        }
+    }
+    let (_, flows) = dinics(&network, old, new);
+    // What the source still reaches keeps its type.
+    let mut reached = vec![false; network.node_count()];
+    let mut next = vec![old];
+    reached[old.index()] = true;
+    while let Some(vertex) = next.pop() {
+        let forward = network.edges(vertex).filter(|edge| flows[edge.id().index()] < *edge.weight()).map(|edge| edge.target());
+        let backward = network.edges_directed(vertex, petgraph::Incoming).filter(|edge| flows[edge.id().index()] > 0);
+        for other in forward.chain(backward.map(|edge| edge.source())) {
+            if !std::mem::replace(&mut reached[other.index()], true) {
+                next.push(other);
+            }
+        }
+    }
+    let side = |root: Variable| if reached[vertices[&root].index()] { Side::Old } else { Side::New };
+    free.iter().map(|&root| (root, side(root))).collect()
+}

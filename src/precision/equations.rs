@@ -1,0 +1,335 @@
+//! The equations between the type variables of a model.
+
+use std::collections::BTreeMap;
+
+use super::change::Change;
+use super::integers::integers;
+use super::options::{Io, Options, Policy, Selection};
+use super::policy::is_sensitive;
+use super::reason::Code;
+use super::types::{Kind, Types, Use, User, Variable, Wish};
+use crate::base::hash::{HashMap, HashSet};
+use crate::elements::dtype::DType;
+use crate::graph::{Body, Model, NodeId, Origin, Pin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::ops::inference::infer;
+use crate::ops::schemas::{self, Formal, ValueType};
+
+/// The equations of a model, with the wishes of the options.
+pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection) -> Types<'m> {
+    let change = Change { to: options.dtype };
+    let inferred = infer(model);
+    let integers = match options.dtype {
+        DType::Float => HashSet::default(),
+        _ => integers(model, &inferred, change),
+    };
+    let mut types = Types {
+        model,
+        change,
+        kinds: vec![None; model.value_bound()],
+        uses: Vec::new(),
+        casts: BTreeMap::new(),
+        wishes: Vec::new(),
+        equal: Vec::new(),
+        variables: model.value_bound() as u32,
+        inferred,
+    };
+    Builder::new(&mut types, options, selection, integers).build();
+    types
+}
+
+/// Makes the equations of a model.
+pub(super) struct Builder<'t, 'm, 'o> {
+    pub types: &'t mut Types<'m>,
+    pub model: &'m Model,
+    pub options: &'o Options,
+    pub selection: &'o Selection<'o>,
+    pub integers: HashSet<ValueId>,
+    /// By scope: its inputs.
+    pub inputs: HashMap<ScopeId, Vec<Option<ValueId>>>,
+    /// By node: the bodies in its attributes.
+    pub bodies: HashMap<NodeId, Vec<ScopeId>>,
+    /// Outermost scopes whose values keep their types.
+    pub foreign: HashMap<ScopeId, Code>,
+    /// Outermost scopes whose Cast does not support the type.
+    pub uncastable: HashSet<ScopeId>,
+    /// By function and output: its variable.
+    pub results: HashMap<(ScopeId, u32), Variable>,
+}
+
+impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
+    fn new(
+        types: &'t mut Types<'m>,
+        options: &'o Options,
+        selection: &'o Selection<'o>,
+        integers: HashSet<ValueId>,
+    ) -> Builder<'t, 'm, 'o> {
+        let model = types.model;
+        let mut builder = Builder {
+            types,
+            model,
+            options,
+            selection,
+            integers,
+            inputs: HashMap::default(),
+            bodies: HashMap::default(),
+            foreign: HashMap::default(),
+            uncastable: HashSet::default(),
+            results: HashMap::default(),
+        };
+        builder.read_scopes();
+        builder
+    }
+
+    fn read_scopes(&mut self) {
+        let model = self.model;
+        for scope in model.scopes() {
+            let names = model.body(scope).input_names();
+            let defined = |name| model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope);
+            self.inputs.insert(scope, names.map(defined).collect());
+            match model.scope_kind(scope) {
+                ScopeKind::Subgraph { owner, .. } => self.bodies.entry(owner).or_default().push(scope),
+                ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => {
+                    self.foreign.insert(scope, Code::Training);
+                }
+                ScopeKind::Function(_) if !self.types.inferred.is_called(scope) => {
+                    self.foreign.insert(scope, Code::Function);
+                }
+                _ => {}
+            }
+            if model.root(scope) == scope && !self.casts_exist(scope) {
+                self.uncastable.insert(scope);
+            }
+        }
+        for value in model.values() {
+            let root = model.root(model.scope_of(value));
+            if let ScopeKind::Function(_) = model.scope_kind(root)
+                && let Some(types) = self.types.inferred.types_in_calls(root, value)
+                && types.only().is_none()
+                && types.iter().any(|value_type| self.types.change.old(value_type).is_some())
+            {
+                self.foreign.insert(root, Code::Function);
+            }
+        }
+    }
+
+    /// Whether Cast of a scope supports the new type.
+    fn casts_exist(&self, scope: ScopeId) -> bool {
+        let schema = self.model.opset(scope, "").and_then(|opset| schemas::schema("", "Cast", opset));
+        let to = ValueType::Tensor(self.types.change.to);
+        let supports = |formal: Option<&Formal>| formal.is_some_and(|formal| formal.types.contains(to));
+        schema.is_some_and(|schema| supports(schema.input(0)) && supports(schema.output(0)))
+    }
+
+    fn build(mut self) {
+        let model = self.model;
+        for value in model.values() {
+            self.value(value);
+        }
+        for scope in model.scopes() {
+            let root = model.root(scope);
+            match self.foreign.get(&root).copied() {
+                Some(Code::Training) => self.training(scope),
+                Some(_) => {}
+                None => {
+                    for node in model.nodes(scope) {
+                        self.node(node);
+                    }
+                }
+            }
+        }
+        self.signature();
+        for &function in model.scopes().filter(|&scope| model.root(scope) == scope).collect::<Vec<_>>().iter() {
+            if let ScopeKind::Function(_) = model.scope_kind(function)
+                && !self.foreign.contains_key(&function)
+            {
+                for index in 0..model.body(function).output_names().count() as u32 {
+                    let variable = self.result(function, index);
+                    self.body_output(function, index, variable);
+                }
+            }
+        }
+        self.unused();
+        if self.options.weights_only {
+            self.weights_only();
+        }
+    }
+
+    /// A value with its variable, if its type may change.
+    fn value(&mut self, value: ValueId) {
+        let model = self.model;
+        let Some(value_type) = self.types.value_type(value).filter(|&value_type| self.types.change.old(value_type).is_some())
+        else {
+            return;
+        };
+        let root = model.root(model.scope_of(value));
+        if self.foreign.get(&root).is_some_and(|&code| code != Code::Training) {
+            return;
+        }
+        let is_constant = matches!(model.origin(value), Origin::Initializer { .. } | Origin::SparseInitializer(_));
+        self.types.kinds[value.index()] = Some(if is_constant { Kind::Constant } else { Kind::Computed });
+        let variable = value.index() as Variable;
+        if let Some(&code) = self.foreign.get(&root) {
+            self.types.old_because(variable, code);
+        }
+        if self.uncastable.contains(&root) {
+            self.types.old_because(variable, Code::Cast);
+        }
+        if model.pin(value) == Some(Pin::Trained) {
+            self.types.old_because(variable, Code::Training);
+        }
+        if matches!(model.origin(value), Origin::Missing) {
+            self.types.old_because(variable, Code::Unknown);
+        }
+        if self.selection.keeps_value(model.name(value)) {
+            self.types.old_because(variable, Code::Option);
+        }
+        if self.integers.contains(&value) {
+            self.types.old_because(variable, Code::Integers);
+        }
+        if matches!(value_type, ValueType::SparseTensor(_)) {
+            self.types.old_because(variable, Code::Unknown);
+        }
+    }
+
+    /// The values of the main graph that a training graph uses keep their types.
+    fn training(&mut self, scope: ScopeId) {
+        let model = self.model;
+        let inputs = model.nodes(scope).flat_map(|node| model.inputs(node).map(|(_, value)| value)).collect::<Vec<_>>();
+        let outputs = model.body(scope).output_names().filter_map(|name| model.lookup(scope, name)).collect::<Vec<_>>();
+        for value in inputs.into_iter().chain(outputs) {
+            if self.types.kinds[value.index()].is_some() {
+                self.types.old_because(value.index() as Variable, Code::Training);
+            }
+        }
+    }
+
+    /// The inputs and outputs of the model.
+    fn signature(&mut self) {
+        let model = self.model;
+        let wish = |name: &str, options: &Options, to: DType| {
+            let stated = options.signature.iter().rev().find(|(stated, _)| stated == name).map(|(_, dtype)| *dtype == to);
+            let is_new = stated.unwrap_or(options.io == Io::Convert);
+            if is_new { Wish::New } else { Wish::Old(Code::Signature.into()) }
+        };
+        for value in self.inputs[&ScopeId::MAIN].clone().into_iter().flatten() {
+            let is_input = match model.origin(value) {
+                Origin::Initializer { .. } => model.is_overridable(value),
+                _ => true,
+            };
+            if is_input && self.types.kinds[value.index()].is_some() {
+                self.types.wish(value.index() as Variable, wish(model.name(value), self.options, self.types.change.to));
+            }
+        }
+        let names: Vec<&str> = model.body(ScopeId::MAIN).output_names().collect();
+        for (index, name) in (0..).zip(names) {
+            let variable = self.types.variable();
+            self.types.wish(variable, wish(name, self.options, self.types.change.to));
+            self.body_output(ScopeId::MAIN, index, variable);
+        }
+    }
+
+    /// Values that nothing uses keep their types if nothing speaks against it.
+    fn unused(&mut self) {
+        let mut is_used = vec![false; self.types.kinds.len()];
+        for used in &self.types.uses {
+            is_used[used.value.index()] = true;
+        }
+        for value in self.model.values() {
+            if self.types.kinds[value.index()].is_some() && !is_used[value.index()] {
+                self.types.wish(value.index() as Variable, Wish::StayIfFree);
+            }
+        }
+    }
+
+    /// All values and uses keep their types, except those of constants.
+    fn weights_only(&mut self) {
+        let model = self.model;
+        for value in model.values() {
+            let (variable, is_used) = (value.index() as Variable, model.uses(value).next().is_some());
+            match self.types.kinds[value.index()] {
+                Some(Kind::Constant) if is_used && self.is_worth_a_cast(value) => self.types.wish(variable, Wish::New),
+                Some(_) => self.types.old_because(variable, Code::Weights),
+                None => {}
+            }
+        }
+        for used in self.types.uses.clone() {
+            self.types.old_because(used.variable, Code::Weights);
+        }
+    }
+
+    /// Whether a constant is a tensor of several elements, so that it takes less memory as a Cast of a smaller tensor.
+    fn is_worth_a_cast(&self, value: ValueId) -> bool {
+        let shape = self.types.inferred.of(value).static_shape();
+        self.model.output_of(value).is_empty() && shape.is_some_and(|shape| shape.iter().any(|&length| length > 1))
+    }
+
+    /// A use of a value, by a variable. Sequences and optional values cannot be cast.
+    pub fn consume(&mut self, value: ValueId, variable: Variable, user: User) {
+        match self.types.value_type(value) {
+            Some(value_type) if self.types.kinds[value.index()].is_some() => {
+                self.types.uses.push(Use { value, variable, user });
+                let root = self.model.root(self.model.scope_of(value));
+                let is_tensor = matches!(value_type, ValueType::Tensor(_) | ValueType::SparseTensor(_));
+                if !is_tensor || self.uncastable.contains(&root) {
+                    self.types.equal.push((value.index() as Variable, variable));
+                }
+                if self.integers.contains(&value) {
+                    self.types.old_because(variable, Code::Integers);
+                }
+            }
+            Some(_) => {}
+            None => self.types.old_because(variable, Code::Unknown),
+        }
+    }
+
+    /// The type of a value is that of a variable.
+    pub fn produce(&mut self, value: ValueId, variable: Variable) {
+        match self.types.kinds[value.index()] {
+            Some(_) => self.types.equal.push((value.index() as Variable, variable)),
+            None if self.types.value_type(value).is_none() => self.types.old_because(variable, Code::Unknown),
+            None => {}
+        }
+    }
+
+    /// An output of a body. Only the result of a node of the body can be cast there.
+    pub fn body_output(&mut self, scope: ScopeId, index: u32, variable: Variable) {
+        let model = self.model;
+        let name = match model.body(scope) {
+            Body::Graph(graph) => graph.output.get(index as usize).map(|info| info.name()),
+            Body::Function(function) => function.output.get(index as usize).map(String::as_str),
+        };
+        let Some(value) = name.and_then(|name| model.lookup(scope, name)) else {
+            return self.types.old_because(variable, Code::Unknown);
+        };
+        if self.types.kinds[value.index()].is_none() {
+            return self.types.old_because(variable, Code::Unknown);
+        }
+        self.consume(value, variable, User::Output(scope, index));
+        let is_of_node = model.scope_of(value) == scope && model.producer(value).is_some();
+        // An output of several scopes, or of one twice, has one name there, which only one of them could give to a cast.
+        if !is_of_node || model.output_of(value).len() > 1 {
+            self.types.equal.push((value.index() as Variable, variable));
+        }
+    }
+
+    /// The variable of a function's output.
+    pub fn result(&mut self, function: ScopeId, index: u32) -> Variable {
+        if let Some(&variable) = self.results.get(&(function, index)) {
+            return variable;
+        }
+        let variable = self.types.variable();
+        self.results.insert((function, index), variable);
+        variable
+    }
+
+    /// Why a node keeps its types, whatever they are.
+    pub fn kept(&self, node: NodeId) -> Option<Code> {
+        let proto = self.model.node(node);
+        if self.selection.keeps_node(proto.op_type(), proto.name(), || self.model.node_path(node)) {
+            return Some(Code::Option);
+        }
+        let is_policy = self.options.policy == Policy::Stable && self.options.dtype != DType::Float;
+        let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();
+        (is_policy && is_onnx && is_sensitive(self.model, node)).then_some(Code::Policy)
+    }
+}

@@ -1,0 +1,216 @@
+//! Constants and values that the type cannot represent: which of them change, and to what.
+
+use super::options::{OnOverflow, OnUnderflow, Options};
+use super::reason::Code;
+use super::rules::moves;
+use super::types::{Types, Use, User, Variable, Wish};
+use super::weights::{Weight, largest};
+use crate::base::error::{Error, ErrorKind};
+use crate::base::hash::{HashMap, HashSet};
+use crate::graph::{Model, NodeId, ValueId};
+
+/// The uses of a constant, also of copies of its elements.
+struct Reach {
+    /// The constant and the values to which its elements are moved.
+    values: Vec<ValueId>,
+    variables: Vec<Variable>,
+    /// Whether it is added to values or selected instead of them, as masks are.
+    is_mask: bool,
+    /// Whether it bounds values.
+    is_bound: bool,
+    /// Whether it is used in another way.
+    is_other: bool,
+}
+
+/// Applies the options about numbers that the type cannot represent. Returns the values that cannot be cast while the model runs.
+///
+/// # Errors
+/// If a constant is refused.
+pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options) -> Result<HashSet<ValueId>, Error> {
+    let uses = Uses::of(types);
+    refuse(types.model, weights, options)?;
+    let largest = largest(options.dtype);
+    for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
+        let is_beyond = bounds.iter().any(|bound| bound.abs() > largest.into() || bound.is_nan());
+        if types.kinds[value.index()].is_some() && is_beyond {
+            keep(types, &[value], &uses.of_value(value), Code::Range);
+        }
+    }
+    for weight in weights.iter().filter(|weight| weight.survey.became_zero > 0) {
+        match options.on_underflow {
+            OnUnderflow::Keep => keep(types, &[weight.value], &uses.of_value(weight.value), Code::Underflow),
+            _ if weight.elements() == 1 => {
+                let divided = uses.divided(types.model, weight.value);
+                if !divided.is_empty() {
+                    keep(types, &[weight.value], &divided, Code::Underflow);
+                }
+            }
+            _ => {}
+        }
+    }
+    let beyond: Vec<usize> = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0).collect();
+    let mut reaches: HashMap<usize, Reach> =
+        beyond.iter().map(|&index| (index, uses.reach(types.model, weights[index].value))).collect();
+    if options.on_overflow == OnOverflow::Infinity || options.weights_only {
+        reaches.clear();
+    }
+    if options.weights_only {
+        for &index in &beyond {
+            let value = weights[index].value;
+            keep(types, &[value], &[], Code::Overflow);
+        }
+    }
+    // A constant that is kept may keep another one.
+    loop {
+        let classes = types.classes();
+        let is_old = |variable: &Variable| matches!(classes.wish(*variable), Some(Wish::Old(_)));
+        let kept: Vec<usize> = beyond
+            .iter()
+            .copied()
+            .filter(|index| {
+                reaches.get(index).is_some_and(|reach| {
+                    let is_kept = match options.on_overflow {
+                        OnOverflow::Mask => reach.is_other || reach.is_mask == reach.is_bound,
+                        OnOverflow::Saturate | OnOverflow::Infinity | OnOverflow::Refuse => false,
+                        OnOverflow::Keep => true,
+                    };
+                    let sources = reach.values.iter().map(|value| value.index() as Variable);
+                    is_kept || sources.chain(reach.variables.iter().copied()).any(|variable| is_old(&variable))
+                })
+            })
+            .collect();
+        if kept.is_empty() {
+            break;
+        }
+        for index in kept {
+            if let Some(reach) = reaches.remove(&index) {
+                keep(types, &reach.values, &reach.variables, Code::Overflow);
+            }
+        }
+    }
+    let mut fixed = HashSet::default();
+    for index in beyond {
+        let Some(reach) = reaches.get(&index) else { continue };
+        weights[index].bound = Some(match options.on_overflow {
+            OnOverflow::Mask if reach.is_mask => largest / 2.0,
+            _ => largest,
+        });
+        for &variable in &reach.variables {
+            types.wish(variable, Wish::New);
+        }
+        types.wish(weights[index].value.index() as Variable, Wish::New);
+        fixed.extend(reach.values.iter().copied());
+    }
+    Ok(fixed)
+}
+
+fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Error> {
+    let is_refused = |weight: &&Weight| {
+        (options.on_overflow == OnOverflow::Refuse && weight.survey.overflowed > 0)
+            || (options.on_underflow == OnUnderflow::Refuse && weight.survey.became_zero > 0)
+    };
+    let mut refused = weights.iter().filter(is_refused);
+    let Some(first) = refused.next() else { return Ok(()) };
+    let what = match first.survey.overflowed {
+        0 => {
+            format!("{} numbers would become zero in {}; use --on-underflow allow or keep", first.survey.became_zero, options.dtype)
+        }
+        count => format!("{count} finite numbers are beyond the range of {}; use another --on-overflow", options.dtype),
+    };
+    let others = match refused.count() {
+        0 => String::new(),
+        others => format!(" (and {others} more constants)"),
+    };
+    Err(Error::new(ErrorKind::CannotCast, format!("{}: {what}{others}", first.path(model))))
+}
+
+/// The values, and the nodes that use them by these variables, keep their types.
+fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Code) {
+    let sources = values.iter().map(|value| value.index() as Variable);
+    for variable in sources.chain(variables.iter().copied()).collect::<Vec<_>>() {
+        types.wish(variable, Wish::Old(code.into()));
+    }
+}
+
+/// The uses of values, by value.
+struct Uses(HashMap<ValueId, Vec<Use>>);
+
+impl Uses {
+    fn of(types: &Types) -> Uses {
+        let mut uses: HashMap<ValueId, Vec<Use>> = HashMap::default();
+        for used in &types.uses {
+            uses.entry(used.value).or_default().push(*used);
+        }
+        Uses(uses)
+    }
+
+    fn get(&self, value: ValueId) -> &[Use] {
+        self.0.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    fn of_value(&self, value: ValueId) -> Vec<Variable> {
+        self.get(value).iter().map(|used| used.variable).collect()
+    }
+
+    fn reach(&self, model: &Model, constant: ValueId) -> Reach {
+        let mut reach = Reach { values: vec![constant], variables: Vec::new(), is_mask: false, is_bound: false, is_other: false };
+        let (mut next, mut seen) = (0, HashSet::default());
+        while let Some(&value) = reach.values.get(next) {
+            next += 1;
+            for used in self.get(value) {
+                reach.variables.push(used.variable);
+                let User::Input(node, _) = used.user else {
+                    reach.is_other = true;
+                    continue;
+                };
+                match operator(model, node) {
+                    "Where" | "Add" | "Sub" | "Mul" => reach.is_mask = true,
+                    "Min" | "Max" | "Clip" => reach.is_bound = true,
+                    operator if moves(operator) && operator != "Cast" => {
+                        let results = model.outputs(node).map(|(_, result)| result);
+                        let new = results.filter(|result| self.0.contains_key(result) && seen.insert(*result));
+                        reach.values.extend(new);
+                    }
+                    _ => reach.is_other = true,
+                }
+            }
+        }
+        reach
+    }
+
+    /// The variables of nodes for which it matters that a scalar is not zero: they divide by it, or take its root, logarithm or reciprocal,
+    /// or do so after they have added it.
+    fn divided(&self, model: &Model, scalar: ValueId) -> Vec<Variable> {
+        let mut variables = Vec::new();
+        for used in self.get(scalar) {
+            let User::Input(node, index) = used.user else { continue };
+            if needs_nonzero(model, node, index) {
+                variables.push(used.variable);
+            } else if matches!(operator(model, node), "Add" | "Sub" | "Max" | "Clip") {
+                let results = model.outputs(node).flat_map(|(_, result)| self.get(result));
+                let sensitive =
+                    results.filter(|used| matches!(used.user, User::Input(node, index) if needs_nonzero(model, node, index)));
+                let sensitive: Vec<Variable> = sensitive.map(|used| used.variable).collect();
+                if !sensitive.is_empty() {
+                    variables.push(used.variable);
+                    variables.extend(sensitive);
+                }
+            }
+        }
+        variables
+    }
+}
+
+fn needs_nonzero(model: &Model, node: NodeId, index: u32) -> bool {
+    match operator(model, node) {
+        "Div" => index == 1,
+        "Sqrt" | "Log" | "Reciprocal" | "Pow" => index == 0,
+        _ => false,
+    }
+}
+
+/// The operator of a node of ai.onnx; empty for others.
+fn operator(model: &Model, node: NodeId) -> &str {
+    let name = model.node(node).op_type();
+    if model.applies(node, name) { name } else { "" }
+}

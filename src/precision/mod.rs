@@ -1,0 +1,36 @@
+//! Changes the precision of a model: values of type FLOAT become FLOAT16 or BFLOAT16, or these become FLOAT.
+//!
+//! 1. `types`, `equations`, `nodes`: every value whose type may change has a variable. The schemas of the operators, the bodies of control flow, and functions
+//!    make variables equal.
+//! 2. Wishes: operators want the new type where their schemas support it. Options (`options`), a policy (`policy`), rules that schemas do
+//!    not have (`rules`), integers in floats (`integers`) and constants that the type cannot represent (`limits`) keep the old one.
+//! 3. `cut`: operators that only move elements may have either type. A minimum cut decides, so that the number of casts is the least.
+//! 4. `apply`: edits. Constants become recipes, which are computed while the file is written.
+//!
+//! Scope: the main graph, subgraphs, and functions. Training graphs and functions that are called with several types are not changed.
+
+mod apply;
+mod attributes;
+mod change;
+mod cut;
+mod decisions;
+mod equations;
+mod integers;
+mod limits;
+mod nodes;
+mod options;
+mod plan;
+mod policy;
+mod reason;
+mod report;
+mod rules;
+mod survey;
+mod types;
+mod weights;
+
+pub use options::{Io, OnOverflow, OnUnderflow, Options, Policy};
+pub(crate) use plan::{Planned, plan};
+pub use policy::sensitive_operators;
+pub use reason::Code;
+pub use report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+pub(crate) use weights::bounded;

@@ -1,0 +1,378 @@
+//! The equations of each form of node.
+
+use super::equations::Builder;
+use super::options::Io;
+use super::reason::{Code, Reason, Unsupported};
+use super::rules;
+use super::types::{Kind, Types, User, Variable, Wish};
+use crate::elements::dtype::DType;
+use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
+use crate::ops::schemas::microsoft::{self, Signature};
+use crate::ops::schemas::{self, Formal, Schema, ValueType};
+
+impl Builder<'_, '_, '_> {
+    /// The equations of a node.
+    pub fn node(&mut self, id: NodeId) {
+        let model = self.model;
+        let node = model.node(id);
+        if let Some(function) = model.callee(id) {
+            return self.call(id, function);
+        }
+        let domain = schemas::canonical_domain(node.domain());
+        let schema = model.opset(id.scope, domain).and_then(|opset| schemas::schema(domain, node.op_type(), opset));
+        match (schema, domain, node.op_type()) {
+            (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
+            (Some(schema), "", "Cast") => self.cast(id, schema),
+            (Some(schema), _, _) => self.operator(id, schema),
+            (None, "com.microsoft", name) => match microsoft::signature(name) {
+                Some(signature) if self.types.change.to != DType::Bfloat16 && !self.bodies.contains_key(&id) => {
+                    self.microsoft(id, signature);
+                }
+                _ => self.unknown(id),
+            },
+            (None, _, _) => self.unknown(id),
+        }
+    }
+
+    /// A node of which nothing is known: it keeps its types.
+    fn unknown(&mut self, id: NodeId) {
+        let variable = self.types.variable();
+        self.types.old_because(variable, Code::Domain);
+        for (index, value) in self.model.inputs(id).collect::<Vec<_>>() {
+            self.consume(value, variable, User::Input(id, index));
+        }
+        for (_, value) in self.model.outputs(id).collect::<Vec<_>>() {
+            self.produce(value, variable);
+        }
+        for scope in self.bodies.get(&id).cloned().unwrap_or_default() {
+            for value in self.inputs[&scope].clone().into_iter().flatten() {
+                self.produce(value, variable);
+            }
+            for index in 0..self.model.body(scope).output_names().count() as u32 {
+                self.body_output(scope, index, variable);
+            }
+        }
+    }
+
+    fn call(&mut self, id: NodeId, function: ScopeId) {
+        let model = self.model;
+        let foreign = self.foreign.get(&function).copied();
+        let kept = foreign.or_else(|| self.kept(id));
+        for (index, value) in model.inputs(id).collect::<Vec<_>>() {
+            let given = self.inputs[&function].get(index as usize).copied().flatten();
+            let variable = match given.filter(|given| foreign.is_none() && self.types.kinds[given.index()].is_some()) {
+                Some(given) => given.index() as Variable,
+                None => {
+                    let variable = self.types.variable();
+                    self.types.old_because(variable, foreign.unwrap_or(Code::Unknown));
+                    variable
+                }
+            };
+            if let Some(code) = kept {
+                self.types.old_because(variable, code);
+            }
+            self.consume(value, variable, User::Input(id, index));
+        }
+        for (index, value) in model.outputs(id).collect::<Vec<_>>() {
+            let variable = match foreign {
+                None => self.result(function, index),
+                Some(_) => self.types.variable(),
+            };
+            if let Some(code) = kept {
+                self.types.old_because(variable, code);
+            }
+            self.produce(value, variable);
+        }
+    }
+
+    /// Notes that an operator does not support the new type in a place, if it does not.
+    fn admit(&mut self, schema: &'static Schema, formal: &'static Formal, value_type: ValueType, variable: Variable) {
+        let changed = self.types.change.changed(value_type);
+        if formal.types.contains(changed) {
+            return;
+        }
+        let position = |formals: &'static [Formal]| formals.iter().position(|other| std::ptr::eq(other, formal));
+        let (input, output) = (position(schema.inputs), position(schema.outputs));
+        let supports = |later: &&Schema| {
+            let formal = input.map_or_else(|| output.and_then(|index| later.output(index)), |index| later.input(index));
+            formal.is_some_and(|formal| formal.types.contains(changed))
+        };
+        let later = schemas::versions(schema.domain, schema.name).iter().filter(|later| later.since_version > schema.since_version);
+        let since = later.filter(|later| !later.deprecated).find(supports).map(|later| later.since_version);
+        let operator = Some(Unsupported { name: schema.name, dtype: self.types.change.to, since });
+        self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
+    }
+
+    /// An operator with a schema: each type variable of it is a variable of the node.
+    fn operator(&mut self, id: NodeId, schema: &'static Schema) {
+        let model = self.model;
+        let is_onnx = schema.domain.is_empty();
+        let name = if is_onnx { schema.name } else { "" };
+        let kept = self.kept(id);
+        // A Cast from the old type to itself stays one of a type to itself.
+        let shares_all = rules::is_of_containers(name) || name == "Cast";
+        let mut variables: Vec<(&'static str, Variable, bool)> = Vec::new();
+        let mut of = |types: &mut Types, formal: &Formal, wants: bool| {
+            let known = variables.iter_mut().find(|(known, _, _)| shares_all || *known == formal.type_name);
+            if let Some((_, variable, wanted)) = known.filter(|_| formal.is_homogeneous()) {
+                *wanted |= wants;
+                return *variable;
+            }
+            let variable = types.variable();
+            variables.push((if formal.is_homogeneous() { formal.type_name } else { "" }, variable, wants));
+            variable
+        };
+        let (mut unknown, mut has_result) = (Vec::new(), false);
+        let mut uses = Vec::new();
+        for (index, value) in model.inputs(id) {
+            let Some(formal) = schema.input(index as usize) else { continue };
+            match self.types.value_type(value) {
+                Some(value_type) if self.types.kinds[value.index()].is_some() => {
+                    let variable = of(self.types, formal, !rules::is_own_input(name, index as usize));
+                    uses.push((index, value, formal, value_type, variable));
+                }
+                Some(_) => {}
+                None => unknown.push(formal),
+            }
+        }
+        let mut results = Vec::new();
+        for (index, value) in model.outputs(id) {
+            let Some(formal) = schema.output(index as usize) else { continue };
+            match self.types.value_type(value) {
+                Some(value_type) if self.types.kinds[value.index()].is_some() => {
+                    has_result = true;
+                    let variable = of(self.types, formal, !rules::is_own_output(name, index as usize));
+                    results.push((index, value, formal, value_type, variable));
+                }
+                Some(_) => {}
+                None => unknown.push(formal),
+            }
+        }
+        for (index, value, formal, value_type, variable) in uses {
+            self.consume(value, variable, User::Input(id, index));
+            self.admit(schema, formal, value_type, variable);
+            if rules::is_scale(name, index as usize) {
+                self.types.old_because(variable, Code::Scale);
+            }
+            if name == "BitCast" {
+                self.types.old_because(variable, Code::Fixed);
+            }
+        }
+        for (index, value, formal, value_type, variable) in results {
+            self.produce(value, variable);
+            self.admit(schema, formal, value_type, variable);
+            let states = rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
+            if rules::is_fixed_output(name, index as usize) || states {
+                self.types.old_because(variable, Code::Fixed);
+            }
+            if self.integers.contains(&value) {
+                self.types.old_because(variable, Code::Integers);
+            }
+            match name {
+                "Constant" => self.constant(id, value),
+                "ConstantOfShape" => self.types.kinds[value.index()] = Some(Kind::Stated),
+                _ => {}
+            }
+        }
+        let is_free = rules::moves(name) || matches!(name, "Constant" | "ConstantOfShape");
+        for (type_name, variable, wants) in variables {
+            if let Some(code) = kept {
+                self.types.old_because(variable, code);
+            }
+            if unknown.iter().any(|formal| formal.type_name == type_name) {
+                self.types.old_because(variable, Code::Unknown);
+            }
+            match (wants && has_result, is_free && has_result) {
+                (true, false) => self.types.wish(variable, Wish::New),
+                (true, true) => {}
+                (false, _) => self.types.wish(variable, Wish::StayIfFree),
+            }
+        }
+    }
+
+    /// The result of a `Constant`.
+    fn constant(&mut self, id: NodeId, value: ValueId) {
+        let is_known = self.model.constant(value).is_ok() && ConstantValue::of_node(self.model.node(id)).is_ok();
+        match is_known {
+            true => self.types.kinds[value.index()] = Some(Kind::Constant),
+            false => self.types.old_because(value.index() as Variable, Code::Fixed),
+        }
+    }
+
+    /// A `Cast` that the model has.
+    fn cast(&mut self, id: NodeId, schema: &'static Schema) {
+        let model = self.model;
+        let Ok(cast) = model.cast_node(id) else { return self.operator(id, schema) };
+        let is_generic = rules::refers_to_function(model, id);
+        let (TypeSource::Attribute(to), Some(output)) = (cast.to, cast.output) else { return self.operator(id, schema) };
+        let of_input = self.types.value_type(cast.input);
+        let new = self.types.change.to;
+        let kept = self.kept(id).or(is_generic.then_some(Code::Fixed));
+        let (is_old_input, is_old_output) =
+            (self.types.kinds[cast.input.index()].is_some(), self.types.kinds[output.index()].is_some());
+        match (is_old_input, is_old_output) {
+            (true, true) => self.operator(id, schema),
+            (true, false) => {
+                let variable = self.types.variable();
+                self.consume(cast.input, variable, User::Input(id, 0));
+                if let Some(code) = kept {
+                    self.types.old_because(variable, code);
+                } else if to == new {
+                    self.types.wish(variable, Wish::New);
+                    self.types.casts.insert(id, (cast.input, output));
+                } else {
+                    self.types.wish(variable, Wish::StayIfFree);
+                }
+            }
+            (false, true) => {
+                let variable = output.index() as Variable;
+                let formal = schema.output(0);
+                let supports = formal.is_some_and(|formal| formal.types.contains(ValueType::Tensor(new)));
+                if let (Some(code), _) | (None, Some(code)) = (kept, (!supports).then_some(Code::Cast)) {
+                    self.types.old_because(variable, code);
+                } else if of_input == Some(ValueType::Tensor(new)) {
+                    let keeps_name = model.output_of(output).is_empty() || self.keeps_output(output);
+                    match keeps_name && model.is_visible_to_users(cast.input, output) {
+                        true => {
+                            self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
+                            self.types.wish(variable, Wish::New);
+                        }
+                        false => self.types.kinds[output.index()] = Some(Kind::Stated),
+                    }
+                } else {
+                    self.types.kinds[output.index()] = Some(Kind::Stated);
+                }
+            }
+            (false, false) => {}
+        }
+    }
+
+    /// Whether a value is an output of the model that keeps its type.
+    fn keeps_output(&self, value: ValueId) -> bool {
+        let name = self.model.name(value);
+        let stated = self.options.signature.iter().rev().find(|(stated, _)| stated == name);
+        let is_new = stated.map_or(self.options.io == Io::Convert, |(_, dtype)| *dtype == self.types.change.to);
+        self.model.output_of(value) == [ScopeId::MAIN] && !is_new
+    }
+
+    /// An operator of com.microsoft, whose type variables are known.
+    fn microsoft(&mut self, id: NodeId, signature: &'static Signature) {
+        let model = self.model;
+        let kept = self.kept(id);
+        let mut variables: Vec<(&'static str, Variable)> = Vec::new();
+        let inputs: Vec<_> = model.inputs(id).map(|(index, value)| (Some(index), value, signature.input(index as usize))).collect();
+        let outputs: Vec<_> = model.outputs(id).map(|(index, value)| (None, value, signature.output(index as usize))).collect();
+        for (input, value, name) in inputs.into_iter().chain(outputs) {
+            let name = name.unwrap_or("-");
+            let without_float16 = rules::without_float16(model.node(id).op_type(), name);
+            let is_known = name.starts_with(|first: char| first.is_ascii_uppercase()) && !name.ends_with('*');
+            let variable = match variables.iter().find(|(known, _)| is_known && *known == name) {
+                Some(&(_, variable)) => variable,
+                None => {
+                    let variable = self.types.variable();
+                    variables.push((name, variable));
+                    match (is_known, kept) {
+                        (false, _) => self.types.old_because(variable, Code::Domain),
+                        (true, Some(code)) => self.types.old_because(variable, code),
+                        (true, None) if self.types.change.to != DType::Float && without_float16.is_some() => {
+                            let operator =
+                                without_float16.map(|name| Unsupported { name, dtype: self.types.change.to, since: None });
+                            self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
+                        }
+                        (true, None) => self.types.wish(variable, Wish::New),
+                    }
+                    variable
+                }
+            };
+            match input {
+                Some(index) => self.consume(value, variable, User::Input(id, index)),
+                None => self.produce(value, variable),
+            }
+            let scales = model.node(id).op_type().contains("Quantize") && matches!(input, Some(1..));
+            if scales {
+                self.types.old_because(variable, Code::Scale);
+            }
+        }
+    }
+
+    /// If, Loop, Scan and SequenceMap: values on the way into bodies and out of them have one type.
+    fn control_flow(&mut self, id: NodeId, schema: &'static Schema) {
+        let model = self.model;
+        let node = model.node(id);
+        let bodies = self.bodies.get(&id).cloned().unwrap_or_default();
+        let kept = self.kept(id);
+        let output_count = node.output.len() as u32;
+        // The numbers of inputs that are not given to the body, of outputs of the body that the node does not have, and of the inputs of
+        // the body that the node does not have.
+        let (skipped, hidden, own) = match schema.name {
+            "If" => (node.input.len() as u32, 0, 0),
+            "Loop" => (2, 1, 2),
+            "Scan" if schema.since_version == 8 => (1, 0, 0),
+            _ => (0, 0, 0),
+        };
+        let states = match schema.name {
+            "Loop" => (node.input.len() as u32).saturating_sub(2),
+            "Scan" => {
+                let scanned = node.attribute.iter().find(|attribute| attribute.name() == "num_scan_inputs");
+                let scanned = u32::try_from(scanned.map_or(0, |attribute| attribute.i())).unwrap_or(u32::MAX);
+                (node.input.len() as u32).saturating_sub(skipped).saturating_sub(scanned)
+            }
+            _ => 0,
+        };
+        let mut of_state: Vec<Variable> = Vec::new();
+        let given = (node.input.len() as u32).saturating_sub(skipped);
+        for index in 0..given {
+            let variable = self.types.variable();
+            if index < states {
+                of_state.push(variable);
+            }
+            if let Some(code) = kept {
+                self.types.old_because(variable, code);
+            }
+            if let Some(value) = model.input(id, index + skipped) {
+                self.consume(value, variable, User::Input(id, index + skipped));
+                self.admit_value(schema, schema.input((index + skipped) as usize), value, variable);
+            } else {
+                self.types.old_because(variable, Code::Unknown);
+            }
+            for &body in &bodies {
+                match self.inputs[&body].get((index + own) as usize).copied().flatten() {
+                    Some(value) => self.produce(value, variable),
+                    None => self.types.old_because(variable, Code::Unknown),
+                }
+            }
+        }
+        for index in 0..output_count {
+            let variable = of_state.get(index as usize).copied().unwrap_or_else(|| self.types.variable());
+            if let Some(code) = kept {
+                self.types.old_because(variable, code);
+            }
+            if let Some(value) = model.output(id, index) {
+                self.produce(value, variable);
+                self.admit_value(schema, schema.output(index as usize), value, variable);
+            }
+            for &body in &bodies {
+                self.body_output(body, index + hidden, variable);
+            }
+        }
+        // States that the node does not return.
+        for (index, variable) in (0..).zip(of_state).skip(output_count as usize) {
+            for &body in &bodies {
+                self.body_output(body, index + hidden, variable);
+            }
+        }
+        // Other outputs of bodies, such as scanned ones that the node does not return.
+        for &body in &bodies {
+            for index in output_count.max(states) + hidden..model.body(body).output_names().count() as u32 {
+                let variable = self.types.variable();
+                self.body_output(body, index, variable);
+            }
+        }
+    }
+
+    fn admit_value(&mut self, schema: &'static Schema, formal: Option<&'static Formal>, value: ValueId, variable: Variable) {
+        if let (Some(formal), Some(value_type), Some(_)) = (formal, self.types.value_type(value), self.types.kinds[value.index()]) {
+            self.admit(schema, formal, value_type, variable);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What to change, and what to keep.
+
+use std::collections::BTreeMap;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::base::choice::choice;
+use crate::base::error::{Error, ErrorKind};
+use crate::base::options::options;
+use crate::elements::dtype::DType;
+
+options! {
+    /// The type that values get, and what keeps its type.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// The type: FLOAT16 or BFLOAT16 for the values of type FLOAT, FLOAT for those of type FLOAT16 and BFLOAT16.
+        pub dtype: DType,
+        /// The types of the inputs and outputs of the model.
+        pub io: Io,
+        /// The types of some inputs and outputs, by name, whatever `io` is.
+        pub signature: Vec<(String, DType)>,
+        /// Which operators keep their types because they are sensitive.
+        pub policy: Policy,
+        /// Operators that keep their types.
+        pub keep_ops: Vec<String>,
+        /// Nodes that keep their types: patterns of paths and names.
+        pub keep_nodes: Vec<String>,
+        /// Values that keep their types: patterns of names.
+        pub keep_values: Vec<String>,
+        /// If there are any: the only operators whose types change.
+        pub only_ops: Vec<String>,
+        /// If there are any: patterns of the paths and names of the only nodes whose types change.
+        pub only_nodes: Vec<String>,
+        /// Whether constants alone change their type, and are cast to the type that they had.
+        pub weights_only: bool,
+        /// What to do with finite constants beyond the range of the type.
+        pub on_overflow: OnOverflow,
+        /// What to do with constants other than zero that become zero.
+        pub on_underflow: OnUnderflow,
+        /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
+        /// their types.
+        pub ranges: BTreeMap<String, [f64; 2]>,
+    }
+}
+
+impl Options {
+    /// The default options for a type.
+    #[must_use]
+    pub fn to(dtype: DType) -> Options {
+        Options {
+            dtype,
+            io: Io::Keep,
+            signature: Vec::new(),
+            policy: Policy::Stable,
+            keep_ops: Vec::new(),
+            keep_nodes: Vec::new(),
+            keep_values: Vec::new(),
+            only_ops: Vec::new(),
+            only_nodes: Vec::new(),
+            weights_only: false,
+            on_overflow: OnOverflow::Mask,
+            on_underflow: OnUnderflow::Allow,
+            ranges: BTreeMap::new(),
+        }
+    }
+}
+
+/// The types of the inputs and outputs of a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Io {
+    /// Those of the model.
+    #[default]
+    Keep,
+    /// The requested type.
+    Convert,
+}
+
+choice!(Io { "keep" => Keep, "convert" => Convert });
+
+/// Which operators keep their types because they are sensitive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Policy {
+    /// None.
+    All,
+    /// Those whose range or sum commonly leaves FLOAT16: see [`sensitive_operators`](super::sensitive_operators).
+    #[default]
+    Stable,
+}
+
+choice!(Policy { "all" => All, "stable" => Stable });
+
+/// What becomes of finite constants beyond the range of the type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnOverflow {
+    /// Half of the largest number if the constant is a mask, the largest number if it is a bound; any other constant keeps its type.
+    #[default]
+    Mask,
+    /// The constant and its consumers keep their types.
+    Keep,
+    /// The largest number of the type.
+    Saturate,
+    /// Infinity.
+    Infinity,
+    /// The model is not changed.
+    Refuse,
+}
+
+choice!(OnOverflow { "mask" => Mask, "keep" => Keep, "saturate" => Saturate, "infinity" => Infinity, "refuse" => Refuse });
+
+/// What becomes of constants with elements other than zero that become zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnUnderflow {
+    /// They become zero, except scalars that divide, or keep a divisor, a root or a logarithm from zero.
+    #[default]
+    Allow,
+    /// The constant and its consumers keep their types.
+    Keep,
+    /// The model is not changed.
+    Refuse,
+}
+
+choice!(OnUnderflow { "allow" => Allow, "keep" => Keep, "refuse" => Refuse });
+
+/// The patterns of some options, compiled.
+pub(super) struct Selection<'o> {
+    options: &'o Options,
+    keep_nodes: GlobSet,
+    keep_values: GlobSet,
+    only_nodes: GlobSet,
+}
+
+impl<'o> Selection<'o> {
+    /// # Errors
+    /// If a pattern is invalid.
+    pub fn new(options: &'o Options) -> Result<Selection<'o>, Error> {
+        Ok(Selection {
+            options,
+            keep_nodes: compiled(&options.keep_nodes)?,
+            keep_values: compiled(&options.keep_values)?,
+            only_nodes: compiled(&options.only_nodes)?,
+        })
+    }
+
+    /// Whether the options say that a node keeps its types.
+    pub fn keeps_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
+        let Options { keep_ops, only_ops, .. } = self.options;
+        let is_in = |patterns: &GlobSet| !patterns.is_empty() && (patterns.is_match(name) || patterns.is_match(path()));
+        let is_only = (only_ops.is_empty() && self.only_nodes.is_empty())
+            || only_ops.iter().any(|only| only == operator)
+            || is_in(&self.only_nodes);
+        !is_only || keep_ops.iter().any(|kept| kept == operator) || is_in(&self.keep_nodes)
+    }
+
+    /// Whether the options say that a value keeps its type.
+    pub fn keeps_value(&self, name: &str) -> bool {
+        self.keep_values.is_match(name)
+    }
+}
+
+fn compiled(patterns: &[String]) -> Result<GlobSet, Error> {
+    let mut set = GlobSetBuilder::new();
+    let bad = |error: globset::Error| Error::new(ErrorKind::Usage, format!("invalid pattern: {error}"));
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(bad)?);
+    }
+    set.build().map_err(bad)
+}

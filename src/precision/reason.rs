@@ -1,0 +1,70 @@
+//! Why values keep their types.
+
+use std::fmt;
+
+use crate::base::codes::codes;
+use crate::elements::dtype::DType;
+
+codes! {
+    /// Why a node keeps its types.
+    pub enum Code {
+        Option = "kept-by-option": "an option names the node, its operator or its value, or `--only-op` or `--only-node` does not",
+        Policy = "sensitive-operator": "its range or sum commonly leaves FLOAT16; `--policy all` changes its types too",
+        Range = "beyond-range": "its values were observed beyond the range of the type",
+        Signature = "signature": "an input or output of the model has the type",
+        Operator = "type-not-supported": "the operator does not support the type in the opset",
+        Domain = "foreign-domain": "the types of the operator are not known",
+        Unknown = "type-unknown": "the type of a value is not known",
+        Scale = "quantization-scale": "a scale has the same type as the value, and rounding it would move the whole grid",
+        Fixed = "fixed-type": "an attribute fixes the type",
+        Integers = "integers-in-floats": "its values are integers on their way to shapes, indices or integers, and would be rounded",
+        Overflow = "constant-overflows": "a constant is beyond the range of the type",
+        Underflow = "constant-underflows": "a constant would become zero",
+        Training = "training": "a training graph uses it",
+        Function = "function-of-many-types": "the function is called with more than one type, or is not called",
+        Cast = "cast-not-supported": "Cast does not support the type in the opset, or ai.onnx is not imported",
+        Weights = "weights-only": "only constants change their type",
+        Casts = "fewer-casts": "it only moves elements, and another type would need more casts",
+    }
+}
+
+/// Why a value keeps its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reason {
+    /// The kind of the reason.
+    pub code: Code,
+    /// The operator that does not support the type.
+    pub operator: Option<Unsupported>,
+}
+
+/// An operator that does not support a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unsupported {
+    /// The operator.
+    pub name: &'static str,
+    /// The type.
+    pub dtype: DType,
+    /// The first opset in which it supports the type.
+    pub since: Option<i64>,
+}
+
+impl From<Code> for Reason {
+    fn from(code: Code) -> Reason {
+        Reason { code, operator: None }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operator {
+            Some(Unsupported { name, dtype, since: Some(since) }) => {
+                write!(f, "{name} does not support {dtype} before opset {since}")
+            }
+            Some(Unsupported { name, dtype, since: None }) => write!(f, "{name} does not support {dtype}"),
+            None => {
+                let meaning = Code::MEANINGS.iter().find(|meaning| meaning.code == self.code.code());
+                f.write_str(meaning.map_or("", |meaning| meaning.meaning))
+            }
+        }
+    }
+}

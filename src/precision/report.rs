@@ -1,0 +1,103 @@
+//! What changed, and what did not.
+
+use serde::Serialize;
+
+use super::reason::Code;
+use crate::elements::dtype::DType;
+
+/// The results of a change of precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The type that values got.
+    pub to: DType,
+    /// The number of values that got the type.
+    pub changed_values: usize,
+    /// Casts that were added, in document order.
+    pub casts_added: Vec<AddedCast>,
+    /// The paths of casts that were removed, because their input has the type now, or their consumers need the type of their input.
+    pub casts_removed: Vec<String>,
+    /// Constants that were cast, in document order.
+    pub tensors: Vec<NarrowedTensor>,
+    /// Nodes that compute values of the old type, with the reason.
+    pub kept: Vec<KeptNode>,
+    /// A later opset in which more operators support the type.
+    pub later_opset: Option<LaterOpset>,
+}
+
+impl Report {
+    /// Whether the model is as it was.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.changed_values == 0 && self.casts_added.is_empty() && self.casts_removed.is_empty() && self.tensors.is_empty()
+    }
+}
+
+/// A cast that was added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AddedCast {
+    /// The path of the cast.
+    pub node: String,
+    /// The name of its input.
+    pub input: String,
+    /// The name of its result.
+    pub output: String,
+    /// The name that the value has in the model before: that of the input, or of the result if it is an output.
+    pub value: String,
+    /// The type before the cast.
+    #[serde(serialize_with = "by_name")]
+    pub from: DType,
+    /// The type after the cast.
+    #[serde(serialize_with = "by_name")]
+    pub to: DType,
+}
+
+/// A constant that was cast.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NarrowedTensor {
+    /// The path of the tensor.
+    pub tensor: String,
+    /// The number of its elements.
+    pub elements: u64,
+    /// The type before.
+    #[serde(serialize_with = "by_name")]
+    pub from: DType,
+    /// The type after.
+    #[serde(serialize_with = "by_name")]
+    pub to: DType,
+    /// Finite numbers beyond the range of the type. They became infinite, or got the magnitude `bound`.
+    pub overflowed: u64,
+    /// The magnitude that numbers beyond the range got instead of infinity.
+    pub bound: Option<f32>,
+    /// Numbers other than zero that became zero.
+    pub became_zero: u64,
+    /// Numbers that became subnormal.
+    pub became_subnormal: u64,
+    /// The largest relative error of a number that did not become zero or infinite.
+    pub largest_relative_error: f64,
+}
+
+/// A node that computes values of the old type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptNode {
+    /// Its path.
+    pub node: String,
+    /// Its operator.
+    pub op: String,
+    /// The kind of the reason.
+    pub code: Code,
+    /// The reason.
+    pub reason: String,
+}
+
+/// A later opset in which more operators support the type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LaterOpset {
+    /// The opset of ai.onnx.
+    pub opset: i64,
+    /// The number of nodes that it would admit.
+    pub nodes: usize,
+}
+
+fn by_name<S: serde::Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(dtype.name())
+}

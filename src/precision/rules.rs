@@ -1,0 +1,173 @@
+//! What the schemas do not say about the types of operators.
+
+use crate::graph::{Model, NodeId};
+
+/// Operators whose results consist of elements of their inputs. Either type is right for them.
+const MOVES: &[&str] = &[
+    "Cast",
+    "CenterCropPad",
+    "Compress",
+    "Concat",
+    "ConcatFromSequence",
+    "DepthToSpace",
+    "Expand",
+    "EyeLike",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "Optional",
+    "OptionalGetElement",
+    "Pad",
+    "Reshape",
+    "ReverseSequence",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "SplitToSequence",
+    "Squeeze",
+    "Tile",
+    "Transpose",
+    "Trilu",
+    "Unsqueeze",
+    "Where",
+];
+
+/// Operators whose sequences and optional values have the element type of their tensors, although their type variables differ.
+const CONTAINERS: &[&str] = &[
+    "ConcatFromSequence",
+    "Optional",
+    "OptionalGetElement",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceInsert",
+    "SplitToSequence",
+];
+
+/// Inputs and outputs with a type variable of their own in some versions: they keep their type where this needs no cast.
+const OWN: &[(&str, &[usize], &[usize])] = &[
+    ("BatchNormalization", &[3, 4], &[1, 2]),
+    ("Bernoulli", &[0], &[]),
+    ("CastLike", &[0], &[]),
+    ("Dropout", &[1], &[]),
+    ("EyeLike", &[0], &[]),
+    ("GridSample", &[1], &[]),
+    ("MelWeightMatrix", &[3, 4], &[]),
+    ("OneHot", &[0, 1], &[]),
+    ("RandomNormalLike", &[0], &[]),
+    ("RandomUniformLike", &[0], &[]),
+    ("Resize", &[1], &[]),
+];
+
+/// The scales of quantization. A rounded scale moves the whole grid of quantized values.
+const SCALES: &[(&str, &[usize])] = &[("DequantizeLinear", &[1]), ("QLinearMatMul", &[1, 4, 6]), ("QuantizeLinear", &[1])];
+
+/// The attributes that state the element type of an operator's result.
+const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
+    ("Bernoulli", "dtype"),
+    ("BlackmanWindow", "output_datatype"),
+    ("Cast", "to"),
+    ("Constant", "value"),
+    ("ConstantOfShape", "value"),
+    ("DequantizeLinear", "output_dtype"),
+    ("EyeLike", "dtype"),
+    ("HammingWindow", "output_datatype"),
+    ("HannWindow", "output_datatype"),
+    ("MelWeightMatrix", "output_datatype"),
+    ("Optional", "type"),
+    ("RandomNormal", "dtype"),
+    ("RandomNormalLike", "dtype"),
+    ("RandomUniform", "dtype"),
+    ("RandomUniformLike", "dtype"),
+    ("SequenceEmpty", "dtype"),
+];
+
+/// Type variables of operators of com.microsoft that FLOAT belongs to and FLOAT16 does not, by the schemas of onnxruntime 1.31.1.
+const WITHOUT_FLOAT16: &[(&str, &str)] = &[
+    ("AttnLSTM", "T"),
+    ("CDist", "T"),
+    ("MurmurHash3", "T1"),
+    ("QGemm", "TY"),
+    ("QLinearConcat", "TV"),
+    ("Range", "T"),
+    ("Snpe", "T"),
+    ("SparseToDenseMatMul", "T1"),
+];
+
+/// The operator of com.microsoft, if a type variable of it does not range over FLOAT16.
+pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static str> {
+    WITHOUT_FLOAT16.iter().find(|row| **row == (operator, variable)).map(|row| row.0)
+}
+
+/// Whether an operator of ai.onnx only moves elements.
+pub(super) fn moves(operator: &str) -> bool {
+    MOVES.binary_search(&operator).is_ok()
+}
+
+/// Whether the containers and the tensors of an operator have one element type.
+pub(super) fn is_of_containers(operator: &str) -> bool {
+    CONTAINERS.contains(&operator)
+}
+
+/// Whether an input keeps its type where its type variable is its own.
+pub(super) fn is_own_input(operator: &str, index: usize) -> bool {
+    OWN.iter().any(|(name, inputs, _)| *name == operator && inputs.contains(&index))
+}
+
+/// Whether an output keeps its type where its type variable is its own.
+pub(super) fn is_own_output(operator: &str, index: usize) -> bool {
+    OWN.iter().any(|(name, _, outputs)| *name == operator && outputs.contains(&index))
+}
+
+/// Whether an input is a scale of quantization.
+pub(super) fn is_scale(operator: &str, index: usize) -> bool {
+    SCALES.iter().any(|(name, inputs)| *name == operator && inputs.contains(&index))
+}
+
+/// Whether an attribute fixes the type of an output: `stash_type` those of LayerNormalization after the first, and `to` of BitCast all.
+pub(super) fn is_fixed_output(operator: &str, index: usize) -> bool {
+    operator == "BitCast" || (operator == "LayerNormalization" && index > 0)
+}
+
+/// The attribute that states the element type of an operator's result.
+pub(super) fn type_attribute(operator: &str) -> Option<&'static str> {
+    TYPE_ATTRIBUTES.iter().find(|(name, _)| *name == operator).map(|(_, attribute)| *attribute)
+}
+
+/// Whether an attribute of a node refers to an attribute of the function that contains the node.
+pub(super) fn refers_to_function(model: &Model, node: NodeId) -> bool {
+    model.node(node).attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::schemas;
+
+    #[test]
+    fn operators_of_microsoft_without_float16_have_signatures() {
+        for (operator, _) in WITHOUT_FLOAT16 {
+            assert!(schemas::microsoft::signature(operator).is_some(), "{operator}");
+        }
+    }
+
+    #[test]
+    fn the_tables_are_sorted_and_name_operators() {
+        assert!(MOVES.is_sorted() && OWN.is_sorted() && SCALES.is_sorted() && TYPE_ATTRIBUTES.is_sorted());
+        let others =
+            OWN.iter().map(|row| row.0).chain(SCALES.iter().map(|row| row.0)).chain(TYPE_ATTRIBUTES.iter().map(|row| row.0));
+        for operator in MOVES.iter().chain(CONTAINERS).copied().chain(others) {
+            assert!(!schemas::versions("", operator).is_empty(), "{operator}");
+        }
+        for (operator, attribute) in TYPE_ATTRIBUTES {
+            let stated = |schema: &schemas::Schema| schema.attribute(attribute).is_some();
+            assert!(schemas::versions("", operator).iter().any(stated), "{operator}.{attribute}");
+        }
+    }
+}

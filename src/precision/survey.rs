@@ -1,0 +1,173 @@
+//! What becomes of the numbers of a constant in a narrower type.
+
+use bytes::Bytes;
+
+use crate::base::parallel;
+use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::dtype::DType;
+use crate::elements::float_format::Format;
+
+/// Elements per unit of work.
+const PART: usize = 1 << 16;
+
+/// What becomes of the elements of a constant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// Finite numbers beyond the range of the type.
+    pub overflowed: u64,
+    /// Numbers other than zero that become zero.
+    pub became_zero: u64,
+    /// Numbers that become subnormal.
+    pub became_subnormal: u64,
+    /// The largest relative error of a number that becomes a number other than zero; at most 1.
+    pub largest_relative_error: f64,
+}
+
+impl Survey {
+    fn and(self, other: Survey) -> Survey {
+        Survey {
+            overflowed: self.overflowed + other.overflowed,
+            became_zero: self.became_zero + other.became_zero,
+            became_subnormal: self.became_subnormal + other.became_subnormal,
+            largest_relative_error: self.largest_relative_error.max(other.largest_relative_error),
+        }
+    }
+}
+
+/// The magnitudes that divide FLOAT by what becomes of them, as bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    to: DType,
+    /// The least magnitude that becomes infinite.
+    overflow: u32,
+    /// The least magnitude that becomes a normal number, without rounding.
+    normal: u32,
+    /// The bits that a normal number loses.
+    lost: u32,
+}
+
+impl Limits {
+    /// Those of FLOAT16 or BFLOAT16.
+    pub fn of(to: DType) -> Option<Limits> {
+        let format = Format::of(to).filter(|_| matches!(to, DType::Float16 | DType::Bfloat16))?;
+        let cast = cast(to)?;
+        let is_finite = |bits: u32| !format.is_infinite(convert_element(&cast, bits.into()).0);
+        // The conversion is monotonic, so that the limit is found by bisection.
+        let (mut finite, mut infinite) = (1.0_f32.to_bits(), f32::INFINITY.to_bits());
+        while infinite - finite > 1 {
+            let middle = finite.midpoint(infinite);
+            if is_finite(middle) { finite = middle } else { infinite = middle }
+        }
+        let exponent = (1 - format.bias + 127).max(1) as u32;
+        Some(Limits { to, overflow: infinite, normal: exponent << 23, lost: 23 - format.mantissa_bits })
+    }
+
+    /// Whether a number is finite, and becomes infinite.
+    pub fn overflows(self, bits: u32) -> bool {
+        let magnitude = bits & 0x7FFF_FFFF;
+        magnitude >= self.overflow && magnitude < f32::INFINITY.to_bits()
+    }
+
+    /// What becomes of little-endian numbers of type FLOAT.
+    pub fn survey(self, numbers: &Bytes) -> Survey {
+        let parts = numbers.len().div_ceil(PART * 4);
+        let part = |index: usize| {
+            let end = numbers.len().min((index + 1) * PART * 4);
+            self.survey_part(&numbers[index * PART * 4..end])
+        };
+        parallel::map_and_join(parts, part, Survey::and)
+    }
+
+    fn survey_part(self, numbers: &[u8]) -> Survey {
+        let (elements, _) = numbers.as_chunks::<4>();
+        let (mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0.0_f32);
+        let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
+        for element in elements {
+            let magnitude = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
+            let is_normal = magnitude >= self.normal && magnitude < self.overflow;
+            overflowed += u32::from(magnitude >= self.overflow && magnitude < 0x7F80_0000);
+            small += u32::from(magnitude != 0 && magnitude < self.normal);
+            // The distance to the nearest number, in units of the last place of FLOAT.
+            let rest = magnitude & mask;
+            let distance = if rest > half { mask + 1 - rest } else { rest };
+            let significand = (magnitude & 0x007F_FFFF) | 0x0080_0000;
+            let error = if is_normal { distance as f32 / significand as f32 } else { 0.0 };
+            largest = if error > largest { error } else { largest };
+        }
+        let found = Survey { overflowed: overflowed.into(), largest_relative_error: largest.into(), ..Survey::default() };
+        if small == 0 { found } else { found.and(self.survey_small(elements)) }
+    }
+
+    /// Numbers that are below the range of normal numbers.
+    fn survey_small(self, elements: &[[u8; 4]]) -> Survey {
+        let mut found = Survey::default();
+        let Some(format) = Format::of(self.to) else { return found };
+        let least = f64::from(format.lowest_exponent() - format.mantissa_bits as i32).exp2();
+        for element in elements {
+            let bits = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
+            if bits == 0 || bits >= self.normal {
+                continue;
+            }
+            let exact = f64::from(f32::from_bits(bits));
+            let rounded = (exact / least).round_ties_even() * least;
+            if rounded == 0.0 {
+                found.became_zero += 1;
+                continue;
+            }
+            found.became_subnormal += u64::from(rounded < f64::from(f32::from_bits(self.normal)));
+            found.largest_relative_error = found.largest_relative_error.max((exact - rounded).abs() / exact);
+        }
+        found
+    }
+}
+
+fn cast(to: DType) -> Option<Cast> {
+    Cast::new(DType::Float, to, Rules::default()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same by the exact conversion of each element.
+    fn expected(to: DType, numbers: &[f32]) -> Survey {
+        let (there, back) = (cast(to).unwrap(), Cast::new(to, DType::Float, Rules::default()).unwrap());
+        let mut found = Survey::default();
+        for &number in numbers {
+            let rounded = convert_element(&back, convert_element(&there, number.to_bits().into()).0).0;
+            let rounded = f32::from_bits(rounded as u32);
+            let normal = if to == DType::Float16 { 2.0_f32.powi(-14) } else { f32::MIN_POSITIVE };
+            if number.is_finite() && number != 0.0 {
+                found.overflowed += u64::from(rounded.is_infinite());
+                found.became_zero += u64::from(rounded == 0.0);
+                // Numbers that round up to the least normal number are normal.
+                found.became_subnormal += u64::from(rounded != 0.0 && rounded.abs() < normal);
+                if rounded.is_finite() && rounded != 0.0 {
+                    let error = ((f64::from(number) - f64::from(rounded)) / f64::from(number)).abs();
+                    found.largest_relative_error = found.largest_relative_error.max(error);
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_counts_are_those_of_the_exact_conversion() {
+        let edges =
+            [0.0, -0.0, 1.0, 65504.0, 65519.996, 65520.0, -3.4e38, 1e-8, 2.9802322e-8, 2.980233e-8, 5.96e-8, -6.1e-5, 6.1035156e-5];
+        let special = [f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, 1e-45, 6.097_555e-5];
+        for to in [DType::Float16, DType::Bfloat16] {
+            let limits = Limits::of(to).unwrap();
+            let spread = (0..50_000_u32).map(|index| f32::from_bits(index.wrapping_mul(0x9E37_79B9)));
+            let all: Vec<f32> = edges.into_iter().chain(special).chain(spread).collect();
+            for numbers in all.chunks(1).take(edges.len() + special.len()).chain([&all[..]]) {
+                let bytes: Bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>().into();
+                let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
+                let counts = |survey: Survey| (survey.overflowed, survey.became_zero, survey.became_subnormal);
+                assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
+                let difference = (found.largest_relative_error - expected.largest_relative_error).abs();
+                assert!(difference < 1e-6, "{to} {:?}: {found:?}, {expected:?}", &numbers[..1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The type variables of a model, as equations between values.
+//!
+//! Each value whose type may change has a variable, and each use of it has the variable of the type that is needed there. Operators, bodies
+//! of control flow and functions make some of these variables equal, by the type variables of their schemas. A value and a use of it need
+//! not be equal: a Cast is between them then. `equations` makes the equations.
+
+use std::collections::BTreeMap;
+
+use petgraph::unionfind::UnionFind;
+
+use super::change::Change;
+use super::reason::{Code, Reason};
+use crate::elements::dtype::DType;
+use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::ops::inference::Inferred;
+use crate::ops::schemas::ValueType;
+
+/// The index of a type variable.
+pub(super) type Variable = u32;
+
+/// Which type a variable has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The one that it has before.
+    Old,
+    /// The requested one.
+    New,
+}
+
+/// A wish for a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wish {
+    /// It cannot change.
+    Old(Reason),
+    /// It changes if it can.
+    New,
+    /// It does not change if that needs no cast.
+    StayIfFree,
+}
+
+/// The part of a node or scope that uses a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum User {
+    /// An input of a node.
+    Input(NodeId, u32),
+    /// An output of a scope.
+    Output(ScopeId, u32),
+}
+
+/// A use of a value, and the variable of the type that is needed there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub value: ValueId,
+    pub variable: Variable,
+    pub user: User,
+}
+
+/// How a value gets its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It is computed, or given.
+    Computed,
+    /// It is a constant, which is cast when the file is written.
+    Constant,
+    /// A node states its type in an attribute, and computes it from values of other types.
+    Stated,
+    /// It is a cast of this value, which has the new type.
+    CastOf(ValueId),
+}
+
+/// The equations of a model.
+pub(super) struct Types<'m> {
+    pub model: &'m Model,
+    pub change: Change,
+    pub inferred: Inferred,
+    /// By the value's index; none for values of other types. The variable of a value is its index.
+    pub kinds: Vec<Option<Kind>>,
+    pub uses: Vec<Use>,
+    /// Casts to the new type, with input and result.
+    pub casts: BTreeMap<NodeId, (ValueId, ValueId)>,
+    pub wishes: Vec<(Variable, Wish)>,
+    /// Variables that are equal.
+    pub equal: Vec<(Variable, Variable)>,
+    /// The number of variables.
+    pub variables: u32,
+}
+
+impl<'m> Types<'m> {
+    /// The type of a value; in functions, the one that it has in all calls.
+    pub fn value_type(&self, value: ValueId) -> Option<ValueType> {
+        if let (Origin::SparseInitializer(index), Body::Graph(graph)) =
+            (self.model.origin(value), self.model.body(self.model.scope_of(value)))
+        {
+            let values = graph.sparse_initializer[index as usize].values.as_ref();
+            return values.and_then(|values| DType::from_number(values.data_type())).map(ValueType::Tensor);
+        }
+        let root = self.model.root(self.model.scope_of(value));
+        match self.model.scope_kind(root) {
+            ScopeKind::Function(_) => self.inferred.types_in_calls(root, value).and_then(|types| types.only()),
+            _ => self.inferred.of(value).value_type,
+        }
+    }
+
+    /// The element type of a value, if it may change.
+    pub fn old(&self, value: ValueId) -> Option<DType> {
+        self.kinds[value.index()].and_then(|_| self.value_type(value)).and_then(|value_type| self.change.old(value_type))
+    }
+
+    /// A new variable.
+    pub fn variable(&mut self) -> Variable {
+        self.variables += 1;
+        self.variables - 1
+    }
+
+    pub fn wish(&mut self, variable: Variable, wish: Wish) {
+        self.wishes.push((variable, wish));
+    }
+
+    pub fn old_because(&mut self, variable: Variable, code: Code) {
+        self.wish(variable, Wish::Old(code.into()));
+    }
+
+    /// The classes of equal variables.
+    pub fn classes(&self) -> Classes {
+        let mut sets = UnionFind::new(self.variables as usize);
+        for &(left, right) in &self.equal {
+            sets.union(left as usize, right as usize);
+        }
+        let roots: Vec<Variable> = sets.into_labeling().into_iter().map(|root| root as Variable).collect();
+        let mut wishes: Vec<Option<Wish>> = vec![None; roots.len()];
+        for &(variable, wish) in &self.wishes {
+            let held = &mut wishes[roots[variable as usize] as usize];
+            *held = match (*held, wish) {
+                (Some(old @ Wish::Old(_)), _) => Some(old),
+                (_, old @ Wish::Old(_)) => Some(old),
+                (Some(Wish::New), _) | (_, Wish::New) => Some(Wish::New),
+                (_, Wish::StayIfFree) => Some(Wish::StayIfFree),
+            };
+        }
+        Classes { roots, wishes }
+    }
+}
+
+/// The classes of equal variables, and the strongest wish for each.
+pub(super) struct Classes {
+    /// By variable: the variable that represents its class.
+    roots: Vec<Variable>,
+    /// By representative.
+    wishes: Vec<Option<Wish>>,
+}
+
+impl Classes {
+    pub fn root(&self, variable: Variable) -> Variable {
+        self.roots[variable as usize]
+    }
+
+    pub fn wish(&self, variable: Variable) -> Option<Wish> {
+        self.wishes[self.root(variable) as usize]
+    }
+
+    /// The number of variables.
+    pub fn len(&self) -> usize {
+        self.roots.len()
+    }
+}

@@ -1,0 +1,177 @@
+//! The constants of a model, and what becomes of their numbers.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::survey::{Limits, Survey};
+use super::types::{Kind, Types};
+use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
+use crate::base::parallel;
+use crate::elements::cast::{Cast, Rules};
+use crate::elements::dtype::DType;
+use crate::elements::float_format::Format;
+use crate::graph::{AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId};
+use crate::protobuf::raw;
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::{AttributeProto, TensorProto};
+use crate::tensor::{Content, Data, Tensor};
+
+/// A constant whose type may change.
+pub(super) struct Weight<'m> {
+    pub value: ValueId,
+    pub survey: Survey,
+    /// The magnitude that finite numbers beyond the range get instead of infinity.
+    pub bound: Option<f32>,
+    tensor: Cow<'m, TensorProto>,
+    place: Place,
+}
+
+/// The place of a constant.
+#[derive(Clone, Copy)]
+enum Place {
+    Tensor(TensorPlace),
+    /// An attribute of a node that is not a tensor, or is missing.
+    Attribute(NodeId, &'static str),
+}
+
+impl Weight<'_> {
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        Tensor::read(&self.tensor).map_or(0, |tensor| tensor.elements())
+    }
+
+    /// The path of the constant.
+    pub fn path(&self, model: &Model) -> String {
+        match self.place {
+            Place::Tensor(place) => model.tensor_path(place),
+            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
+        }
+    }
+}
+
+/// Reads the constants, and surveys their numbers.
+///
+/// # Errors
+/// If a data file cannot be read.
+pub(super) fn read<'m>(types: &Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
+    let model = types.model;
+    let limits = Limits::of(types.change.to);
+    let is_constant = |value: &ValueId| matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated));
+    let values: Vec<ValueId> = model.values().filter(is_constant).collect();
+    let read = |value: &ValueId| -> Result<Option<Weight<'m>>, Error> {
+        let Some((place, tensor)) = constant(model, *value) else { return Ok(None) };
+        let survey = match limits {
+            Some(limits) => limits.survey(&numbers(model, &place, &tensor)?),
+            None => Survey::default(),
+        };
+        Ok(Some(Weight { value: *value, survey, bound: None, tensor, place }))
+    };
+    parallel::map(&values, read).into_iter().filter_map(Result::transpose).collect()
+}
+
+fn numbers(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Bytes, Error> {
+    match content(model, place, tensor)?.data() {
+        Data::Numbers(numbers, casts) if casts.is_empty() => Ok(numbers.clone()),
+        _ => Ok(Bytes::new()),
+    }
+}
+
+fn content(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Content, Error> {
+    let bad = |error| {
+        let path = match place {
+            Place::Tensor(place) => model.tensor_path(*place),
+            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(*node)),
+        };
+        Error::of(&Invalid::caused_by(ModelPlace::of_scope(path), error))
+    };
+    Tensor::read(tensor).and_then(|tensor| tensor.load(model.data())).map_err(bad)
+}
+
+/// The tensor of a constant, and its place.
+fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto>)> {
+    let scope = model.scope_of(value);
+    match (model.origin(value), model.body(scope)) {
+        (Origin::Initializer { index, .. }, Body::Graph(graph)) => {
+            let place = Place::Tensor(TensorPlace::Initializer(scope, index));
+            Some((place, Cow::Borrowed(graph.initializer.get(index as usize)?)))
+        }
+        (Origin::SparseInitializer(index), Body::Graph(graph)) => {
+            let place = Place::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
+            Some((place, Cow::Borrowed(graph.sparse_initializer.get(index as usize)?.values.as_ref()?)))
+        }
+        (Origin::Node { node, .. }, _) if model.applies(node, "Constant") => {
+            let tensor = model.constant(value).ok()?.tensor;
+            let attributes = &model.node(node).attribute;
+            let place = |name: &'static str| {
+                attributes.iter().any(|attribute| attribute.name() == name).then_some(Place::Attribute(node, name))
+            };
+            let index = (0..).zip(attributes).find(|(_, attribute)| attribute.name() == "value").map(|(index, _)| index);
+            let of_tensor = index.map(|index| Place::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single)));
+            Some((of_tensor.or_else(|| place("value_float")).or_else(|| place("value_floats"))?, tensor))
+        }
+        (Origin::Node { node, .. }, _) if model.applies(node, "ConstantOfShape") => {
+            let attributes = &model.node(node).attribute;
+            let stated = (0..).zip(attributes).find(|(_, attribute)| attribute.name() == "value");
+            Some(match stated {
+                Some((index, attribute)) => {
+                    let place = TensorPlace::Attribute(node, index, AttributePart::Single);
+                    (Place::Tensor(place), Cow::Borrowed(attribute.t.as_ref()?))
+                }
+                None => {
+                    let zero = Content::new(DType::Float, &[1], Data::Numbers(vec![0; 4].into(), Vec::new()));
+                    (Place::Attribute(node, "value"), Cow::Owned(zero.into_tensor("")))
+                }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The edit that casts a constant.
+///
+/// # Errors
+/// If a data file cannot be read.
+pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Error> {
+    let mut content = content(model, &weight.place, &weight.tensor)?;
+    let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
+    if let (Some(bound), Data::Numbers(numbers, _)) = (weight.bound, content.data()) {
+        content = Content::new(content.dtype(), content.dims(), Data::Numbers(bounded(numbers, bound, to), Vec::new()));
+    }
+    let (narrow, _) = content.cast(cast).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
+    Ok(match weight.place {
+        Place::Tensor(place) => Edit::CastTensor { place, with: narrow.replace_in(&weight.tensor) },
+        Place::Attribute(node, name) => {
+            let with: AttributeProto = raw::AttributeProto {
+                name: Some("value".to_owned()),
+                r#type: Some(AttributeType::Tensor.into()),
+                t: Some(narrow.into_tensor("")),
+                ..Default::default()
+            }
+            .into();
+            Edit::SetAttribute { node, name, with: Box::new(with) }
+        }
+    })
+}
+
+/// The numbers, with a bound for the magnitude of those that are finite and beyond the range of a type.
+pub(crate) fn bounded(numbers: &Bytes, bound: f32, to: DType) -> Bytes {
+    let Some(limits) = Limits::of(to) else { return numbers.clone() };
+    let mut bounded = numbers.to_vec();
+    for element in bounded.as_chunks_mut::<4>().0 {
+        let bits = u32::from_le_bytes(*element);
+        if limits.overflows(bits) {
+            *element = bound.copysign(f32::from_bits(bits)).to_le_bytes();
+        }
+    }
+    bounded.into()
+}
+
+/// The largest finite number of a type.
+pub(crate) fn largest(to: DType) -> f32 {
+    match Format::of(to) {
+        Some(format) if to == DType::Float16 => f32::from(half::f16::from_bits(format.largest() as u16)),
+        Some(format) if to == DType::Bfloat16 => f32::from(half::bf16::from_bits(format.largest() as u16)),
+        _ => f32::MAX,
+    }
+}

@@ -1,0 +1,230 @@
+//! The report of `recast precision`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::counts::write_counts;
+use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
+use super::prepared::{Prepared, write_prepared};
+use super::words::plural;
+use crate::base::hash::HashMap;
+use crate::base::printable::Shown;
+use crate::diff::inspect::Counts;
+use crate::precision::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+use crate::storage::{DataFile, UnusedFile};
+use crate::verify::Verified;
+
+/// One model of a run.
+#[derive(Debug, Serialize)]
+pub struct PrecisionModel {
+    /// The path of the model as given.
+    pub path: String,
+    /// Whether the run is a dry run.
+    #[serde(skip)]
+    pub dry_run: bool,
+    /// The output; `None` in a dry run, or if the run has errors.
+    pub output: Option<String>,
+    /// The type that values got.
+    pub to: &'static str,
+    /// The opsets of ai.onnx before and after, if `--opset` changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opset: Option<Opsets>,
+    /// Changes made before the change of precision.
+    #[serde(flatten)]
+    pub prepared: Prepared,
+    /// The number of values that got the type.
+    pub changed_values: usize,
+    /// Casts that were added.
+    pub casts_added: Vec<AddedCast>,
+    /// The paths of casts that were removed.
+    pub casts_removed: Vec<String>,
+    /// Constants that were cast.
+    pub tensors: Vec<NarrowedTensor>,
+    /// Nodes that compute values of the old type, with the reason.
+    pub kept: Vec<KeptNode>,
+    /// A later opset in which more operators support the type.
+    pub later_opset: Option<LaterOpset>,
+    /// The length of the model file before.
+    pub bytes_in: u64,
+    /// The length of the model file after.
+    pub bytes_out: u64,
+    /// The counts of the model before.
+    pub before: Counts,
+    /// The counts of the output.
+    pub after: Counts,
+    /// The data file of the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<DataFile>,
+    /// Side effects that were not requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Data files that were copied with the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_files: Vec<DataFile>,
+    /// Unused data files that were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed_files: Vec<PathBuf>,
+    /// Unused data files that were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_files: Vec<UnusedFile>,
+    /// The extent of the verification of the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
+}
+
+/// An opset before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Opsets {
+    /// Before.
+    pub from: i64,
+    /// After.
+    pub to: i64,
+}
+
+impl PrecisionModel {
+    /// The result for a model that is not written, with the lengths of its file before and after, and the counts before and after.
+    #[must_use]
+    pub fn dry_run(
+        path: String,
+        prepared: Prepared,
+        report: Report,
+        (bytes_in, bytes_out): (u64, u64),
+        [before, after]: [Counts; 2],
+    ) -> PrecisionModel {
+        PrecisionModel {
+            path,
+            dry_run: true,
+            output: None,
+            to: report.to.name(),
+            opset: None,
+            prepared,
+            changed_values: report.changed_values,
+            casts_added: report.casts_added,
+            casts_removed: report.casts_removed,
+            tensors: report.tensors,
+            kept: report.kept,
+            later_opset: report.later_opset,
+            bytes_in,
+            bytes_out,
+            before,
+            after,
+            data_file: None,
+            notes: Vec::new(),
+            copied_files: Vec::new(),
+            removed_files: Vec::new(),
+            unused_files: Vec::new(),
+            verified: None,
+        }
+    }
+}
+
+/// The text report: totals, or with `verbose` every cast, tensor and node.
+#[must_use]
+pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
+    let mut text = Shown::default();
+    let output = model.output.as_deref().unwrap_or(unwritten(model.dry_run));
+    text.push_line(format_args!("{} -> {output}", model.path));
+    if let Some(Opsets { from, to }) = model.opset {
+        text.push_line(format_args!("  opset {from} -> {to}"));
+    }
+    write_prepared(&mut text, &model.prepared, verbose);
+    if model.changed_values == 0 && model.casts_added.is_empty() && model.casts_removed.is_empty() && model.tensors.is_empty() {
+        text.push_line(format_args!("  nothing to change"));
+    } else {
+        text.push_line(format_args!("  changed {} to {}", plural(model.changed_values, "value"), model.to));
+        write_tensors(&mut text, model, verbose);
+        write_casts(&mut text, model, verbose);
+    }
+    write_kept(&mut text, &model.kept, verbose);
+    if let Some(LaterOpset { opset, nodes }) = model.later_opset {
+        let nodes = plural(nodes, "more node");
+        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", model.to));
+    }
+    for note in &model.notes {
+        text.push_line(format_args!("  {note}"));
+    }
+    write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
+    write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
+    write_verified(&mut text, model.verified);
+    write_counts(&mut text, &model.before, &model.after);
+    text
+}
+
+fn write_tensors(text: &mut Shown, model: &PrecisionModel, verbose: bool) {
+    let tensors = &model.tensors;
+    if tensors.is_empty() {
+        return;
+    }
+    let elements = tensors.iter().map(|tensor| tensor.elements).sum::<u64>();
+    let (constants, elements) = (plural(tensors.len(), "constant"), plural(elements as usize, "element"));
+    text.push_line(format_args!("  cast {constants} of {elements}{}", losses(tensors)));
+    for tensor in tensors.iter().filter(|_| verbose) {
+        let NarrowedTensor { tensor: path, elements, from, to, .. } = tensor;
+        let (elements, losses) = (plural(*elements as usize, "element"), losses(std::slice::from_ref(tensor)));
+        text.push_line(format_args!("    {path}: {from} to {to}, {elements}{losses}"));
+    }
+    // A number that is not the rounded one is always listed.
+    for tensor in tensors.iter().filter(|tensor| !verbose && tensor.overflowed > 0) {
+        text.push_line(format_args!("    {}{}", tensor.tensor, losses(std::slice::from_ref(tensor))));
+    }
+}
+
+/// What the numbers of tensors lost, as a clause behind a colon; empty if nothing is known of it.
+fn losses(tensors: &[NarrowedTensor]) -> String {
+    let count = |of: fn(&NarrowedTensor) -> u64| tensors.iter().map(of).sum::<u64>();
+    let bounds: Vec<f32> = tensors.iter().filter_map(|tensor| tensor.bound).collect();
+    let became = match bounds.as_slice() {
+        [] => "infinite".to_owned(),
+        [first, others @ ..] if others.iter().all(|other| other == first) => format!("±{first}"),
+        _ => "bounded".to_owned(),
+    };
+    let losses = [
+        (count(|tensor| tensor.overflowed), format!("beyond the range, now {became}")),
+        (count(|tensor| tensor.became_zero), "became zero".to_owned()),
+        (count(|tensor| tensor.became_subnormal), "became subnormal".to_owned()),
+    ];
+    let counted = losses.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let error = tensors.iter().map(|tensor| tensor.largest_relative_error).fold(0.0, f64::max);
+    let error = (error > 0.0).then(|| format!("largest relative error {error:.1e}"));
+    let all: Vec<String> = counted.chain(error).collect();
+    if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+}
+
+fn write_casts(text: &mut Shown, model: &PrecisionModel, verbose: bool) {
+    text.push_line(format_args!("  added {}", plural(model.casts_added.len(), "cast")));
+    for cast in model.casts_added.iter().filter(|_| verbose) {
+        let AddedCast { node, value, from, to, .. } = cast;
+        text.push_line(format_args!("    {node}: {value} {from} to {to}"));
+    }
+    if !model.casts_removed.is_empty() {
+        text.push_line(format_args!("  removed {}", plural(model.casts_removed.len(), "cast")));
+        for node in model.casts_removed.iter().filter(|_| verbose) {
+            text.push_line(format_args!("    {node}"));
+        }
+    }
+}
+
+fn write_kept(text: &mut Shown, kept: &[KeptNode], verbose: bool) {
+    if kept.is_empty() {
+        return;
+    }
+    text.push_line(format_args!("  kept the types of {}", plural(kept.len(), "node")));
+    if verbose {
+        for KeptNode { node, op, reason, .. } in kept {
+            text.push_line(format_args!("    {node} ({op}): {reason}"));
+        }
+        return;
+    }
+    let mut counts: HashMap<&str, usize> = HashMap::default();
+    for kept in kept {
+        *counts.entry(&kept.reason).or_default() += 1;
+    }
+    for KeptNode { node, reason, .. } in kept {
+        match counts.remove(reason.as_str()) {
+            Some(1) => text.push_line(format_args!("    {node}: {reason}")),
+            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
+            None => {} // Reported with the first node.
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Verification of a change of precision by erasure.
+//!
+//! The casts that the report lists are removed from the written model, and the types of values are set back. The result must be the
+//! original, field by field; constants that were compared are left out of both, so that their values are not in memory. A constant that changed must be the original one, cast by the exact path element by element. No node may be
+//! invalid that was valid before. Nothing here depends on the planner: what an input of a node refers to follows from the casts between it
+//! and the value that it had.
+//!
+//! 1. An input refers to the value that it had, or to a cast of it between the two types, or to what that value was cast from.
+//! 2. An attribute may state the new type instead of the old one; it may be new if it states one of the two.
+//! 3. A declaration may have the new type instead of the old one.
+
+use super::bystanders::compare;
+use super::fault::Fault;
+use super::verified::Verified;
+use crate::base::hash::{HashMap, HashSet};
+use crate::elements::dtype::DType;
+use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId};
+use crate::ops::inference::{Inferred, infer};
+use crate::ops::validity::node_fault;
+use crate::precision::{AddedCast, Report};
+use crate::protobuf::outline::MODEL_PROTO;
+use crate::protobuf::raw;
+use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto};
+
+/// The longest chain of casts that is followed from an input.
+const LONGEST_CHAIN: usize = 16;
+
+pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Verified, Vec<Fault>) {
+    let mut erasure = match Erasure::new(original, written, report) {
+        Ok(erasure) => erasure,
+        Err(faults) => return (Verified::default(), faults),
+    };
+    erasure.expect_valid();
+    let (mut erased, mut before) = (written.proto().clone(), original.proto().clone());
+    erasure.model(&mut erased, &mut before);
+    let Erasure { mut faults, mut verified, .. } = erasure;
+    verified.nodes = written.topological_order().len();
+    faults.extend(compare("", &MODEL_PROTO, [original, written], [&before, &erased], |_, _, _| false));
+    (verified, faults)
+}
+
+/// The models, and what is known of their nodes and values.
+pub(super) struct Erasure<'v> {
+    pub original: &'v Model,
+    pub written: &'v Model,
+    inferred: Inferred,
+    pub report: &'v Report,
+    /// By input and output, one of which is a new name.
+    added: HashMap<(&'v str, &'v str), &'v AddedCast>,
+    /// By path.
+    removed: HashSet<&'v str>,
+    /// By tensor's path: the magnitude of numbers beyond the range.
+    pub bounds: HashMap<&'v str, Option<f32>>,
+    /// By node of the written model: that of the original.
+    nodes: HashMap<NodeId, NodeId>,
+    /// By value of the written model: that of the original.
+    values: HashMap<ValueId, ValueId>,
+    /// By node of the written model: the graphs in its attributes.
+    bodies: HashMap<NodeId, Vec<ScopeId>>,
+    /// The names of values that reported casts turn into outputs, and the names of these.
+    renamed: HashMap<&'v str, &'v str>,
+    pub faults: Vec<Fault>,
+    pub verified: Verified,
+}
+
+impl<'v> Erasure<'v> {
+    /// Pairs the nodes and values of the models.
+    fn new(original: &'v Model, written: &'v Model, report: &'v Report) -> Result<Erasure<'v>, Vec<Fault>> {
+        let mut erasure = Erasure {
+            original,
+            written,
+            inferred: infer(written),
+            report,
+            added: report.casts_added.iter().map(|cast| ((cast.input.as_str(), cast.output.as_str()), cast)).collect(),
+            removed: report.casts_removed.iter().map(String::as_str).collect(),
+            bounds: report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect(),
+            nodes: HashMap::default(),
+            values: HashMap::default(),
+            bodies: HashMap::default(),
+            renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
+            faults: Vec::new(),
+            verified: Verified::default(),
+        };
+        let kinds = |model: &Model| model.scopes().map(|scope| kind(model.scope_kind(scope))).collect::<Vec<_>>();
+        if kinds(original) != kinds(written) {
+            return Err(vec![Fault::at("model", "has other subgraphs or functions than the original")]);
+        }
+        for scope in written.scopes() {
+            erasure.pair(scope);
+            if let ScopeKind::Subgraph { owner, .. } = written.scope_kind(scope) {
+                erasure.bodies.entry(owner).or_default().push(scope);
+            }
+        }
+        for value in written.values().filter(|&value| !matches!(written.origin(value), Origin::Node { .. })) {
+            let counterpart = original.lookup(written.scope_of(value), written.name(value));
+            erasure.values.extend(counterpart.map(|counterpart| (value, counterpart)));
+        }
+        if erasure.faults.is_empty() { Ok(erasure) } else { Err(erasure.faults) }
+    }
+
+    fn pair(&mut self, scope: ScopeId) {
+        let (original, written) = (self.original, self.written);
+        let stays = |node: &NodeId| self.removed.is_empty() || !self.removed.contains(original.node_path(*node).as_str());
+        let before: Vec<NodeId> = original.nodes(scope).filter(stays).collect();
+        let after: Vec<NodeId> = written.nodes(scope).filter(|&node| self.added_cast(node).is_none()).collect();
+        if before.len() != after.len() {
+            let what = format!("has {} nodes apart from reported casts; must have {}", after.len(), before.len());
+            return self.faults.push(Fault::at(written.scope_path(scope), what));
+        }
+        for (before, after) in before.into_iter().zip(after) {
+            self.nodes.insert(after, before);
+            for (index, value) in written.outputs(after) {
+                self.values.extend(original.output(before, index).map(|counterpart| (value, counterpart)));
+            }
+        }
+    }
+
+    /// The reported cast that a node is.
+    fn added_cast(&self, node: NodeId) -> Option<&'v AddedCast> {
+        let proto = self.written.node(node);
+        let ([input], [output]) = (proto.input.as_slice(), proto.output.as_slice()) else { return None };
+        let cast = self.added.get(&(input.as_str(), output.as_str())).copied()?;
+        (proto.op_type() == "Cast" && proto.domain().is_empty() && proto.attribute.len() == 1).then_some(cast)
+    }
+
+    /// Whether a type is one that changes.
+    pub fn is_old(&self, dtype: DType) -> bool {
+        match self.report.to {
+            DType::Float => matches!(dtype, DType::Float16 | DType::Bfloat16),
+            _ => dtype == DType::Float,
+        }
+    }
+
+    /// Whether a cast is between the types.
+    fn is_between(&self, from: DType, to: DType) -> bool {
+        (self.is_old(from) && to == self.report.to) || (from == self.report.to && self.is_old(to))
+    }
+
+    /// Nodes that were valid are valid, and reported casts have their types.
+    fn expect_valid(&mut self) {
+        let before = infer(self.original);
+        for scope in self.written.scopes() {
+            let opset = self.written.opset(scope, "").unwrap_or(0);
+            for node in self.written.nodes(scope) {
+                if let Some(cast) = self.added_cast(node) {
+                    let to = self.written.cast_node(node).ok().map(|cast| cast.to);
+                    let from = self.written.input(node, 0).and_then(|value| self.inferred.of(value).dtype());
+                    let is_right = to == Some(TypeSource::Attribute(cast.to)) && from.is_none_or(|from| from == cast.from);
+                    if !is_right || !self.is_between(cast.from, cast.to) {
+                        self.faults.push(Fault::at(self.written.node_path(node), "is not the cast that was reported"));
+                    }
+                }
+                let Some(fault) = node_fault(self.written, &self.inferred, node, opset) else { continue };
+                let counterpart = self.nodes.get(&node);
+                if counterpart.is_none_or(|&counterpart| node_fault(self.original, &before, counterpart, opset).is_none()) {
+                    self.faults.push(Fault::at(self.written.node_path(node), fault));
+                }
+            }
+        }
+        let found =
+            self.written.scopes().flat_map(|scope| self.written.nodes(scope)).filter(|&node| self.added_cast(node).is_some());
+        if found.count() != self.added.len() {
+            self.faults.push(Fault::at("model", "does not have each reported cast once"));
+        }
+    }
+
+    fn model(&mut self, model: &mut ModelProto, before: &mut ModelProto) {
+        for scope in self.written.scopes() {
+            match self.written.scope_kind(scope) {
+                ScopeKind::Main => {
+                    if let (Some(graph), Some(before)) = (model.graph.as_mut(), before.graph.as_mut()) {
+                        self.graph(graph, before, scope);
+                    }
+                }
+                ScopeKind::Function(index) => {
+                    let (function, before) = (&mut model.functions[index as usize], &mut before.functions[index as usize]);
+                    self.declarations(&mut function.value_info, &before.value_info);
+                    function.node = self.nodes(std::mem::take(&mut function.node), &mut before.node, scope);
+                }
+                // Training graphs do not change, and subgraphs are parts of others.
+                _ => {}
+            }
+        }
+    }
+
+    fn graph(&mut self, graph: &mut GraphProto, before: &mut GraphProto, scope: ScopeId) {
+        {
+            let (graph, before): (&mut raw::GraphProto, &mut raw::GraphProto) = (graph, before);
+            self.declarations(&mut graph.input, &before.input);
+            self.declarations(&mut graph.output, &before.output);
+            self.declarations(&mut graph.value_info, &before.value_info);
+            let path = self.original.scope_path(scope);
+            for (tensor, before) in graph.initializer.iter_mut().zip(&mut before.initializer) {
+                self.tensor(tensor, before, |name| format!("{path}/{name}"));
+            }
+            for (sparse, before) in graph.sparse_initializer.iter_mut().zip(&mut before.sparse_initializer) {
+                if let (Some(tensor), Some(before)) = (sparse.values.as_mut(), before.values.as_mut()) {
+                    self.tensor(tensor, before, |name| format!("{path}/{name}"));
+                }
+            }
+        }
+        let nodes = std::mem::take(&mut graph.node);
+        graph.node = self.nodes(nodes, &mut before.node, scope);
+    }
+
+    fn nodes(&mut self, nodes: Vec<NodeProto>, before: &mut [NodeProto], scope: ScopeId) -> Vec<NodeProto> {
+        let mut erased: HashMap<u32, NodeProto> = HashMap::default();
+        for (position, mut node) in (0..).zip(nodes) {
+            let id = NodeId { scope, position };
+            let Some(&counterpart) = self.nodes.get(&id) else { continue };
+            self.node(&mut node, &mut before[counterpart.position as usize], id, counterpart);
+            erased.insert(counterpart.position, node);
+        }
+        // Removed casts are restored.
+        let restored = (0..).zip(before).map(|(position, before)| erased.remove(&position).unwrap_or_else(|| before.clone()));
+        restored.collect()
+    }
+
+    fn node(&mut self, node: &mut NodeProto, before: &mut NodeProto, id: NodeId, counterpart: NodeId) {
+        for index in 0..node.input.len().min(before.input.len()) {
+            if node.input[index] == before.input[index] {
+                continue;
+            }
+            let values = (self.written.input(id, index as u32), self.original.input(counterpart, index as u32));
+            if let (Some(found), Some(expected)) = values
+                && self.is_same(found, expected)
+            {
+                node.input[index].clone_from(&before.input[index]);
+            }
+        }
+        self.check_inputs(id, counterpart);
+        for index in 0..node.output.len().min(before.output.len()) {
+            if node.output[index] != before.output[index]
+                && self.renamed.get(node.output[index].as_str()) == Some(&before.output[index].as_str())
+            {
+                node.output[index].clone_from(&before.output[index]);
+            }
+        }
+        if node.attribute != before.attribute {
+            self.attributes(node, before, id, counterpart);
+        }
+        for scope in self.bodies.get(&id).cloned().unwrap_or_default() {
+            let ScopeKind::Subgraph { attribute, list_index, .. } = self.written.scope_kind(scope) else { continue };
+            let of = |node| graph_in(node, attribute, list_index);
+            if let (Some(graph), Some(before)) = (of(&mut *node), of(&mut *before)) {
+                self.graph(graph, before, scope);
+            }
+        }
+    }
+
+    /// Inputs whose names are the same may refer to other values.
+    fn check_inputs(&mut self, id: NodeId, counterpart: NodeId) {
+        for (index, found) in self.written.inputs(id).collect::<Vec<_>>() {
+            let is_same = self.original.input(counterpart, index).is_some_and(|expected| self.is_same(found, expected));
+            if !is_same {
+                let what = format!("input {index}, '{}', is not the value that it was", self.written.name(found));
+                self.faults.push(Fault::at(self.written.node_path(id), what));
+            }
+        }
+    }
+
+    /// Whether a value of the written model is one of the original, apart from casts between the types.
+    fn is_same(&self, found: ValueId, expected: ValueId) -> bool {
+        let expected: Vec<ValueId> = self.sources(self.original, expected, |node| {
+            let is_removed = !self.removed.is_empty() && self.removed.contains(self.original.node_path(node).as_str());
+            // A cast to the old type has the value of what it casts, which the original has with the new type.
+            is_removed
+                || self.original.cast_node(node).is_ok_and(|cast| matches!(cast.to, TypeSource::Attribute(to) if self.is_old(to)))
+        });
+        let found = self.sources(self.written, found, |node| {
+            let to = self.written.cast_node(node).map(|cast| cast.to);
+            self.added_cast(node).is_some() || to == Ok(TypeSource::Attribute(self.report.to))
+        });
+        found.iter().filter_map(|value| self.values.get(value)).any(|value| expected.contains(value))
+    }
+
+    /// A value, and what it was cast from, through casts between the types that fulfil a condition.
+    fn sources(&self, model: &Model, value: ValueId, follows: impl Fn(NodeId) -> bool) -> Vec<ValueId> {
+        let mut sources = vec![value];
+        while sources.len() < LONGEST_CHAIN
+            && let Some(node) = sources.last().and_then(|&last| model.producer(last))
+            && model.applies(node, "Cast")
+            && follows(node)
+            && let Ok(cast) = model.cast_node(node)
+        {
+            sources.push(cast.input);
+        }
+        sources
+    }
+}
+
+/// A graph in an attribute of a node.
+fn graph_in(node: &mut NodeProto, attribute: u32, list_index: Option<u32>) -> Option<&mut GraphProto> {
+    let attribute = node.attribute.get_mut(attribute as usize)?;
+    match list_index {
+        Some(index) => attribute.graphs.get_mut(index as usize),
+        None => attribute.g.as_mut(),
+    }
+}
+
+/// A kind of scope without the position of its node, which casts change.
+fn kind(kind: ScopeKind) -> (u8, u32, u32, Option<u32>) {
+    match kind {
+        ScopeKind::Main => (0, 0, 0, None),
+        ScopeKind::Subgraph { attribute, list_index, .. } => (1, 0, attribute, list_index),
+        ScopeKind::Function(index) => (2, index, 0, None),
+        ScopeKind::Initialization(index) => (3, index, 0, None),
+        ScopeKind::Algorithm(index) => (4, index, 0, None),
+    }
+}

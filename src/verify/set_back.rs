@@ -1,0 +1,145 @@
+//! Sets back what a change of precision may change in messages: attributes, tensors and declarations.
+
+use super::erasure::Erasure;
+use super::fault::Fault;
+use crate::elements::cast::{Cast, Rules};
+use crate::elements::dtype::DType;
+use crate::graph::{NodeId, set_element_type};
+use crate::precision::bounded;
+use crate::protobuf::raw;
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, TypeProto, ValueInfoProto};
+use crate::tensor::{Content, Data, Tensor, first_difference, without_values};
+
+/// The attributes that state types.
+const TYPE_ATTRIBUTES: [&str; 4] = ["dtype", "output_datatype", "output_dtype", "to"];
+
+impl Erasure<'_> {
+    /// Sets the attributes of a node back.
+    pub fn attributes(&mut self, node: &mut NodeProto, before: &mut NodeProto, id: NodeId, counterpart: NodeId) {
+        let path = self.original.node_path(counterpart);
+        let is_onnx = self.written.applies(id, self.written.node(id).op_type());
+        let mut restored = Vec::new();
+        for mut attribute in std::mem::take(&mut node.attribute) {
+            let name = attribute.name().to_owned();
+            let states_type = is_onnx && TYPE_ATTRIBUTES.contains(&name.as_str()) && self.states_type(&attribute);
+            let same = before.attribute.iter_mut().find(|before| before.name() == name);
+            match same {
+                Some(same) if *same == attribute => {}
+                Some(same) if states_type => attribute = same.clone(),
+                Some(same) if is_onnx && attribute.tp.is_some() => {
+                    if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_ref()) {
+                        self.set_back(stated, before);
+                    }
+                }
+                Some(same) if is_onnx && attribute.t.is_some() => {
+                    if let (Some(tensor), Some(before)) = (attribute.t.as_mut(), same.t.as_mut()) {
+                        self.tensor(tensor, before, |_| format!("{path}.{name}"));
+                    }
+                }
+                None if states_type => continue,
+                None if is_onnx && name == "value" && attribute.t.is_some() => {
+                    restored.extend(self.number_attribute(&attribute, before, &path));
+                    continue;
+                }
+                _ => {}
+            }
+            restored.push(attribute);
+        }
+        node.attribute = restored;
+    }
+
+    /// Whether an attribute states one of the types.
+    fn states_type(&self, attribute: &AttributeProto) -> bool {
+        let stated = i32::try_from(attribute.i()).ok().and_then(DType::from_number);
+        let named = DType::from_name(&String::from_utf8_lossy(attribute.s()));
+        match attribute.r#type() {
+            AttributeType::Int => stated.is_some_and(|dtype| dtype == self.report.to || self.is_old(dtype)),
+            AttributeType::String => named.is_some_and(|dtype| dtype == self.report.to),
+            _ => false,
+        }
+    }
+
+    /// The attribute of the original whose number or numbers a tensor has: `value_float`, `value_floats`, or none for zero.
+    fn number_attribute(&mut self, attribute: &AttributeProto, before: &NodeProto, path: &str) -> Option<AttributeProto> {
+        let stated = before.attribute.iter().find(|before| matches!(before.name(), "value_float" | "value_floats"));
+        let (dims, numbers): (Vec<i64>, Vec<f32>) = match stated {
+            Some(stated) if stated.name() == "value_float" => (Vec::new(), vec![stated.f()]),
+            Some(stated) => (vec![stated.floats.len() as i64], stated.floats.clone()),
+            None => (vec![1], vec![0.0]),
+        };
+        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let expected = Content::new(DType::Float, &dims, Data::Numbers(numbers.into(), Vec::new())).into_tensor("");
+        let (mut tensor, mut expected) = (attribute.t.clone()?, expected);
+        let name = stated.map_or("value", |stated| stated.name());
+        self.tensor(&mut tensor, &mut expected, |_| format!("{path}.{name}"));
+        if tensor == expected { stated.cloned() } else { Some(attribute.clone()) }
+    }
+
+    /// Leaves a tensor out of both models that is the original one in the new type. `path` makes a path of its name.
+    pub fn tensor(&mut self, tensor: &mut TensorProto, before: &mut TensorProto, path: impl Fn(&str) -> String) {
+        let (Ok(found), Ok(expected)) = (Tensor::read(tensor), Tensor::read(before)) else { return };
+        if found.dtype() != self.report.to || !self.is_old(expected.dtype()) {
+            return;
+        }
+        let path = path(before.name());
+        let loaded = (found.load(self.written.data()), expected.load(self.original.data()));
+        let (Ok(found), Ok(mut expected)) = loaded else {
+            return self.faults.push(Fault::at(path, "cannot be read"));
+        };
+        let Some(&bound) = self.bounds.get(path.as_str()) else {
+            return self.faults.push(Fault::at(path, "changed its type, and was not reported"));
+        };
+        if let (Some(bound), Data::Numbers(numbers, _)) = (bound, expected.data()) {
+            let numbers = bounded(numbers, bound, self.report.to);
+            expected = Content::new(expected.dtype(), expected.dims(), Data::Numbers(numbers, Vec::new()));
+        }
+        let cast = Cast::new(expected.dtype(), self.report.to, Rules::default()).map(|cast| expected.cast(cast));
+        let Ok(Ok((expected, _))) = cast else { return self.faults.push(Fault::at(path, "cannot be cast")) };
+        if found.dims() != expected.dims() {
+            return self.faults.push(Fault::at(path, "has another shape"));
+        }
+        if let Some(index) = first_difference(&expected, &found) {
+            return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded")));
+        }
+        self.verified.constants += 1;
+        self.verified.elements += found.elements() as u64;
+        for tensor in [tensor, before] {
+            *tensor = without_values(tensor);
+            (tensor.data_type, tensor.data_location, tensor.dims) = (Some(self.report.to.number()), None, vec![0]);
+        }
+    }
+
+    pub fn declarations(&self, infos: &mut [ValueInfoProto], before: &[ValueInfoProto]) {
+        for (info, before) in infos.iter_mut().zip(before) {
+            if *info == *before {
+                continue;
+            }
+            if let (Some(stated), Some(before)) = (info.r#type.as_mut(), before.r#type.as_ref()) {
+                self.set_back(stated, before);
+            }
+        }
+    }
+
+    /// Sets the element type of a declaration back if it was an old one and is the new one.
+    fn set_back(&self, stated: &mut TypeProto, before: &TypeProto) {
+        if let (Some(found), Some(expected)) = (element_type(stated), element_type(before))
+            && found == self.report.to
+            && self.is_old(expected)
+        {
+            set_element_type(stated, expected);
+        }
+    }
+}
+
+/// The element type of a tensor, a sequence or an optional value.
+fn element_type(stated: &TypeProto) -> Option<DType> {
+    use raw::type_proto::Value;
+    match stated.value.as_ref()? {
+        Value::TensorType(tensor) => DType::from_number(tensor.elem_type()),
+        Value::SparseTensorType(tensor) => DType::from_number(tensor.elem_type()),
+        Value::SequenceType(sequence) => element_type(sequence.elem_type.as_deref()?),
+        Value::OptionalType(optional) => element_type(optional.elem_type.as_deref()?),
+        Value::MapType(_) | Value::OpaqueType(_) => None,
+    }
+}

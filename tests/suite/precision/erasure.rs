@@ -1,0 +1,45 @@
+//! The verification by erasure finds what does not belong to the change.
+
+use onnx_recast::internals::onnx_text;
+use onnx_recast::verify::Verification;
+
+use super::{all, parsed};
+
+const BEFORE: &str = "g (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> { p = Add (x, w) q = Sub (p, x) y = Sin (q) }";
+
+#[test]
+fn what_was_not_reported_is_a_fault() {
+    let before = parsed(BEFORE);
+    let mut after = before.clone();
+    let report = after.change_precision(&all()).unwrap();
+    let text = onnx_text::print(after.proto());
+    let mut failures = Vec::new();
+    for (name, from, to, fault) in [
+        ("nothing", "w", "w", None),
+        ("a weight", "{0.5, 2}", "{0.5, 3}", Some("graph/w: element 1 is not the original, rounded")),
+        ("an input", "Sub (p, x_to_FLOAT16)", "Sub (p, p)", Some("input 1, 'p', is not the value that it was")),
+        ("an operator", "q = Sub", "q = Mul", Some("Mul")),
+        ("a cast", "q = Sub", "[z] z = Cast <to: int = 1> (p) q = Sub", Some("has 4 nodes apart from reported casts; must have 3")),
+        (
+            "the type of a cast",
+            "x_to_FLOAT16 = Cast <to: int = 10>",
+            "x_to_FLOAT16 = Cast <to: int = 16>",
+            Some("is not the cast that was reported"),
+        ),
+        ("a declared type", "=> (float[2] y)", "=> (float16[2] y)", Some("graph/y_to_FLOAT")),
+        ("a shape", "g (float[2] x)", "g (float[3] x)", Some("cannot be broadcast")),
+    ] {
+        assert!(text.contains(from), "{name}: {text}");
+        let planted = parsed(&text.replacen(from, to, 1));
+        let found = Verification::of_precision(&before, &report).check(&planted).err().map(|faults| faults.to_string());
+        let is_expected = match (fault, &found) {
+            (None, None) => true,
+            (Some(fault), Some(found)) => found.contains(fault),
+            _ => false,
+        };
+        if !is_expected {
+            failures.push(format!("{name}: expected {fault:?}, found {found:?}"));
+        }
+    }
+    crate::support::expect_no_failures(failures);
+}
