@@ -36,6 +36,7 @@ AREAS = {
         "kernel_passes",
         "convert",
         "verified",
+        "precision",
         "chains",
         "random_models",
         "refusals",
