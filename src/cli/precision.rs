@@ -218,9 +218,7 @@ impl Precision {
         let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch: None }) };
         let plan = self.external_data.plan(model, &target)?;
         (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
-        changed.data_file = plan.data_file().cloned();
-        changed.copied_files = plan.copied_files();
-        changed.notes.clone_from(&plan.notes);
+        changed.saved = plan.saved().clone();
         Ok(Changed { report: changed, plan: Some((plan, verification)), sketch: None })
     }
 
@@ -272,8 +270,8 @@ impl ModelReport for PrecisionModel {
         &mut self.output
     }
 
-    fn record_written(&mut self, Written { old, verified }: Written) {
-        (self.removed_files, self.unused_files, self.verified) = (old.removed, old.unused, verified);
+    fn record_written(&mut self, Written { saved, verified }: Written) {
+        (self.saved, self.verified) = (saved, verified);
     }
 
     fn text(&self, verbose: bool) -> Shown {

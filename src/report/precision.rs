@@ -1,18 +1,16 @@
 //! The report of `recast precision`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
 use super::counts::write_counts;
-use super::fold::{unwritten, write_data_file, write_old_files, write_verified};
+use super::fold::{unwritten, write_saved, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
 use crate::precision::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
-use crate::storage::{DataFile, UnusedFile};
+use crate::storage::Saved;
 use crate::verify::Verified;
 
 /// One model of a run.
@@ -53,21 +51,9 @@ pub struct PrecisionModel {
     pub before: Counts,
     /// The counts of the output.
     pub after: Counts,
-    /// The data file of the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_file: Option<DataFile>,
-    /// Side effects that were not requested.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// Data files that were copied with the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied_files: Vec<DataFile>,
-    /// Unused data files that were removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub removed_files: Vec<PathBuf>,
-    /// Unused data files that were kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unused_files: Vec<UnusedFile>,
+    /// The files of the output.
+    #[serde(flatten)]
+    pub saved: Saved,
     /// The extent of the verification of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
@@ -109,11 +95,7 @@ impl PrecisionModel {
             bytes_out,
             before,
             after,
-            data_file: None,
-            notes: Vec::new(),
-            copied_files: Vec::new(),
-            removed_files: Vec::new(),
-            unused_files: Vec::new(),
+            saved: Saved::default(),
             verified: None,
         }
     }
@@ -141,11 +123,7 @@ pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
         let nodes = plural(nodes, "more node");
         text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", model.to));
     }
-    for note in &model.notes {
-        text.push_line(format_args!("  {note}"));
-    }
-    write_data_file(&mut text, model.data_file.as_ref(), &model.copied_files);
-    write_old_files(&mut text, model.dry_run, &model.removed_files, &model.unused_files);
+    write_saved(&mut text, model.dry_run, &model.saved);
     write_verified(&mut text, model.verified);
     write_counts(&mut text, &model.before, &model.after);
     text
