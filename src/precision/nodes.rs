@@ -23,6 +23,8 @@ impl Builder<'_, '_, '_> {
         match (schema, domain, node.op_type()) {
             (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
             (Some(schema), "", "Cast") => self.cast(id, schema),
+            // The bodies of other operators, such as FlexAttention, have types of their own.
+            (Some(_), _, _) if self.bodies.contains_key(&id) => self.unknown(id),
             (Some(schema), _, _) => self.operator(id, schema),
             (None, "com.microsoft", name) => match microsoft::signature(name) {
                 Some(signature) if self.types.change.to != DType::Bfloat16 && !self.bodies.contains_key(&id) => {
@@ -109,6 +111,7 @@ impl Builder<'_, '_, '_> {
         let is_onnx = schema.domain.is_empty();
         let name = if is_onnx { schema.name } else { "" };
         let kept = self.kept(id);
+        let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
         // A Cast from the old type to itself stays one of a type to itself.
         let shares_all = rules::is_of_containers(name) || name == "Cast";
         let mut variables: Vec<(&'static str, Variable, bool)> = Vec::new();
@@ -178,6 +181,10 @@ impl Builder<'_, '_, '_> {
         for (type_name, variable, wants) in variables {
             if let Some(code) = kept {
                 self.types.old_because(variable, code);
+            }
+            if let Some(name) = float_alone {
+                let operator = Some(Unsupported { name, dtype: self.types.change.to, since: None });
+                self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
             }
             if unknown.iter().any(|formal| formal.type_name == type_name) {
                 self.types.old_because(variable, Code::Unknown);

@@ -88,6 +88,15 @@ const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("SequenceEmpty", "dtype"),
 ];
 
+/// Operators that work in FLOAT alone, whatever their schemas say: the function that defines MeanVarianceNormalization has constants of
+/// FLOAT, and onnxruntime 1.31 has no other kernel of MelWeightMatrix.
+const FLOAT_ALONE: &[&str] = &["MeanVarianceNormalization", "MelWeightMatrix"];
+
+/// The operator of ai.onnx, if it works in FLOAT alone, whatever its schema says.
+pub(super) fn float_alone(operator: &str) -> Option<&'static str> {
+    FLOAT_ALONE.iter().copied().find(|name| *name == operator)
+}
+
 /// Type variables of operators of com.microsoft that FLOAT belongs to and FLOAT16 does not, by the schemas of onnxruntime 1.31.1.
 const WITHOUT_FLOAT16: &[(&str, &str)] = &[
     ("AttnLSTM", "T"),
@@ -162,7 +171,7 @@ mod tests {
         assert!(MOVES.is_sorted() && OWN.is_sorted() && SCALES.is_sorted() && TYPE_ATTRIBUTES.is_sorted());
         let others =
             OWN.iter().map(|row| row.0).chain(SCALES.iter().map(|row| row.0)).chain(TYPE_ATTRIBUTES.iter().map(|row| row.0));
-        for operator in MOVES.iter().chain(CONTAINERS).copied().chain(others) {
+        for operator in MOVES.iter().chain(CONTAINERS).chain(FLOAT_ALONE).copied().chain(others) {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
         }
         for (operator, attribute) in TYPE_ATTRIBUTES {

@@ -245,6 +245,18 @@ fn types_that_operators_imply_are_stated() {
                 kept: &["foreign-domain"],
             },
             Counted {
+                name: "an operator that is defined in FLOAT alone",
+                before: "g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y) { p = Sin (x) y = MeanVarianceNormalization (p) }",
+                casts: 2,
+                kept: &["type-not-supported"],
+            },
+            Counted {
+                name: "an operator with bodies of other types",
+                before: r#"<ir_version: 10, opset_import: ["": 21, "other": 1]> g (float[2] x) => (float[2] y) { p = Sin (x) q = other.Op <body = b (float[2] a) => (float[2] r) { r = Cos (a) }> (p) y = Tanh (q) }"#,
+                casts: 4,
+                kept: &["type-unknown"],
+            },
+            Counted {
                 name: "operators of com.microsoft, of which one has no FLOAT16",
                 before: r#"<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]> g (float[2, 2] x) => (float[2, 2] y) { p = Sin (x) q = com.microsoft.Gelu (p) y = com.microsoft.CDist (q, q) }"#,
                 casts: 2,
