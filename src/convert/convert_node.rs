@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::context::{Context, Record, Source};
 use super::expand::expand;
+use super::expansion_body::ExpansionBodies;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use super::{adapters, check, expansions};
 use crate::graph::{Names, is_onnx_domain};
@@ -17,6 +18,8 @@ pub(super) struct NodeConverter<'a, 'm> {
     pub source: &'a Source<'m>,
     pub names: &'a mut Names<'m>,
     pub record: &'a mut Record,
+    /// The bodies of expansions so far.
+    pub bodies: &'a mut ExpansionBodies,
     /// The opset to convert to.
     pub target: i64,
     /// Adapters of other crates.
@@ -85,7 +88,7 @@ impl<'m> NodeConverter<'_, 'm> {
                         refused => {
                             cx.record.reset(mark);
                             (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
-                            let expanded = expand(&mut cx, expansion).map_err(blocked);
+                            let expanded = expand(&mut cx, expansion, self.bodies).map_err(blocked);
                             let nodes = expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
                             // What a caller can override has a remedy.
                             let overridable = refused.and_then(Result::err).filter(|reason| reason.code == Overridable);

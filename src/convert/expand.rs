@@ -3,22 +3,19 @@
 use super::check;
 use super::context::{Context, Made};
 use super::expanded::Exactness;
+use super::expansion_body::{ExpansionBodies, Facts};
 use super::expansions::{Expansion, local_name, local_output_name};
-use super::possible::expect_consistent;
 use super::reason::Code::{ExpansionDisabled, ExpansionInexact, NodeInvalid};
 use super::reason::Reason;
 use super::settings::Expand;
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, ScopeId, ValueId};
-use crate::onnx_text;
-use crate::ops::inference::{Inferred, Known, infer};
 use crate::ops::schemas;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{NodeProto, TensorProto};
 
 /// The nodes that compute what the node of the context does, in the opset that it is converted to. Nodes whose results are unused
 /// are left out.
-pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<NodeProto>, Reason> {
+pub(super) fn expand(cx: &mut Context, expansion: &Expansion, bodies: &mut ExpansionBodies) -> Result<Vec<NodeProto>, Reason> {
     check::operands(&cx.node, cx.schema)?;
     let op = expansion.op;
     let (older, newer) = (cx.to, cx.to + 1);
@@ -37,12 +34,10 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     if !cx.node.device_configurations.is_empty() {
         cx.warn(&format!("the device configurations of {op} are removed"))?;
     }
-    let body = (expansion.body)(cx).map_err(|reason| reason.code.because(new(&format!("cannot be expanded: {reason}"))))?;
-    let model = parse(cx, &body).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
-    let inferred = infer(&model);
-    expect_possible(cx, &model, &inferred).map_err(|what| NodeInvalid.because(new(&format!("cannot be expanded: {what}"))))?;
-    let nodes = used_nodes(cx, &model);
-    let mut nodes = rename(cx, &model, &inferred, nodes);
+    let text = (expansion.body)(cx).map_err(|reason| reason.code.because(new(&format!("cannot be expanded: {reason}"))))?;
+    let body = bodies.get(cx, &text).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
+    let nodes = used_nodes(cx, body.nodes);
+    let mut nodes = rename(cx, &body.known, nodes);
     let mut used: HashSet<String> = HashSet::default();
     for node in &mut nodes {
         each_used_name(node, &mut |name| {
@@ -60,34 +55,6 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion) -> Result<Vec<Node
     Ok(nodes)
 }
 
-/// Checks that the body is consistent with what is known of the node's inputs and outputs.
-fn expect_possible(cx: &Context, body: &Model, inferred: &Inferred) -> Result<(), String> {
-    let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-    let outputs = present.filter_map(|index| Some((local_output_name(cx, index)?, cx.known_output(index))));
-    expect_consistent(body, inferred, cx.to, outputs)
-}
-
-/// The body as a model whose inputs are those of the node, by the names of the schema, with what is known of them.
-fn parse(cx: &Context, body: &str) -> Result<Model, String> {
-    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
-    let inputs = inputs.filter_map(|index| Some(typed_name(&cx.known_input(index), &local_name(cx, index)?)));
-    let inputs = inputs.collect::<Vec<_>>().join(", ");
-    let source = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({inputs}) => () {{ {body} }}", cx.to);
-    let proto = onnx_text::parse(&source).map_err(|error| error.to_string())?;
-    Model::new(proto).map_err(|error| error.to_string())
-}
-
-fn typed_name(known: &Known, name: &str) -> String {
-    let Some(dtype) = known.dtype() else { return name.to_owned() };
-    let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |size| size.to_string());
-    let dims = match &known.shape {
-        None => "[]".to_owned(),
-        Some(shape) if shape.is_empty() => String::new(),
-        Some(shape) => format!("[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(",")),
-    };
-    format!("{}{dims} {name}", dtype.name().to_lowercase())
-}
-
 /// The formal outputs that the node has, with their names.
 fn outputs(cx: &Context) -> HashMap<String, String> {
     let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
@@ -95,11 +62,11 @@ fn outputs(cx: &Context) -> HashMap<String, String> {
 }
 
 /// The nodes on which outputs of the node depend.
-fn used_nodes(cx: &Context, model: &Model) -> Vec<NodeProto> {
+fn used_nodes(cx: &Context, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     #[expect(clippy::disallowed_methods, reason = "from a table into a table")]
     let mut wanted: HashSet<String> = outputs(cx).into_keys().collect();
     let mut used: Vec<NodeProto> = Vec::new();
-    for node in without_identities(cx, model).into_iter().rev() {
+    for node in without_identities(cx, nodes).into_iter().rev() {
         if node.output.iter().any(|name| wanted.contains(name)) {
             let mut node = node;
             each_used_name(&mut node, &mut |name| {
@@ -123,9 +90,8 @@ fn each_used_name(node: &mut NodeProto, visit: &mut dyn FnMut(&mut String)) {
 
 /// The nodes of a body without `Identity`, which bodies use to give a value another name. One that leads from an input, or from
 /// one output, to an output stays.
-fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
+fn without_identities(cx: &Context, mut nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let outputs = outputs(cx);
-    let mut nodes: Vec<NodeProto> = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone()).collect();
     let mut local: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
     local.retain(|name| !outputs.contains_key(name.as_str()));
     // The value that each name denotes; sources come before values that are computed from them.
@@ -163,15 +129,13 @@ fn without_identities(cx: &Context, model: &Model) -> Vec<NodeProto> {
 
 /// Gives inputs and outputs the names of the node, and everything else names that are new. The node that computes the first output
 /// inherits name, doc string and metadata.
-fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
+fn rename(cx: &mut Context, known: &Facts, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let mut names: HashMap<String, String> = outputs(cx);
     for (index, name) in cx.node.input.iter().enumerate() {
         names.extend(local_name(cx, index).map(|local| (local, name.clone())));
     }
     let first = cx.node.output.iter().find(|name| !name.is_empty()).cloned();
-    // Names are unique in a body, at any depth.
-    let values = model.values().map(|value| (model.name(value), value)).collect();
-    let mut renaming = Renaming { inferred, values, names };
+    let mut renaming = Renaming { known, names };
     let renamed = nodes.into_iter().map(|mut node| {
         renaming.node(cx, &mut node);
         if first.as_ref().is_some_and(|first| node.output.contains(first)) {
@@ -186,8 +150,8 @@ fn rename(cx: &mut Context, model: &Model, inferred: &Inferred, nodes: Vec<NodeP
 
 /// The names of a body, and what they become.
 struct Renaming<'a> {
-    inferred: &'a Inferred,
-    values: HashMap<&'a str, ValueId>,
+    /// Names are unique in a body, at any depth.
+    known: &'a Facts,
     names: HashMap<String, String>,
 }
 
@@ -220,9 +184,7 @@ impl Renaming<'_> {
 
     /// Gives a value a new name, unless it is an output of the node that is expanded.
     fn define(&mut self, cx: &mut Context, local: &mut String, constant: Option<&TensorProto>) {
-        let value = self.values.get(local.as_str()).copied();
-        let mut known = value.map(|value| self.inferred.of(value).clone()).unwrap_or_default();
-        let ints = value.and_then(|value| self.inferred.ints(value).cloned());
+        let (mut known, ints) = self.known.get(local.as_str()).cloned().unwrap_or_default();
         let name = match self.names.get(local.as_str()) {
             Some(name) => {
                 known = known.and(cx.known(name));

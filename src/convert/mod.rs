@@ -13,6 +13,7 @@ pub(crate) mod engine;
 mod adapter;
 mod adapters;
 mod bodies;
+mod expansion_body;
 mod ir;
 mod convert_node;
 mod expand;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::bodies::Bodies;
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
+use super::expansion_body::ExpansionBodies;
 use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
 use super::{Blocker, Change, Expanded, Options};
@@ -63,6 +64,7 @@ impl<'m> Shared<'_, 'm> {
             texts: SharedTexts::default(),
             same: HashMap::default(),
             possible: Possible::default(),
+            expansions: ExpansionBodies::default(),
             part,
         };
         for batch in nodes.chunks(BATCH) {
@@ -84,6 +86,7 @@ struct Planner<'a, 'm> {
     /// By operator: whether it is the same in the target.
     same: HashMap<&'m str, bool>,
     possible: Possible,
+    expansions: ExpansionBodies,
     part: Part,
 }
 
@@ -106,6 +109,7 @@ impl<'m> Planner<'_, 'm> {
             source: &source,
             names: &mut *self.names,
             record: &mut record,
+            bodies: &mut self.expansions,
             target: options.opset,
             adapters: &options.adapters,
         };

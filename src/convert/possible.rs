@@ -166,7 +166,7 @@ pub(super) fn expect_possible(
     Ok(())
 }
 
-fn is_small(tensor: &TensorProto) -> bool {
+pub(super) fn is_small(tensor: &TensorProto) -> bool {
     let elements = tensor.dims.iter().try_fold(1i64, |product, &dim| product.checked_mul(dim));
     elements.is_some_and(|elements| elements <= MOST_ELEMENTS)
 }

@@ -1,5 +1,7 @@
 //! Discrete Fourier transforms, as products of a signal with matrices of sines and cosines.
 
+use std::f64::consts::TAU;
+
 use super::{Expansion, by_definition, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
@@ -7,6 +9,12 @@ use crate::convert::reason::Reason;
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("DFT", 17, dft), by_definition("STFT", 17, stft)];
+
+/// The most elements of a constant matrix.
+const MOST_ELEMENTS: i64 = 1 << 14;
+
+/// The longest constant list of numbers.
+const LONGEST_LIST: i64 = 1 << 16;
 
 /// A transform along one axis of a signal, whose last dimension holds a real number, or a real and an imaginary part.
 struct Transform {
@@ -24,34 +32,60 @@ fn dft(cx: &Context) -> Result<String, Reason> {
     if transform.is_inverse && transform.is_onesided {
         return Err(AttributeUnsupported.because("`inverse` and `onesided` are both set"));
     }
+    let given = shape[transform.axis];
     let Some(_) = cx.input(1) else {
-        return Ok(format!("{}output = Identity (spectrum)", transform.body("input", "length = Identity (given)")));
+        return Ok(format!("{}output = Identity (spectrum)", transform.body("input", (given, given), "length = Identity (given)")));
     };
+    let length = known_number(cx, 1);
     // A longer axis is cut; a shorter one needs no zeros, since they would be multiplied.
-    let cut = "
+    let cut = match (given, length) {
+        (Some(given), Some(length)) if given <= length => "cut = Identity (input)\n",
+        _ => {
+            "start = Constant <value = int64[1] {0}> ()
+             axis = Constant <value = int64[1] {$axis}> ()
+             cut = Slice (input, start, end, axis)\n"
+        }
+    };
+    let body = "
         list = Constant <value = int64[1] {-1}> ()
         long_length = Cast <to = 7> (dft_length)
         end = Reshape (long_length, list)
-        start = Constant <value = int64[1] {0}> ()
-        axis = Constant <value = int64[1] {$axis}> ()
-        cut = Slice (input, start, end, axis)
         length = Squeeze (end)\n";
+    let samples = given.zip(length).map(|(given, length)| given.min(length));
     let cut = fill(cut, &[("axis", &transform.axis.to_string())]);
-    Ok(format!("{cut}{}output = Identity (spectrum)", transform.body("cut", "")))
+    Ok(format!("{body}{cut}{}output = Identity (spectrum)", transform.body("cut", (samples, length), "")))
 }
 
 /// The frames are gathered from the signal.
 fn stft(cx: &Context) -> Result<String, Reason> {
     let transform = Transform::new(cx, 4, 2, cx.int_or("onesided", 1)? != 0)?;
-    let length = match (cx.input(3), cx.input(2)) {
-        (Some(_), _) => "long_length = Cast <to = 7> (frame_length) length = Reshape (long_length, scalar)",
-        (None, Some(_)) => "window_shape = Shape (window) length = Squeeze (window_shape)",
-        (None, None) => "length = Identity (samples)",
+    let dim = |input: usize, axis: usize| cx.known_input(input).shape.and_then(|shape| shape.get(axis).copied().flatten());
+    let (length, define_length) = match (cx.input(3), cx.input(2)) {
+        (Some(_), _) => (known_number(cx, 3), "long_length = Cast <to = 7> (frame_length) length = Reshape (long_length, scalar)"),
+        (None, Some(_)) => (dim(2, 0), "window_shape = Shape (window) length = Squeeze (window_shape)"),
+        (None, None) => (dim(0, 1), "length = Identity (samples)"),
     };
     let window = match cx.input(2) {
         Some(_) => "window_column = Reshape (window, column_shape) framed = Mul (frames, window_column)",
         None => "framed = Identity (frames)",
     };
+    let places = match (dim(0, 1), length, known_number(cx, 1)) {
+        (Some(samples), Some(length), Some(step)) if length <= samples && step > 0 => frames(samples, length, step),
+        _ => None,
+    };
+    let places = places.unwrap_or_else(|| {
+        format!(
+            "slack = Sub (samples, length)
+             steps = Div (slack, step)
+             count = Add (steps, next)
+             numbers = Range (first, count, next)
+             starts = Mul (numbers, step)
+             start_column = Reshape (starts, column_shape)
+             {}
+             places = Add (start_column, offsets)",
+            numbers("offsets", length, "first, length, next")
+        )
+    });
     Ok(format!(
         "scalar = Constant <value = int64[0] {{}}> ()
          column_shape = Constant <value = int64[2] {{-1, 1}}> ()
@@ -59,22 +93,72 @@ fn stft(cx: &Context) -> Result<String, Reason> {
          next = Constant <value = int64 {{1}}> ()
          dims = Shape (signal)
          samples = Gather <axis: int = 0> (dims, next)
-         {length}
+         {define_length}
          long_step = Cast <to = 7> (frame_step)
          step = Reshape (long_step, scalar)
-         slack = Sub (samples, length)
-         steps = Div (slack, step)
-         count = Add (steps, next)
-         numbers = Range (first, count, next)
-         starts = Mul (numbers, step)
-         start_column = Reshape (starts, column_shape)
-         offsets = Range (first, length, next)
-         places = Add (start_column, offsets)
+         {places}
          frames = Gather <axis: int = 1> (signal, places)
          {window}
          {}output = Identity (spectrum)",
-        transform.body("framed", "")
+        transform.body("framed", (length, length), "")
     ))
+}
+
+/// The number that an input holds, if it is known.
+fn known_number(cx: &Context, index: usize) -> Option<i64> {
+    match cx.read_ints(index).ok()?.as_slice() {
+        &[number] => Some(number),
+        _ => None,
+    }
+}
+
+/// The numbers from zero on: a constant, if their count is known, or a `Range` of computed bounds.
+fn numbers(name: &str, count: Option<i64>, range: &str) -> String {
+    match count.filter(|count| (0..=LONGEST_LIST).contains(count)) {
+        Some(count) => format!("{name} = Constant <value = int64[{count}] {{{}}}> ()", list(0..count)),
+        None => format!("{name} = Range ({range})"),
+    }
+}
+
+/// The places of the samples of each frame, as a constant, or as the sum of two.
+fn frames(samples: i64, length: i64, step: i64) -> Option<String> {
+    let count = (samples - length) / step + 1;
+    let starts = (0..count).map(|frame| frame * step);
+    if count.checked_mul(length).is_some_and(|places| places <= MOST_ELEMENTS) {
+        let places = starts.flat_map(|start| start..start + length);
+        return Some(format!("places = Constant <value = int64[{count},{length}] {{{}}}> ()", list(places)));
+    }
+    let is_short = count <= LONGEST_LIST && length <= LONGEST_LIST;
+    is_short.then(|| {
+        format!(
+            "start_column = Constant <value = int64[{count},1] {{{}}}> ()
+             {}
+             places = Add (start_column, offsets)",
+            list(starts),
+            numbers("offsets", Some(length), "")
+        )
+    })
+}
+
+/// The cosine and the sine of a part of a circle.
+fn point_of_circle(number: i64, length: i64) -> (f64, f64) {
+    match (4 * i128::from(number)).checked_rem(length.into()) {
+        Some(0) => [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][(4 * number / length) as usize % 4],
+        _ => {
+            let (sine, cosine) = (TAU * number as f64 / length as f64).sin_cos();
+            (cosine, sine)
+        }
+    }
+}
+
+/// A number as the text writes the nearest one of a type.
+fn nearest(number: f64, dtype: DType) -> String {
+    match dtype {
+        DType::Float16 => format!("{:?}", half::f16::from_f64(number).to_f32()),
+        DType::Bfloat16 => format!("{:?}", half::bf16::from_f64(number).to_f32()),
+        DType::Float => format!("{:?}", number as f32),
+        _ => format!("{number:?}"),
+    }
 }
 
 impl Transform {
@@ -98,9 +182,9 @@ impl Transform {
         })
     }
 
-    /// Computes `spectrum` from a signal, for the number of samples `length`, which is defined before, or by `define_length`. Angles are
-    /// computed in FLOAT at least, of whole numbers that are reduced first.
-    fn body(&self, signal: &str, define_length: &str) -> String {
+    /// Computes `spectrum` from a signal, for numbers of given samples and of the transform, as far as they are known. The latter is
+    /// `length`, which is defined before, or by `define_length`.
+    fn body(&self, signal: &str, (given, length): (Option<i64>, Option<i64>), define_length: &str) -> String {
         let mut body = "
             samples_first = Constant <value = int64 {0}> ()
             samples_next = Constant <value = int64 {1}> ()
@@ -108,22 +192,7 @@ impl Transform {
             signal_shape = Shape ($signal)
             given = Gather <axis: int = 0> (signal_shape, axis_index)
             $define_length
-            sample_numbers = Range (samples_first, given, samples_next)
-            sample_shape = Constant <value = int64[2] {-1, 1}> ()
-            sample_column = Reshape (sample_numbers, sample_shape)
-            $bins
-            bin_numbers = Range (samples_first, bins, samples_next)
-            products = Mul (sample_column, bin_numbers)
-            turns = Mod (products, length)
-            turns_float = Cast <to = $wide> (turns)
-            length_float = Cast <to = $wide> (length)
-            circle = Constant <value = $T {6.283185307179586}> ()
-            step_angle = Div (circle, length_float)
-            angles = Mul (turns_float, step_angle)
-            wide_cosines = Cos (angles)
-            wide_sines = Sin (angles)
-            cosines = Cast <to = $to> (wide_cosines)
-            sines = Cast <to = $to> (wide_sines)
+            $matrices
             real = Gather <axis: int = $last> ($signal, samples_first)
             real_rows = Transpose <perm: ints = [$to_last]> (real)
             real_cosines = MatMul (real_rows, cosines)
@@ -157,7 +226,47 @@ impl Transform {
             part_real = Unsqueeze (turned_real, last_axis)
             part_imaginary = Unsqueeze (turned_imaginary, last_axis)
             spectrum = Concat <axis: int = $last> (part_real, part_imaginary)\n";
-        let bins = match self.is_onesided {
+        let signal_axes = self.rank - 1;
+        let to_last: Vec<usize> = (0..signal_axes).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
+        let mut back: Vec<usize> = (0..signal_axes - 1).collect();
+        back.insert(self.axis, signal_axes - 1);
+        let define_length = match length.filter(|_| !define_length.is_empty()) {
+            Some(length) => format!("length = Constant <value = int64 {{{length}}}> ()"),
+            None => define_length.to_owned(),
+        };
+        let body = fill(&body, &[("matrices", &self.matrices(given, length)), ("define_length", &define_length)]);
+        fill(
+            &body,
+            &[
+                ("signal", signal),
+                ("axis", &self.axis.to_string()),
+                ("last", &signal_axes.to_string()),
+                ("to_last", &list(&to_last)),
+                ("back", &list(&back)),
+                ("to", &(self.dtype.number()).to_string()),
+            ],
+        )
+    }
+
+    /// `cosines` and `sines`: a row for each sample, a column for each bin. If they are not constants, angles are computed in FLOAT at
+    /// least, of whole numbers that are reduced first.
+    fn matrices(&self, given: Option<i64>, length: Option<i64>) -> String {
+        let bins = length.map(|length| if self.is_onesided { length / 2 + 1 } else { length });
+        if let (Some(given), Some(length), Some(bins)) = (given, length, bins)
+            && length > 0
+            && given.checked_mul(bins).is_some_and(|elements| (1..=MOST_ELEMENTS).contains(&elements))
+        {
+            let turns = (0..given).flat_map(|sample| (0..bins).map(move |bin| sample * bin % length));
+            let points: Vec<(f64, f64)> = turns.map(|turn| point_of_circle(turn, length)).collect();
+            let constant = |name: &str, part: fn(&(f64, f64)) -> f64| {
+                let elements = list(points.iter().map(|point| nearest(part(point), self.dtype)));
+                format!("{name} = Constant <value = {}[{given},{bins}] {{{elements}}}> ()\n", self.dtype.name().to_lowercase())
+            };
+            return constant("cosines", |point| point.0) + &constant("sines", |point| point.1);
+        }
+        // Half floats have too few digits for angles.
+        let wide = if self.dtype == DType::Double { DType::Double } else { DType::Float };
+        let count = match self.is_onesided {
             true => {
                 "halves = Constant <value = int64 {2}> ()
                  half_length = Div (length, halves)
@@ -165,23 +274,36 @@ impl Transform {
             }
             false => "bins = Identity (length)",
         };
-        // Half floats have too few digits for angles.
-        let wide = if self.dtype == DType::Double { DType::Double } else { DType::Float };
-        let signal_axes = self.rank - 1;
-        let to_last: Vec<usize> = (0..signal_axes).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
-        let mut back: Vec<usize> = (0..signal_axes - 1).collect();
-        back.insert(self.axis, signal_axes - 1);
+        let step_angle = match length.filter(|&length| length > 0) {
+            Some(length) => format!("step_angle = Constant <value = $T {{{}}}> ()", nearest(TAU / length as f64, wide)),
+            None => "length_float = Cast <to = $wide> (length)
+                     circle = Constant <value = $T {6.283185307179586}> ()
+                     step_angle = Div (circle, length_float)"
+                .to_owned(),
+        };
+        let body = "
+            $sample_numbers
+            sample_shape = Constant <value = int64[2] {-1, 1}> ()
+            sample_column = Reshape (sample_numbers, sample_shape)
+            $count
+            $bin_numbers
+            products = Mul (sample_column, bin_numbers)
+            turns = Mod (products, length)
+            turns_float = Cast <to = $wide> (turns)
+            $step_angle
+            angles = Mul (turns_float, step_angle)
+            wide_cosines = Cos (angles)
+            wide_sines = Sin (angles)
+            cosines = Cast <to = $to> (wide_cosines)
+            sines = Cast <to = $to> (wide_sines)";
         fill(
-            &fill(&body, &[("bins", bins), ("define_length", define_length)]),
+            body,
             &[
-                ("signal", signal),
-                ("axis", &self.axis.to_string()),
-                ("last", &signal_axes.to_string()),
-                ("to_last", &list(&to_last)),
-                ("back", &list(&back)),
-                ("wide", &(wide.number()).to_string()),
-                ("to", &(self.dtype.number()).to_string()),
-                ("T", &wide.name().to_lowercase()),
+                ("sample_numbers", &numbers("sample_numbers", given, "samples_first, given, samples_next")),
+                ("bin_numbers", &numbers("bin_numbers", bins, "samples_first, bins, samples_next")),
+                ("count", count),
+                ("step_angle", &fill(&step_angle, &[("wide", &wide.number().to_string()), ("T", &wide.name().to_lowercase())])),
+                ("wide", &wide.number().to_string()),
             ],
         )
     }
