@@ -65,7 +65,9 @@ mod storage;
 mod tensor;
 pub mod verify;
 
-pub use api::{Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, OpenOptions, Packing, diff};
+pub use api::{
+    Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, MissingNode, OpenOptions, Packing, RunsOn, diff,
+};
 pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
@@ -76,7 +78,8 @@ pub use elements::cast::{Contested, RoundMode, Rules, Tally};
 pub use elements::dtype::DType;
 pub use files::{BadLocation, DataFolder, Located, OpenDataFile, Target};
 pub use graph::Model;
-pub use ops::runtimes::{Runtime, UnknownRuntime};
+pub use ops::kernels::{MissingKernel, MissingOperator};
+pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};

@@ -12,6 +12,7 @@ mod memory;
 mod not_a_model;
 mod open;
 mod precision;
+mod runtimes;
 mod save;
 pub mod tensor_files;
 mod verify;
@@ -22,6 +23,7 @@ pub use lint::LintOptions;
 pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};
 pub use open::OpenOptions;
+pub use runtimes::{MissingNode, RunsOn};
 pub(crate) use save::not_written;
 
 use crate::base::error::{Error, catch};

@@ -40,6 +40,36 @@ pub struct Runtime {
     pub ir_version: Option<i64>,
     /// Where the numbers come from.
     pub source: &'static str,
+    /// The version that was named; of a row of the table, the last one.
+    #[serde(skip)]
+    pub version: Version,
+}
+
+/// A version of a runtime: its first two numbers. Later releases of the same version have the same kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// The first number.
+    pub major: u32,
+    /// The second number.
+    pub minor: u32,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Version {
+    /// A version by its numbers.
+    pub(crate) fn read(text: &str) -> Option<Version> {
+        numbers(text).map(|numbers| Version::of(&numbers))
+    }
+
+    fn of(numbers: &[u32]) -> Version {
+        let number = |index: usize| numbers.get(index).copied().unwrap_or(0);
+        Version { major: number(0), minor: number(1) }
+    }
 }
 
 /// A name that is not a version of a runtime in the table.
@@ -73,6 +103,27 @@ impl Runtime {
         (1..=self.opset).rev().find(is_loaded).unwrap_or(1)
     }
 
+    /// The row of a version.
+    pub(crate) fn of_version(name: &str, version: Version) -> Option<Runtime> {
+        let numbers = [version.major, version.minor];
+        Runtime::all().iter().find(|row| row.name == name && row.covers(&numbers)).map(|row| Runtime { version, ..*row })
+    }
+
+    /// The runtime with the version that was named, without the others of its row.
+    #[must_use]
+    pub fn named(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+
+    /// If the version is newer than those of the table: what it is treated as.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let is_newer = self.version > Version::of(&bound(self.last));
+        is_newer.then(|| {
+            format!("{} is not known yet; it is treated as {} {}, the newest known version", self.named(), self.name, self.last)
+        })
+    }
+
     fn covers(&self, version: &[u32]) -> bool {
         version >= bound(self.first).as_slice() && by_prefix(version, &bound(self.last)) != Ordering::Greater
     }
@@ -100,7 +151,12 @@ impl FromStr for Runtime {
         }
         let numbers =
             numbers(version).ok_or_else(|| unknown(format!("'{version}' is not a version; expected numbers such as 1.17")))?;
-        rows.iter().find(|row| row.covers(&numbers)).copied().ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))
+        // A newer version than the newest is treated as that one, unless the versions of the runtime are not ordered.
+        let newest = rows.last().filter(|newest| rows.iter().all(|row| bound(row.last) <= bound(newest.last)));
+        let newer = newest.filter(|newest| by_prefix(&numbers, &bound(newest.last)) == Ordering::Greater);
+        let row = rows.iter().find(|row| row.covers(&numbers)).or(newer).copied();
+        let row = row.ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))?;
+        Ok(Runtime { version: Version::of(&numbers), ..row })
     }
 }
 
@@ -143,7 +199,8 @@ fn read(row: &'static str) -> Option<Runtime> {
         "-" => None,
         number => Some(number.parse().ok()?),
     };
-    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim() })
+    let version = Version::read(last)?;
+    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim(), version })
 }
 
 fn numbers(version: &str) -> Option<Vec<u32>> {
@@ -194,8 +251,7 @@ mod tests {
             ("onnxruntime@", "'' is not a version"),
             ("onnxruntime@1", "unknown version '1'; known are onnxruntime 1.5.2, onnxruntime 1.15 to 1.16"),
             ("onnxruntime@1.6", "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are"),
-            ("onnxruntime@1.32", "onnxruntime@1.31 is the last before it"),
-            ("tensorrt@10.2", "tensorrt@10.1 is the last before it"),
+            ("windowsml@1909", "unknown version '1909'; "),
         ] {
             let message = name.parse::<Runtime>().unwrap_err().to_string();
             assert!(message.contains(hint), "{name}: {message}");

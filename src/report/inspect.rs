@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::words::{bytes, plural};
 use crate::base::printable::Shown;
-use crate::diff::inspect::{CastFacts, ContradictionFacts, Inspection, InterfaceFacts, RuntimeVersions, ValueFacts};
+use crate::diff::inspect::{
+    CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions, ValueFacts,
+};
 
 /// One model of a run.
 #[derive(Debug, Serialize)]
@@ -29,8 +31,7 @@ const MOST_VALUES: usize = 20;
 #[must_use]
 pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
     let InspectedModel { path, inspection, types } = model;
-    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, targets, .. } =
-        inspection;
+    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, .. } = inspection;
     let mut text = Shown::default();
     text.push_line(format_args!("{path}"));
     write_interface(&mut text, inspection, verbose);
@@ -53,14 +54,7 @@ pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
     for file in external_data {
         text.push_line(format_args!("  external data: {file}"));
     }
-    let versions = |RuntimeVersions { runtime, first, last }: &RuntimeVersions| match first == last {
-        true => format!("{runtime} {first}"),
-        false => format!("{runtime} {first} to {last}"),
-    };
-    let targets: Vec<String> = targets.iter().map(versions).collect();
-    if !targets.is_empty() {
-        text.push_line(format_args!("  opset and IR version are supported by {}", targets.join(", ")));
-    }
+    write_runtimes(&mut text, inspection, verbose);
     if !casts.is_empty() {
         text.push_line(format_args!("  {}", plural(casts.len(), "cast")));
     }
@@ -93,6 +87,49 @@ fn write_interface(text: &mut Shown, inspection: &Inspection, verbose: bool) {
         if !optional.is_empty() {
             text.push_line(format_args!("  {} with an initializer as the default", plural(optional.len(), kind)));
         }
+    }
+}
+
+/// The operators without a kernel that are listed for a version without `verbose`.
+const MOST_OPERATORS: usize = 3;
+
+/// The runtimes that run the model, those that may, and those that do not.
+fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
+    let Inspection { targets, lacking, undecided_nodes, .. } = inspection;
+    let range = |first: &str, last: &str| if first == last { first.to_owned() } else { format!("{first} to {last}") };
+    let versions = |versions: &RuntimeVersions| {
+        let RuntimeVersions { runtime, first, last, kernels, newest } = versions;
+        match kernels & newest {
+            true if first == last => format!("{runtime} {first} or later"),
+            true => format!("{runtime} {first} or later (known to {last})"),
+            false => format!("{runtime} {}", range(first, last)),
+        }
+    };
+    let all =
+        |kernels: bool| targets.iter().filter(|target| target.kernels == kernels).map(versions).collect::<Vec<_>>().join(", ");
+    for (what, runtimes) in [("runs on", all(true)), ("opset and IR version are supported by", all(false))] {
+        if !runtimes.is_empty() {
+            text.push_line(format_args!("  {what} {runtimes}"));
+        }
+    }
+    if *undecided_nodes > 0 {
+        let nodes = plural(*undecided_nodes, "node");
+        text.push_line(format_args!("    the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
+    }
+    for LackingVersions { runtime, first, last, newest_opset, newest_ir_version, operators } in lacking {
+        // That older versions do not load a newer opset is no news.
+        if !verbose && (newest_opset.is_some() || newest_ir_version.is_some()) {
+            continue;
+        }
+        let listed = if verbose { operators.len() } else { MOST_OPERATORS };
+        let mut reasons: Vec<String> = Vec::new();
+        reasons.extend(newest_opset.map(|newest| format!("opset {newest} is the newest that it loads")));
+        reasons.extend(newest_ir_version.map(|newest| format!("IR {newest} is the newest that it loads")));
+        reasons.extend(operators.iter().take(listed).map(|operator| format!("no kernel for {operator}")));
+        if operators.len() > listed {
+            reasons.push(format!("{} more; --verbose lists them", operators.len() - listed));
+        }
+        text.push_line(format_args!("  does not run on {runtime} {}: {}", range(first, last), reasons.join("; ")));
     }
 }
 

@@ -25,7 +25,7 @@ pub use page::{About, Before, Page, Results, Sketch, is_page, page_html, page_js
 pub use passes::{pass_text, passes_json, passes_text};
 pub use precision::{Opsets, PrecisionModel, precision_text};
 pub use prepared::{DroppedMetadata, Prepared};
-pub use targets::{targets_json, targets_text};
+pub use targets::{missing_operators_json, missing_operators_text, targets_json, targets_text};
 pub use words::{bytes, plural};
 
 use serde::Serialize;

@@ -208,6 +208,12 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let json: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
     let cast = |node: &str, scope: &str, from: &str, to: &str, saturate: Value, constant: bool| serde_json::json!({"node": node, "scope": scope, "from": from, "to": to, "saturate": saturate, "round_mode": null, "constant": constant});
     let value = |name: &str, of: &str| serde_json::json!({"name": name, "type": format!("tensor({of})"), "shape": [], "has_default": false});
+    let unknown = serde_json::json!([
+        "Cast-21 of tensor(float), tensor(float16)",
+        "Cast-21 of tensor(float), tensor(float8e4m3fn)",
+        "Cast-21 of tensor(float8e4m3fn), tensor(float16)",
+        "If-21 of tensor(bool), tensor(float16)",
+    ]);
     let expected = serde_json::json!({
         "version": 1, "path": input, "inputs": [value("c", "bool"), value("x", "float")], "outputs": [value("y", "float16")],
         "ir_version": 10, "opsets": {"ai.onnx": 21, "my": 3}, "producer": "maker 2", "nodes": 6,
@@ -220,7 +226,14 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         "initializers": {"count": 1, "bytes": 12, "by_type": {"FLOAT": {"count": 1, "bytes": 12}}},
         "functions": [{"name": "my:Fn", "nodes": 1, "callers": 1}],
         "external_data": [],
-        "targets": [{"runtime": "onnxruntime", "first": "1.18", "last": "1.31"}],
+        "targets": [{"runtime": "onnxruntime", "first": "1.18", "last": "1.32", "kernels": true, "newest": true}],
+        "lacking": [
+            {"runtime": "onnxruntime", "first": "1.16", "last": "1.16", "newest_opset": 19, "newest_ir_version": 9, "operators": unknown},
+            {"runtime": "onnxruntime", "first": "1.17", "last": "1.17", "newest_opset": 20, "newest_ir_version": 9, "operators": unknown},
+            {"runtime": "tensorrt", "first": "10.15", "last": "11.5", "newest_opset": null, "newest_ir_version": null,
+             "operators": ["Cast-21 of tensor(float8e4m3fn), tensor(float16)"]},
+        ],
+        "undecided_nodes": 0,
         "errors": [],
     });
     assert_eq!(json, expected);
@@ -229,7 +242,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
         "{input}\n  input c: tensor(bool)[]\n  input x: tensor(float)[]\n  output y: tensor(float16)[]\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
-         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  opset and IR version are supported by onnxruntime 1.18 to 1.31\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  runs on onnxruntime 1.18 or later (known to 1.32)\n  does not run on tensorrt 10.15 to 11.5: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16)\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
          FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n"
     );
     assert_eq!(text, expected);

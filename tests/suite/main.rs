@@ -30,6 +30,7 @@ mod in_memory;
 mod inference;
 mod inputs;
 mod kept;
+mod kernels;
 #[cfg(unix)]
 mod left_over;
 mod library;

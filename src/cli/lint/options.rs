@@ -73,7 +73,8 @@ pub struct Lint {
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
-    /// Report models that these runtimes cannot load (RC501), such as `onnxruntime@1.17`; `recast targets` lists them
+    /// Report models that these runtimes cannot load (RC501), and nodes that they cannot run (RC502), such as `onnxruntime@1.17`; `recast
+    /// targets` lists them
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
     /// Ignore `recast.noqa` entries in models

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::Serialize;
 
 use super::counts::{graphs, result_type};
+use super::runtimes::{LackingVersions, RuntimeVersions, Runtimes, runtimes};
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::elements::cast::RoundMode;
 use crate::graph::{Body, Model, NodeId, ScopeId, ScopeKind, UnclearCast, ValueId, domain_name};
-use crate::ops::inference::{Known, infer, infer_with_names};
-use crate::ops::runtimes::Runtime;
+use crate::ops::inference::{Inferred, Known, Names, infer, infer_with_names};
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
 use crate::protobuf::schema::{TensorProto, TypeProto, ValueInfoProto};
 use crate::tensor::{Reference, Tensor, is_external};
@@ -41,8 +41,12 @@ pub struct Inspection {
     pub functions: Vec<FunctionFacts>,
     /// The data files referenced by tensors.
     pub external_data: Vec<String>,
-    /// The runtimes that load a model of this opset and IR version; they may lack operators of other domains.
+    /// The runtimes that run the model, and those that load a model of this opset and IR version and whose kernels are not known.
     pub targets: Vec<RuntimeVersions>,
+    /// The versions of runtimes with known kernels that do not run the model, and why.
+    pub lacking: Vec<LackingVersions>,
+    /// The number of nodes whose kernels are not known, because their types or the operators of their domain are not; they count as run.
+    pub undecided_nodes: usize,
 }
 
 /// An input or output of the main graph.
@@ -151,17 +155,6 @@ pub struct TypeAndShape {
     pub shape: Option<Vec<Option<i64>>>,
 }
 
-/// The versions of a runtime, from the first that loads the model to the last that is known.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RuntimeVersions {
-    /// Its name.
-    pub runtime: &'static str,
-    /// The first version.
-    pub first: &'static str,
-    /// The last version.
-    pub last: &'static str,
-}
-
 /// The types and shapes of all values, in document order.
 #[must_use]
 pub fn types(model: &Model) -> Vec<ValueFacts> {
@@ -206,7 +199,9 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         *ops.entry(name).or_default() += count;
     }
     let (casts, faults) = casts(model);
-    let [inputs, outputs] = interface(model);
+    let inferred = LazyCell::new(|| infer_with_names(model));
+    let [inputs, outputs] = interface(model, || &inferred);
+    let Runtimes { targets, lacking, undecided } = runtimes(model, &inferred.0);
     let inspection = Inspection {
         inputs,
         outputs,
@@ -219,15 +214,16 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         initializers: initializers(model),
         functions: functions(model),
         external_data: external_files(model),
-        targets: targets(model),
+        targets,
+        lacking,
+        undecided_nodes: undecided,
     };
     (inspection, faults)
 }
 
 /// The inputs and the outputs of the main graph. What the model does not declare is inferred.
-fn interface(model: &Model) -> [Vec<InterfaceFacts>; 2] {
+fn interface<'i>(model: &Model, inferred: impl Fn() -> &'i (Inferred, Names)) -> [Vec<InterfaceFacts>; 2] {
     let Body::Graph(graph) = model.body(ScopeId::MAIN) else { return [Vec::new(), Vec::new()] };
-    let inferred = LazyCell::new(|| infer_with_names(model));
     [&graph.input, &graph.output].map(|values| {
         let facts = |info: &ValueInfoProto| {
             let value = model.lookup(ScopeId::MAIN, info.name());
@@ -235,7 +231,7 @@ fn interface(model: &Model) -> [Vec<InterfaceFacts>; 2] {
             let is_declared = declared.value_type.is_some() && declared.shape.is_some();
             let (known, dim_names) = match value.filter(|_| !is_declared) {
                 None => (type_and_shape(&declared), info.r#type.as_ref().and_then(dim_names)),
-                Some(value) => (type_and_shape(inferred.0.of(value)), inferred.1.of(value).map(<[_]>::to_vec)),
+                Some(value) => (type_and_shape(inferred().0.of(value)), inferred().1.of(value).map(<[_]>::to_vec)),
             };
             InterfaceFacts {
                 name: info.name().to_owned(),
@@ -258,18 +254,6 @@ fn dim_names(declared: &TypeProto) -> Option<Vec<Option<String>>> {
     };
     let names: Vec<_> = tensor.shape.as_ref()?.dim.iter().map(|dim| name(dim)).collect();
     names.iter().any(Option::is_some).then_some(names)
-}
-
-fn targets(model: &Model) -> Vec<RuntimeVersions> {
-    let opset = model.opset(ScopeId::MAIN, "");
-    let mut targets: Vec<RuntimeVersions> = Vec::new();
-    for &Runtime { name, first, last, .. } in Runtime::all().iter().filter(|row| row.loads(opset, model.ir_version())) {
-        match targets.last_mut().filter(|versions| versions.runtime == name) {
-            Some(versions) => versions.last = last,
-            None => targets.push(RuntimeVersions { runtime: name, first, last }),
-        }
-    }
-    targets
 }
 
 fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {

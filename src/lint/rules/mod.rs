@@ -26,6 +26,7 @@ mod ineffective_saturate;
 mod invalid_node;
 mod ir_version_too_low;
 mod narrowing_overflows_to_infinity;
+mod no_kernel_in_target;
 mod noqa_names_no_rule;
 mod operator_not_in_opset;
 mod precision_lost_and_regained;
@@ -81,6 +82,7 @@ pub static RULES: &[&Rule] = &[
     &same_cast_twice::RULE,
     // RC5: runtimes.
     &too_new_for_target::RULE,
+    &no_kernel_in_target::RULE,
 ];
 
 /// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of

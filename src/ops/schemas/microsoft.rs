@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use super::ValueType;
 use crate::base::hash::HashMap;
 
+/// The name of the domain.
+pub(crate) const DOMAIN: &str = "com.microsoft";
+
 /// The types of an operator's inputs and outputs.
 #[derive(Debug)]
 pub(crate) struct Signature {
@@ -36,6 +39,13 @@ impl Signature {
     /// The type or type variable of an output.
     pub fn output(&self, index: usize) -> Option<&'static str> {
         self.outputs.get(index).copied()
+    }
+
+    /// The type variable of an input or output; none if it has one type.
+    pub fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
+        let names = if is_output { &self.outputs } else { &self.inputs };
+        let name = names.get(index).or_else(|| names.last().filter(|last| last.ends_with('*')))?.trim_end_matches('*');
+        (!name.is_empty() && name != "-" && !name.contains('(')).then_some(name)
     }
 
     /// The type of an output, if it is that of an input or the only one.

@@ -21,7 +21,12 @@ use crate::support::model;
 /// A selection of these codes alone; rules about runtimes have one.
 pub fn selecting(codes: &str) -> Selection {
     let select = codes.split(',').map(|code| code.parse().expect("a code")).collect();
-    let targets = if codes == "RC501" { vec!["onnxruntime@1.17".parse().expect("a runtime")] } else { Vec::new() };
+    let target = match codes {
+        "RC501" => Some("onnxruntime@1.17"),
+        "RC502" => Some("onnxruntime@1.31"),
+        _ => None,
+    };
+    let targets = target.map(|target| target.parse().expect("a runtime")).into_iter().collect();
     Selection::of([&Layer { select: Some(select), targets, ..Layer::default() }])
 }
 

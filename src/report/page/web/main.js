@@ -160,7 +160,7 @@ function describeModel() {
   about.replaceChildren(
     section("Inputs and outputs", interfaceOf(model)),
     section("Model", headOf(model, run)),
-    section("Runtimes that load the model", runtimesOf(model)),
+    section("Runtimes that run the model", runtimesOf(model)),
     section("Operators", operatorsOf(model)));
   focusable();
 }

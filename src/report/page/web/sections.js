@@ -91,15 +91,39 @@ function bytesOf({ before, after }) {
 
 const keys = () => el("span", { class: "keys" }, el("span", {}, el("span", { class: "key before" }), "before"), el("span", {}, el("span", { class: "key" }), "after"));
 
-// The runtimes that load the model by its opset and IR version.
+// The runtimes that run the model, those of which only opset and IR version are known, and what the others lack.
 function runtimesOf({ before, after }) {
-  const versions = (summary) => new Map((summary?.targets ?? []).map(({ runtime, first, last }) => [runtime, first === last ? first : `${first} to ${last}`]));
-  const [old, now] = [versions(before), versions(after)];
+  const [old, now] = [versionsOf(before), versionsOf(after)];
   const runtimes = [...new Set([...old.keys(), ...now.keys()])];
   if (!runtimes.length) return el("p", { class: "faint" }, "No runtime in the table of `recast targets` loads this opset and IR version.");
   const rows = runtimes.map((runtime) => el("tr", {}, el("td", {}, runtime), el("td", {}, old.get(runtime) ?? "none"),
     after ? el("td", {}, now.get(runtime) ?? "none") : null));
-  return table({ class: "fit" }, after ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]], rows);
+  const heads = after ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]];
+  return el("div", {}, table({ class: "fit" }, heads, rows), lackingOf(after ?? before));
+}
+
+// By runtime, and by runtime where only opset and IR version are known: the versions.
+function versionsOf(summary) {
+  const versions = new Map();
+  for (const { runtime, first, last, kernels, newest } of summary?.targets ?? []) {
+    const known = newest && kernels ? `${first} or later${first === last ? "" : ` (known to ${last})`}` : range(first, last);
+    const place = kernels ? runtime : `${runtime} (by opset and IR version)`;
+    versions.set(place, [versions.get(place), known].filter(Boolean).join(", "));
+  }
+  return versions;
+}
+
+const range = (first, last) => (first === last ? first : `${first} to ${last}`);
+
+function lackingOf({ lacking = [] }) {
+  if (!lacking.length) return null;
+  const reasons = ({ newest_opset, newest_ir_version, operators }) => [
+    newest_opset === null ? null : `opset ${newest_opset} is the newest`,
+    newest_ir_version === null ? null : `IR ${newest_ir_version} is the newest`,
+    ...(newest_opset === null && newest_ir_version === null ? operators.map((operator) => `no kernel for ${operator}`) : []),
+  ].filter(Boolean).join("; ");
+  const rows = lacking.map((versions) => el("tr", {}, el("td", {}, `${versions.runtime} ${range(versions.first, versions.last)}`), el("td", {}, reasons(versions))));
+  return el("details", {}, el("summary", {}, "Versions that do not run the model"), table({ class: "fit" }, [["Runtime"], ["Reason"]], rows));
 }
 
 function operatorsOf({ before, after }) {

@@ -1,0 +1,61 @@
+//! The rule `no-kernel-in-target`.
+
+use crate::base::hash::HashMap;
+use crate::graph::ScopeId;
+use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::ops::kernels::{missing_kernel, operations};
+
+const DOCS: &str = r#"A runtime that has to run the model has no kernel for a node.
+
+## What it checks
+The operator of every node, its version and its types, against the kernels of the given runtimes, if their opset and IR version are
+not exceeded (RC501). The rule is enabled by `target` in the configuration or `--target`, for instance `onnxruntime@1.31`;
+`recast targets onnxruntime@1.31` lists operators without a kernel. The kernels of some runtimes are not known, and neither are
+those for types that cannot be inferred: these nodes are not reported.
+
+## Why is this bad?
+The runtime refuses to load the model, although it supports the opset. `recast convert --target` converts the model to an opset in
+which the runtime has kernels for all nodes, if there is one; the finding names the opset for the node.
+
+## Example
+With the target `onnxruntime@1.31`:
+```onnx
+<ir_version: 10, opset_import: ["": 22]>
+pool (float[1,2,4] x) => (float[1,2,1] y) {
+    y = GlobalLpPool (x)
+}
+```
+Use instead:
+```onnx
+<ir_version: 10, opset_import: ["": 21]>
+pool (float[1,2,4] x) => (float[1,2,1] y) {
+    y = GlobalLpPool (x)
+}
+```
+"#;
+
+pub(super) const RULE: Rule = Rule {
+    code: "RC502",
+    name: "no-kernel-in-target",
+    severity: Severity::Error,
+    selected: Selected::WithTarget,
+    docs: DOCS,
+    check,
+};
+
+fn check(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
+    let mut findings = Vec::new();
+    // By operation as text: many nodes have the same operator and types.
+    let mut messages: HashMap<String, Option<String>> = HashMap::default();
+    for target in subject.targets.iter().filter(|target| target.loads(opset, ir_version)) {
+        messages.clear();
+        for (node, operation) in operations(model, subject.inferred()) {
+            let message = messages.entry(operation.to_string());
+            let message = message.or_insert_with(|| missing_kernel(target, &operation).map(|missing| missing.to_string()));
+            findings.extend(message.clone().map(|message| Finding::at_node(node, message)));
+        }
+    }
+    findings
+}

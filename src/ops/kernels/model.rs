@@ -1,0 +1,131 @@
+//! Which versions of a runtime run a model.
+
+use super::operation::Operation;
+use super::table::Table;
+use super::versions::Versions;
+use crate::base::hash::HashSet;
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
+use crate::ops::inference::Inferred;
+use crate::ops::runtimes::Runtime;
+
+/// Operators without a kernel, or a file that is too new, for some versions of a runtime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lacking {
+    /// The versions.
+    pub versions: Versions,
+    /// The newest opset that they load, if that of the model is newer.
+    pub newest_opset: Option<i64>,
+    /// The newest IR version that they load, if that of the model is newer.
+    pub newest_ir_version: Option<i64>,
+    /// The operators with their types, in alphabetic order.
+    pub operators: Vec<String>,
+}
+
+/// Which versions of a runtime run a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Support {
+    /// Those that load it and have kernels for all nodes, as far as types are known.
+    pub runs: Versions,
+    /// The others, with the reasons, oldest first.
+    pub lacking: Vec<Lacking>,
+    /// The number of nodes for which no version is certain to have a kernel: their types or the operators of their domain are unknown.
+    pub undecided: usize,
+}
+
+/// The operations of the nodes that a runtime runs: those of the main graph, and of functions that it calls. A node of a function has one
+/// for each type that it has in calls.
+pub fn operations<'m>(model: &'m Model, inferred: &'m Inferred) -> impl Iterator<Item = (NodeId, Operation<'m>)> {
+    let scopes = model.scopes().filter(move |&scope| is_run(model, inferred, scope));
+    let nodes = scopes.flat_map(|scope| model.nodes(scope));
+    nodes.flat_map(|node| of_node(model, inferred, node).into_iter().map(move |operation| (node, operation)))
+}
+
+/// Whether a runtime runs the nodes of a scope: those of training graphs and of functions that nothing calls are not run.
+#[must_use]
+pub fn is_run(model: &Model, inferred: &Inferred, scope: ScopeId) -> bool {
+    let root = model.root(scope);
+    match model.scope_kind(root) {
+        ScopeKind::Function(_) => inferred.is_called(root),
+        ScopeKind::Main => true,
+        _ => false,
+    }
+}
+
+fn of_node<'m>(model: &'m Model, inferred: &Inferred, id: NodeId) -> Vec<Operation<'m>> {
+    operations_of(model, inferred, id, model.opset(id.scope, model.node(id).domain()).unwrap_or(1))
+}
+
+/// The operations of a node in an opset of its domain; none if it calls a function of the model.
+#[must_use]
+pub fn operations_of<'m>(model: &'m Model, inferred: &Inferred, id: NodeId, opset: i64) -> Vec<Operation<'m>> {
+    if model.callee(id).is_some() {
+        return Vec::new();
+    }
+    let node = model.node(id);
+    let known = |value: Option<ValueId>| inferred.of(value?).value_type;
+    let operation =
+        Operation::new(node, opset, |index| known(model.input(id, index as u32)), |index| known(model.output(id, index as u32)));
+    let root = model.root(id.scope);
+    if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
+        return vec![operation];
+    }
+    let inputs = model.inputs(id).map(|(index, value)| (false, index as usize, value));
+    let outputs = model.outputs(id).map(|(index, value)| (true, index as usize, value));
+    let mut operations = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (is_output, index, value) in inputs.chain(outputs).filter(|&(.., value)| known(Some(value)).is_none()) {
+        let Some(variable) = operation.variable(is_output, index).filter(|variable| !seen.contains(variable)) else { continue };
+        seen.push(variable);
+        let types = inferred.types_in_calls(root, value).into_iter();
+        operations.extend(
+            types.flat_map(|types| types.iter().collect::<Vec<_>>()).map(|value_type| operation.with_type(variable, value_type)),
+        );
+    }
+    if operations.is_empty() {
+        operations.push(operation);
+    }
+    operations
+}
+
+/// The versions of a runtime that run a model.
+#[must_use]
+pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
+    let mut lacking: Vec<Lacking> = Vec::new();
+    let mut missing: Vec<(String, Versions)> = Vec::new();
+    let (mut seen, mut undecided) = (HashSet::default(), HashSet::default());
+    for (node, operation) in operations(model, inferred) {
+        let decision = table.support(&operation);
+        if decision.certain != decision.possible {
+            undecided.insert(node);
+        }
+        if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
+            let text = operation.to_string();
+            if seen.insert(text.clone()) {
+                missing.push((text, decision.possible));
+            }
+        }
+    }
+    missing.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
+    let mut runs = Versions::NONE;
+    for (index, &version) in table.versions().iter().enumerate() {
+        let row = Runtime::of_version(table.runtime, version);
+        let newest_opset = row.map(|row| row.opset).filter(|&newest| opset.is_some_and(|opset| opset > newest));
+        let newest_ir_version = row.and_then(|row| row.ir_version).filter(|&newest| ir_version > newest);
+        let operators = missing.iter().filter(|(_, versions)| !versions.contains(index)).map(|(text, _)| text.clone());
+        let operators: Vec<String> = operators.collect();
+        let this = Versions::between(index, index);
+        if newest_opset.is_none() && newest_ir_version.is_none() && operators.is_empty() {
+            runs |= this;
+            continue;
+        }
+        let reasons = |lacking: &Lacking| {
+            (lacking.newest_opset, lacking.newest_ir_version) == (newest_opset, newest_ir_version) && lacking.operators == operators
+        };
+        match lacking.iter_mut().find(|lacking| reasons(lacking)) {
+            Some(same) => same.versions |= this,
+            None => lacking.push(Lacking { versions: this, newest_opset, newest_ir_version, operators }),
+        }
+    }
+    Support { runs, lacking, undecided: undecided.len() }
+}

@@ -1,0 +1,200 @@
+//! A node as runtimes see it.
+
+use std::fmt;
+
+use crate::elements::dtype::DType;
+use crate::graph::is_onnx_domain;
+use crate::ops::schemas::microsoft::{self, Signature};
+use crate::ops::schemas::{self, Schema, ValueType};
+use crate::protobuf::schema::NodeProto;
+
+/// The operator of a node, its version, and the types of its inputs and outputs as far as they are known.
+#[derive(Clone, Debug)]
+pub struct Operation<'n> {
+    node: &'n NodeProto,
+    domain: &'n str,
+    /// The opset of its domain.
+    opset: i64,
+    /// None if no opset up to that of the node has the operator, or ONNX does not define it.
+    schema: Option<&'static Schema>,
+    signature: Option<&'static Signature>,
+    /// By index; the outer `None` is an input that the node does not have.
+    inputs: Vec<Option<Option<ValueType>>>,
+    outputs: Vec<Option<Option<ValueType>>>,
+}
+
+/// The opset of com.microsoft in which all of its operators are.
+const MICROSOFT: i64 = 1;
+
+impl<'n> Operation<'n> {
+    /// The operation of a node in an opset of its domain. The functions give the types of inputs and outputs by index.
+    pub fn new(
+        node: &'n NodeProto,
+        opset: i64,
+        input: impl Fn(usize) -> Option<ValueType>,
+        output: impl Fn(usize) -> Option<ValueType>,
+    ) -> Operation<'n> {
+        let typed = |names: &[String], known: &dyn Fn(usize) -> Option<ValueType>| {
+            let of = |(index, name): (usize, &String)| (!name.is_empty()).then(|| known(index));
+            names.iter().enumerate().map(of).collect()
+        };
+        let domain = schemas::canonical_domain(node.domain());
+        Operation {
+            node,
+            domain,
+            opset,
+            schema: schemas::schema(domain, node.op_type(), opset),
+            signature: (domain == microsoft::DOMAIN).then(|| microsoft::signature(node.op_type())).flatten(),
+            inputs: typed(&node.input, &input),
+            outputs: typed(&node.output, &output),
+        }
+    }
+
+    /// The domain of the operator; empty for ai.onnx.
+    #[must_use]
+    pub fn domain(&self) -> &'n str {
+        self.domain
+    }
+
+    /// The operator.
+    #[must_use]
+    pub fn op(&self) -> &'n str {
+        self.node.op_type()
+    }
+
+    /// The version of the operator; 0 if its opset has none.
+    #[must_use]
+    pub fn since(&self) -> i64 {
+        match self.schema {
+            Some(schema) => schema.since_version,
+            None if self.domain == microsoft::DOMAIN => MICROSOFT,
+            None => 0,
+        }
+    }
+
+    /// The opset of the domain in which the node is.
+    #[must_use]
+    pub fn opset(&self) -> i64 {
+        self.opset
+    }
+
+    /// Whether ONNX defines the version of the operator as a function.
+    #[must_use]
+    pub fn is_function(&self) -> bool {
+        self.schema.is_some_and(|schema| schema.function)
+    }
+
+    /// Whether ONNX defines the operator, in any version.
+    #[must_use]
+    pub fn is_of_onnx(&self) -> bool {
+        is_onnx_domain(self.domain) || !schemas::versions(self.domain, self.op()).is_empty()
+    }
+
+    /// The same in another version of the operator, and an opset that has it.
+    #[must_use]
+    pub fn in_version(&self, schema: &'static Schema, opset: i64) -> Operation<'n> {
+        Operation { schema: Some(schema), opset, ..self.clone() }
+    }
+
+    /// The same with a type of all inputs and outputs that have a type variable and no known type.
+    #[must_use]
+    pub(super) fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
+        let typed = |is_output: bool, types: &[Option<Option<ValueType>>]| {
+            let of = |(index, known): (usize, &Option<Option<ValueType>>)| match known {
+                Some(None) if self.variable(is_output, index) == Some(variable) => Some(Some(value_type)),
+                other => *other,
+            };
+            types.iter().enumerate().map(of).collect()
+        };
+        Operation { inputs: typed(false, &self.inputs), outputs: typed(true, &self.outputs), ..self.clone() }
+    }
+
+    /// Whether an input is a tensor of this type.
+    #[must_use]
+    pub fn takes(&self, dtype: DType) -> bool {
+        self.inputs.contains(&Some(Some(ValueType::Tensor(dtype))))
+    }
+
+    /// The known types, by type variable. A variable of a heterogeneous list may have several.
+    #[must_use]
+    pub fn types(&self) -> Vec<(&'static str, ValueType)> {
+        self.operands().filter_map(|(variable, known)| Some((variable, known?))).collect()
+    }
+
+    /// The type variables of which no type is known.
+    #[must_use]
+    pub fn unknown_variables(&self) -> Vec<&'static str> {
+        let is_known = |wanted: &str| self.operands().any(|(variable, known)| variable == wanted && known.is_some());
+        let mut unknown: Vec<&str> = self.operands().map(|(variable, _)| variable).filter(|variable| !is_known(variable)).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown
+    }
+
+    /// Whether a condition of a limit is true: the type of a variable, or the value of an attribute, is one of some values; `*` for any
+    /// value of the attribute, `-` for none.
+    pub(super) fn is_true(&self, name: &str, values: &str) -> bool {
+        let mut types = self.operands().filter(|(variable, _)| *variable == name).peekable();
+        if types.peek().is_some() {
+            let is_listed = |value_type: ValueType| match value_type {
+                ValueType::Tensor(dtype) => values.split(['|', ' ']).any(|value| value.eq_ignore_ascii_case(dtype.name())),
+                other => values.split(['|', ' ']).any(|value| value == other.to_string()),
+            };
+            return types.any(|(_, known)| known.is_some_and(is_listed));
+        }
+        let attribute = self.node.attribute.iter().find(|attribute| attribute.name() == name);
+        match (attribute, values) {
+            (attribute, "-") => attribute.is_none(),
+            (None, _) => false,
+            (Some(_), "*") => true,
+            (Some(attribute), values) => {
+                let number = attribute.i.map(|number| number.to_string());
+                let text = attribute.s.as_ref().map(|text| String::from_utf8_lossy(text).into_owned());
+                number.or(text).is_some_and(|found| values.split(['|', ' ']).any(|value| value == found))
+            }
+        }
+    }
+
+    /// The type variables of inputs and outputs, and their types as far as they are known.
+    fn operands(&self) -> impl Iterator<Item = (&'static str, Option<ValueType>)> + '_ {
+        let sides = [(false, &self.inputs), (true, &self.outputs)];
+        sides.into_iter().flat_map(move |(is_output, types)| {
+            let present = types.iter().enumerate().filter_map(|(index, known)| Some((index, (*known)?)));
+            present.filter_map(move |(index, known)| Some((self.variable(is_output, index)?, known)))
+        })
+    }
+
+    /// The type variable of an input or output; none if it has one type.
+    pub(super) fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
+        match (self.schema, self.signature, is_output) {
+            (Some(schema), _, false) => schema.input(index).map(|formal| formal.type_name),
+            (Some(schema), _, true) => schema.output(index).map(|formal| formal.type_name),
+            (None, Some(signature), _) => signature.variable(is_output, index),
+            (None, None, _) => None,
+        }
+    }
+}
+
+impl fmt::Display for Operation<'_> {
+    /// `RoiAlign-22 of tensor(float), tensor(int64)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.domain.is_empty() {
+            write!(f, "{}:", self.domain)?;
+        }
+        f.write_str(self.op())?;
+        if let Some(schema) = self.schema {
+            write!(f, "-{}", schema.since_version)?;
+        }
+        let mut types: Vec<String> = Vec::new();
+        for known in self.inputs.iter().chain(&self.outputs).flatten() {
+            let text = known.map_or_else(|| "an unknown type".to_owned(), |value_type| value_type.to_string());
+            if !types.contains(&text) {
+                types.push(text);
+            }
+        }
+        match types.is_empty() {
+            true => Ok(()),
+            false => write!(f, " of {}", types.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The kernels of a runtime: one line for each operator, versions of it, and versions of the runtime.
+
+use std::sync::LazyLock;
+
+use super::operation::Operation;
+use super::versions::Versions;
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
+use crate::ops::runtimes::{Runtime, Version};
+use crate::ops::schemas::{self, Schema, TypeSet, ValueType};
+
+/// The kernels of the versions of a runtime.
+#[derive(Debug)]
+pub struct Table {
+    /// The name of the runtime.
+    pub runtime: &'static str,
+    /// Oldest first.
+    versions: Vec<Version>,
+    /// By domain and operator.
+    kernels: HashMap<(&'static str, &'static str), Vec<Line>>,
+    domains: Vec<&'static str>,
+    /// By operator of ai.onnx that ONNX defines as a function: the opsets of models in which its body runs.
+    functions: HashMap<&'static str, Vec<Line>>,
+    /// By operator of ai.onnx: nodes that are refused in spite of a kernel.
+    limits: HashMap<&'static str, Vec<Limit>>,
+    /// The oldest opset of ai.onnx that versions support.
+    oldest_opsets: Vec<(Versions, i64)>,
+}
+
+/// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of the runtime.
+#[derive(Debug)]
+struct Line {
+    /// The versions of the operator, or the opsets: the first and the last of each range.
+    numbers: Vec<(i64, i64)>,
+    versions: Versions,
+    /// By type variable.
+    types: Vec<(&'static str, TypeSet)>,
+}
+
+/// Conditions under all of which a node is refused.
+#[derive(Debug)]
+struct Limit {
+    numbers: Vec<(i64, i64)>,
+    versions: Versions,
+    conditions: Vec<(&'static str, &'static str)>,
+}
+
+/// The versions of a runtime that have a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Those that have a kernel, or may have one: types are unknown, or the operators of the domain.
+    pub possible: Versions,
+    /// Those of them that have one whatever the unknown types are.
+    pub certain: Versions,
+}
+
+impl Table {
+    /// All tables.
+    #[must_use]
+    pub fn all() -> &'static [Table] {
+        static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+            vec![
+                read("onnxruntime", include_str!("../../../facts/kernels/onnxruntime.txt")),
+                read("tensorrt", include_str!("../../../facts/kernels/tensorrt.txt")),
+            ]
+        });
+        &TABLES
+    }
+
+    /// The table of a runtime; none if its kernels are not known.
+    #[must_use]
+    pub fn of(runtime: &str) -> Option<&'static Table> {
+        Table::all().iter().find(|table| table.runtime == runtime)
+    }
+
+    /// The table of a version of a runtime, and the index of the version. A version that is newer than the newest is treated as that one.
+    #[must_use]
+    pub fn of_runtime(runtime: &Runtime) -> Option<(&'static Table, usize)> {
+        let table = Table::of(runtime.name)?;
+        let newest = table.versions.len().checked_sub(1)?;
+        match table.versions.binary_search(&runtime.version) {
+            Ok(index) => Some((table, index)),
+            Err(index) if index > newest => Some((table, newest)),
+            Err(_) => None,
+        }
+    }
+
+    /// The versions, oldest first.
+    #[must_use]
+    pub fn versions(&self) -> &[Version] {
+        &self.versions
+    }
+
+    /// Versions as text: `1.18 to 1.20, 1.22 or later (known to 1.32)`.
+    #[must_use]
+    pub fn describe(&self, versions: Versions) -> String {
+        let newest = self.versions.len().saturating_sub(1);
+        let range = |(first, last): (usize, usize)| match (self.versions[first], self.versions[last]) {
+            (first, known) if last == newest && first != known => format!("{first} or later (known to {known})"),
+            (first, _) if last == newest => format!("{first} or later"),
+            (first, last) if first == last => first.to_string(),
+            (first, last) => format!("{first} to {last}"),
+        };
+        versions.ranges(self.versions.len()).into_iter().map(range).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The versions that have a kernel for an operation, or run the body of the function that it is.
+    ///
+    /// In onnxruntime, constants need no kernel, and a node with inputs of FLOAT16 that has neither, and is not a function, runs in FLOAT: it
+    /// inserts casts, which name types by numbers and are not valid before opset 6.
+    #[must_use]
+    pub fn support(&self, operation: &Operation) -> Decision {
+        if self.is_built_in(operation.domain(), operation.op()) {
+            return Decision { possible: Versions::ALL, certain: Versions::ALL };
+        }
+        let lines = self.kernels.get(&(operation.domain(), operation.op()));
+        if lines.is_none() && !operation.is_of_onnx() && !self.domains.contains(&operation.domain()) {
+            return Decision { possible: Versions::ALL, certain: Versions::NONE };
+        }
+        let (types, unknown) = (operation.types(), operation.unknown_variables());
+        let lines = lines.map_or(&[][..], Vec::as_slice);
+        let mut found = find(lines, operation.since(), &types, &unknown);
+        if operation.is_function() && self.is_onnxruntime() {
+            let bodies = self.functions.get(operation.op()).map_or(&[][..], Vec::as_slice);
+            found.add(find(bodies, operation.opset(), &types, &unknown));
+        } else if operation.takes(DType::Float16) && operation.opset() >= FIRST_WITH_CASTS && self.is_onnxruntime() {
+            let wide = |&(variable, value_type): &(&'static str, ValueType)| match value_type {
+                ValueType::Tensor(DType::Float16) => (variable, ValueType::Tensor(DType::Float)),
+                _ => (variable, value_type),
+            };
+            found.add(find(lines, operation.since(), &types.iter().map(wide).collect::<Vec<_>>(), &unknown));
+        }
+        let refused = self.refused(operation);
+        Decision { possible: found.possible & !refused, certain: found.certain & !refused }
+    }
+
+    /// The versions that refuse an operation in spite of a kernel.
+    fn refused(&self, operation: &Operation) -> Versions {
+        let limits = self.limits.get(operation.op()).filter(|_| operation.domain().is_empty());
+        let applies = |limit: &&Limit| {
+            let is_true = |&(name, values): &(&str, &str)| operation.is_true(name, values);
+            is_in(operation.since(), &limit.numbers) && limit.conditions.iter().all(is_true)
+        };
+        let limited = limits.into_iter().flatten().filter(applies).fold(Versions::NONE, |all, limit| all | limit.versions);
+        let is_too_old = |&&(_, oldest): &&(Versions, i64)| operation.domain().is_empty() && operation.opset() < oldest;
+        self.oldest_opsets.iter().filter(is_too_old).fold(limited, |all, &(versions, _)| all | versions)
+    }
+
+    /// Whether the versions that run an operation depend on the opset of the model, and not only on the version of its operator.
+    #[must_use]
+    pub fn depends_on_opset(&self, operation: &Operation) -> bool {
+        operation.is_function() || self.oldest_opsets.iter().any(|&(_, oldest)| operation.opset() < oldest)
+    }
+
+    fn is_onnxruntime(&self) -> bool {
+        self.runtime == "onnxruntime"
+    }
+
+    /// Constants become initializers of onnxruntime: no kernel runs them.
+    fn is_built_in(&self, domain: &str, op: &str) -> bool {
+        self.is_onnxruntime() && domain.is_empty() && op == "Constant"
+    }
+
+    /// Whether a version of the runtime runs a version of an operator of ai.onnx in some type, in models of an opset.
+    #[must_use]
+    pub fn runs_in_some_type(&self, schema: &Schema, opset: i64, version: usize) -> bool {
+        let is_listed = |lines: Option<&Vec<Line>>, number: i64| {
+            lines.into_iter().flatten().any(|line| is_in(number, &line.numbers) && line.versions.contains(version))
+        };
+        self.is_built_in(schema.domain, schema.name)
+            || is_listed(self.kernels.get(&(schema.domain, schema.name)), schema.since_version)
+            || schema.function && is_listed(self.functions.get(schema.name), opset)
+    }
+}
+
+impl Decision {
+    fn add(&mut self, other: Decision) {
+        self.possible |= other.possible;
+        self.certain |= other.certain;
+    }
+}
+
+/// The first opset in which the casts are valid that onnxruntime inserts.
+const FIRST_WITH_CASTS: i64 = 6;
+
+fn is_in(number: i64, ranges: &[(i64, i64)]) -> bool {
+    ranges.iter().any(|&(first, last)| (first..=last).contains(&number))
+}
+
+fn find(lines: &[Line], number: i64, types: &[(&'static str, ValueType)], unknown: &[&'static str]) -> Decision {
+    let mut decision = Decision { possible: Versions::NONE, certain: Versions::NONE };
+    for line in lines.iter().filter(|line| is_in(number, &line.numbers) && line.accepts(types)) {
+        decision.possible |= line.versions;
+        if unknown.iter().all(|variable| line.types_of(variable).is_none()) {
+            decision.certain |= line.versions;
+        }
+    }
+    decision
+}
+
+impl Line {
+    /// The types of a variable, if the line limits them.
+    fn types_of(&self, variable: &str) -> Option<TypeSet> {
+        self.types.iter().find(|(name, _)| *name == variable).map(|&(_, types)| types)
+    }
+
+    fn accepts(&self, types: &[(&'static str, ValueType)]) -> bool {
+        types.iter().all(|&(variable, value_type)| self.types_of(variable).is_none_or(|types| types.contains(value_type)))
+    }
+}
+
+fn read(runtime: &'static str, text: &'static str) -> Table {
+    let mut table = Table {
+        runtime,
+        versions: Vec::new(),
+        kernels: HashMap::default(),
+        domains: Vec::new(),
+        functions: HashMap::default(),
+        limits: HashMap::default(),
+        oldest_opsets: Vec::new(),
+    };
+    let (mut section, mut sets) = ("", HashMap::default());
+    for text in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(name) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            section = name;
+            if !matches!(name, "versions" | "opsets" | "types" | "functions" | "limits") {
+                table.domains.push(schemas::canonical_domain(name));
+            }
+            continue;
+        }
+        let is_read = match section {
+            "versions" => text.split(' ').next().and_then(Version::read).map(|version| table.versions.push(version)),
+            "opsets" => opset_line(text, &table.versions).map(|oldest| table.oldest_opsets.push(oldest)),
+            "types" => set_line(text).map(|(name, set)| {
+                sets.insert(name, set);
+            }),
+            "functions" => line(text, &table.versions, &sets).map(|(op, line)| table.functions.entry(op).or_default().push(line)),
+            "limits" => limit(text, &table.versions, &sets).map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
+            domain => line(text, &table.versions, &sets).map(|(op, line)| {
+                table.kernels.entry((schemas::canonical_domain(domain), op)).or_default().push(line);
+            }),
+        };
+        assert!(is_read.is_some(), "facts/kernels/{runtime}.txt is tested, but: {text}");
+    }
+    table
+}
+
+/// `VERSIONS OPSET`
+fn opset_line(text: &'static str, all: &[Version]) -> Option<(Versions, i64)> {
+    let (versions, oldest) = text.split_once(' ')?;
+    Some((version_set(versions, all)?, oldest.parse().ok()?))
+}
+
+/// `NAME = type type …`
+fn set_line(line: &'static str) -> Option<(&'static str, NamedSet)> {
+    let (name, types) = line.split_once(" = ")?;
+    Some((name, NamedSet { types, set: set(types.split(' '))? }))
+}
+
+/// A set that several lines share.
+struct NamedSet {
+    /// The types, separated by spaces.
+    types: &'static str,
+    set: Option<TypeSet>,
+}
+
+/// The set of these types; the inner `None` if sets cannot hold one of them, such as sparse tensors, so that types are not limited.
+fn set<'t>(types: impl Iterator<Item = &'t str>) -> Option<Option<TypeSet>> {
+    let types = types.map(value_type).collect::<Option<Vec<ValueType>>>()?;
+    Some(types.into_iter().try_fold(TypeSet::of(&[]), TypeSet::with))
+}
+
+/// `OPERATOR NUMBERS VERSIONS VARIABLE=TYPES …`
+fn line(text: &'static str, all: &[Version], sets: &HashMap<&'static str, NamedSet>) -> Option<(&'static str, Line)> {
+    let Head { op, numbers, versions, words } = head(text, all)?;
+    let mut line = Line { numbers, versions, types: Vec::new() };
+    for word in words {
+        let (variable, types) = word.split_once('=')?;
+        let types = match types.strip_prefix('@') {
+            Some(name) => sets.get(name)?.set,
+            None => set(types.split('|'))?,
+        };
+        line.types.extend(types.map(|types| (variable, types)));
+    }
+    Some((op, line))
+}
+
+/// `OPERATOR NUMBERS VERSIONS NAME=VALUES …`
+fn limit(text: &'static str, all: &[Version], sets: &HashMap<&'static str, NamedSet>) -> Option<(&'static str, Limit)> {
+    let Head { op, numbers, versions, words } = head(text, all)?;
+    let condition = |word: &'static str| {
+        let (name, values) = word.split_once('=')?;
+        Some((name, values.strip_prefix('@').map_or(Some(values), |name| Some(sets.get(name)?.types))?))
+    };
+    let conditions = words.map(condition).collect::<Option<Vec<_>>>()?;
+    Some((op, Limit { numbers, versions, conditions }))
+}
+
+/// The beginning of a line.
+struct Head {
+    op: &'static str,
+    /// The versions of the operator, or opsets.
+    numbers: Vec<(i64, i64)>,
+    versions: Versions,
+    /// The words that remain.
+    words: std::str::Split<'static, char>,
+}
+
+fn head(text: &'static str, all: &[Version]) -> Option<Head> {
+    let mut words = text.split(' ');
+    let (op, numbers, versions) = (words.next()?, words.next()?, words.next()?);
+    let range = |range| {
+        let (first, last) = bounds(range);
+        Some((first.parse().ok()?, last.parse().ok()?))
+    };
+    let numbers = numbers.split(',').map(range).collect::<Option<Vec<_>>>()?;
+    Some(Head { op, numbers, versions: version_set(versions, all)?, words })
+}
+
+/// The first and the last part of a range.
+fn bounds(range: &'static str) -> (&'static str, &'static str) {
+    range.split_once('-').unwrap_or((range, range))
+}
+
+fn version_set(text: &'static str, all: &[Version]) -> Option<Versions> {
+    let index = |version: &str| all.iter().position(|known| Version::read(version) == Some(*known));
+    text.split(',').try_fold(Versions::NONE, |set, range| {
+        let (first, last) = bounds(range);
+        Some(set | Versions::between(index(first)?, index(last)?))
+    })
+}
+
+/// A type as the table writes it: `float`, `seq(tensor(float))`, `map(int64,float)`.
+fn value_type(text: &str) -> Option<ValueType> {
+    let inside = |prefix: &str, suffix: &str| text.strip_prefix(prefix).and_then(|text| text.strip_suffix(suffix));
+    let pair = |text: &str| text.split_once(',').and_then(|(key, value)| Some((DType::from_name(key)?, DType::from_name(value)?)));
+    if let Some(name) = inside("seq(tensor(", "))") {
+        DType::from_name(name).map(ValueType::Sequence)
+    } else if let Some(name) = inside("optional(tensor(", "))") {
+        DType::from_name(name).map(ValueType::Optional)
+    } else if let Some(name) = inside("optional(seq(tensor(", ")))") {
+        DType::from_name(name).map(ValueType::OptionalSequence)
+    } else if let Some((key, value)) = inside("seq(map(", "))").and_then(pair) {
+        Some(ValueType::SequenceOfMaps { key, value })
+    } else if let Some((key, value)) = inside("map(", ")").and_then(pair) {
+        Some(ValueType::Map { key, value })
+    } else if let Some(name) = inside("sparse_tensor(", ")") {
+        DType::from_name(name).map(ValueType::SparseTensor)
+    } else {
+        DType::from_name(text).map(ValueType::Tensor)
+    }
+}

@@ -1,0 +1,198 @@
+//! Which nodes runtimes run.
+
+use std::fs;
+
+use onnx_recast::internals::ops::kernels::Table;
+use onnx_recast::{Model, Runtime};
+
+use crate::command::recast;
+use crate::support::expect_no_failures;
+
+fn runtime(name: &str) -> Runtime {
+    name.parse().unwrap()
+}
+
+fn model(ir_version: i64, opset: i64, graph: &str) -> Model {
+    let text = format!(r#"<ir_version: {ir_version}, opset_import: ["": {opset}, "com.microsoft": 1, "my": 1]> {graph}"#);
+    Model::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn every_line_of_the_tables_is_read() {
+    for table in Table::all() {
+        let text = fs::read_to_string(format!("facts/kernels/{}.txt", table.runtime)).unwrap();
+        let versions = text.split("[versions]\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
+        let versions: Vec<&str> = versions.map(|line| line.split(' ').next().unwrap()).collect();
+        let read: Vec<String> = table.versions().iter().map(ToString::to_string).collect();
+        assert_eq!(read, versions, "{}", table.runtime);
+        assert!(table.versions().is_sorted() && table.versions().len() <= 64, "{}", table.runtime);
+    }
+}
+
+/// What a runtime says of a node: nothing if it runs it.
+#[test]
+fn nodes_are_matched_with_kernels_by_version_and_types() {
+    let cases: &[(&str, i64, &str, &str)] = &[
+        ("onnxruntime@1.31", 6, "g (float[2] x) => (float[2] y) { y = Relu (x) }", ""),
+        (
+            "onnxruntime@1.31",
+            5,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            "onnxruntime 1.31 has no kernel for Relu-1 of tensor(float); in opset 6 it has one",
+        ),
+        // A type that one version of the operator supports, and another does not.
+        ("onnxruntime@1.31", 14, "g (int32[2] x) => (int32[2] y) { y = Relu (x) }", ""),
+        (
+            "onnxruntime@1.31",
+            14,
+            "g (int16[2] x) => (int16[2] y) { y = Relu (x) }",
+            "onnxruntime 1.31 has no kernel for Relu-14 of tensor(int16); no known version has one",
+        ),
+        (
+            "onnxruntime@1.31",
+            22,
+            "g (float[1,2,4] x) => (float[1,2,1] y) { y = GlobalLpPool (x) }",
+            "has no kernel for GlobalLpPool-22 of tensor(float); in opset 21 it has one",
+        ),
+        // A later version of the runtime has it.
+        (
+            "onnxruntime@1.22",
+            22,
+            "g (float[2,4] x) => (float[2,4] y) { y = LpNormalization (x) }",
+            "LpNormalization-22 of tensor(float); in opset 21 it has one; onnxruntime 1.25 or later",
+        ),
+        // Casts are inserted around FLOAT16, of inputs, and not around BFLOAT16.
+        ("onnxruntime@1.31", 21, "g (float16[2] x) => (float16[2] y) { y = Sqrt (x) }", ""),
+        ("onnxruntime@1.31", 21, "g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }", "no kernel for Sqrt-13 of tensor(bfloat16)"),
+        ("onnxruntime@1.31", 21, "g (int64[2,2] x) => (float16[2,2] y) { y = EyeLike <dtype = 10> (x) }", "EyeLike-9"),
+        // ONNX defines it as a function.
+        ("onnxruntime@1.31", 18, "g (float[2] x) => (float[2] y) { y = Mish (x) }", ""),
+        ("onnxruntime@1.31", 18, "g (bfloat16[2] x) => (bfloat16[2] y) { y = Mish (x) }", "no kernel for Mish-18 of tensor(bfloat16)"),
+        // Refused in spite of a kernel.
+        (
+            "onnxruntime@1.31",
+            21,
+            "g (float[1,2,4] x, float[1,4,4] w, float[1,4,1] r) => (float[1,2,1,1] y) { y = LSTM <hidden_size = 1, layout = 1> (x, w, r) }",
+            "no kernel for LSTM-14",
+        ),
+        ("onnxruntime@1.31", 21, "g (float[1,2,4] x, float[1,4,4] w, float[1,4,1] r) => (float[2,1,1,1] y) { y = LSTM <hidden_size = 1> (x, w, r) }", ""),
+        // Constants become initializers, whatever their type is.
+        ("onnxruntime@1.31", 21, "g () => (bfloat16 y) { y = Constant <value = bfloat16 {1}> () }", ""),
+        // Inner graphs.
+        (
+            "onnxruntime@1.31",
+            22,
+            "g (bool c, float[1,2,4] x) => (float[1,2,1] y) {
+                y = If <then_branch = t () => (a) { a = GlobalLpPool (x) }, else_branch = e () => (b) { b = GlobalAveragePool (x) }> (c) }",
+            "GlobalLpPool-22",
+        ),
+        // Operators of other domains: one that onnxruntime has, one that it lacks, and one that is not known.
+        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = com.microsoft.Gelu (x) }", ""),
+        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = com.microsoft.NoOperator (x) }", "com.microsoft:NoOperator"),
+        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = my.Operator (x) }", ""),
+        // A type that is not known is not refused.
+        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { a = my.Operator (x) y = Relu (a) }", ""),
+        // Kernels that are not known.
+        ("rknn@2.0", 14, "g (int16[2] x) => (int16[2] y) { y = Relu (x) }", ""),
+    ];
+    let mut failures = Vec::new();
+    for (name, opset, graph, expected) in cases {
+        let found = model(10, *opset, graph).runs_on(&runtime(name));
+        let text = found.missing.iter().map(|missing| missing.kernel.to_string()).collect::<Vec<_>>().join("\n");
+        if !text.contains(expected) || text.is_empty() != expected.is_empty() || found.runs != expected.is_empty() {
+            failures.push(format!("{name}, opset {opset}, {graph}: {text}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn functions_run_with_the_types_of_their_calls_in_their_own_opset() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21, "my": 1]>
+        g (float[2] x, int16[2] z) => (float[2] y, int16[2] w) { y = my.f (x) w = my.f (z) }
+        <domain: "my", opset_import: ["": 14]> f (a) => (b) { b = Relu (a) }
+        <domain: "my", opset_import: ["": 5]> uncalled (a) => (b) { b = Relu (a) }"#;
+    let found = Model::from_text(text).unwrap().runs_on(&runtime("onnxruntime@1.31"));
+    let missing: Vec<_> = found.missing.iter().map(|missing| (missing.node.as_str(), missing.kernel.operation.as_str())).collect();
+    assert_eq!(missing, [("function/my:f/#0:Relu", "Relu-14 of tensor(int16)")]);
+}
+
+#[test]
+fn nodes_that_are_not_known_are_counted() {
+    let graph = "g (float[2] x) => (y, float[2] z) { a = my.Operator (x) b = Relu (a) y = my.Operator (b) z = Abs (x) }";
+    let found = model(10, 21, graph).runs_on(&runtime("onnxruntime@1.31"));
+    assert_eq!((found.runs, found.undecided_nodes, found.kernels_known), (true, 3, true));
+    let found = model(10, 21, graph).runs_on(&runtime("rknn@2.0"));
+    assert_eq!((found.runs, found.loads, found.kernels_known), (false, false, false));
+}
+
+#[test]
+fn a_newer_version_than_the_newest_is_treated_as_that_one() {
+    let (newest, newer) = (Table::of("onnxruntime").unwrap().versions().last().unwrap().to_string(), "onnxruntime@9.99");
+    let graph = "g (float[1,2,4] x) => (float[1,2,1] y) { y = GlobalLpPool (x) }";
+    let found = model(10, 22, graph).runs_on(&runtime(newer));
+    let expected = format!("onnxruntime 9.99 is not known yet; it is treated as onnxruntime {newest}, the newest known version");
+    assert_eq!((found.runs, found.note), (false, Some(expected)));
+    assert_eq!(runtime(newer).opset, runtime(&format!("onnxruntime@{newest}")).opset);
+}
+
+#[test]
+fn the_command_lists_the_operators_that_a_runtime_lacks() {
+    let text = |arguments: &[&str]| {
+        let done = recast(arguments);
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let listed = text(&["targets", "onnxruntime@1.31"]);
+    assert!(listed.starts_with("onnxruntime 1.31  opset 26, IR 13\n"), "{listed}");
+    assert!(listed.contains("    GlobalLpPool-22  (opset 21 has one)\n"), "{listed}");
+    assert!(!listed.contains("Relu-"), "{listed}");
+    let newer = text(&["targets", "onnxruntime@9.99"]);
+    assert!(newer.contains("onnxruntime 9.99 is not known yet; it is treated as"), "{newer}");
+    assert!(text(&["targets", "rknn@2.0"]).contains("its kernels are not known"));
+    let json: serde_json::Value = serde_json::from_str(&text(&["targets", "onnxruntime@1.31", "--format", "json"])).unwrap();
+    assert_eq!((&json["version"], &json["target"]["opset"]), (&"1.31".into(), &26.into()));
+    let operators = json["operators"].as_array().unwrap();
+    assert!(operators.contains(&serde_json::json!({"operation": "GlobalLpPool-22", "opset": 21})), "{json}");
+}
+
+#[test]
+fn inspect_says_where_a_model_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.onnx");
+    let newest = Table::of("onnxruntime").unwrap().versions().last().unwrap().to_string();
+    let mut failures = Vec::new();
+    for (ir_version, opset, graph, expected) in [
+        (
+            8,
+            21,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            vec![
+                format!("  runs on onnxruntime 1.18 or later (known to {newest}), tensorrt "),
+                "  does not run on onnxruntime 1.17: opset 20 is the newest that it loads\n".to_owned(),
+            ],
+        ),
+        (
+            8,
+            5,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            vec![
+                "  opset and IR version are supported by onnxruntime 1.15, ".to_owned(),
+                format!("  does not run on onnxruntime 1.16 to {newest}: no kernel for Relu-1 of tensor(float)\n"),
+            ],
+        ),
+        (
+            8,
+            16,
+            "g (float[2] x) => (float[2] y) { a = my.Operator (x) y = Relu (a) }",
+            vec!["    the kernels of 1 node are not known: types, or the operators of a domain, are unknown\n".to_owned()],
+        ),
+    ] {
+        fs::write(&path, prost::Message::encode_to_vec(model(ir_version, opset, graph).proto())).unwrap();
+        let done = recast(&["inspect", path.to_str().unwrap(), "--verbose"]);
+        let found = String::from_utf8(done.stdout).unwrap();
+        failures
+            .extend(expected.iter().filter(|part| !found.contains(*part)).map(|part| format!("{graph}: no {part:?} in\n{found}")));
+    }
+    expect_no_failures(failures);
+}
