@@ -12,7 +12,7 @@ use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer};
 
 pub use cast::{Chain, ResolvedCast};
-pub use moves::{admits, moves};
+pub use moves::{admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};
 
 /// The valid casts of a model whose types are known.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
-use crate::casts::{Casts, ResolvedCast, admits};
+use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, runs};
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 
 const DOCS: &str = r#"Moves equal casts of all parts of a tensor before the Split.
@@ -11,7 +11,8 @@ const DOCS: &str = r#"Moves equal casts of all parts of a tensor before the Spli
 before: `a, b = Split(x)  c = Cast<to = FLOAT>(a)  d = Cast<to = FLOAT>(b)  y = Add(c, d)`
 after:  `t = Cast<to = FLOAT>(x)  a, b = Split(t)                           y = Add(a, b)`
 
-1. Every part is cast, and nothing else uses it; Split supports the resulting type.
+1. Every part is cast, and nothing else uses it; Split supports the resulting type, and every listed version of onnxruntime that has a
+   kernel for the Split has one for that type.
 2. A part or a cast that is an output of a graph is kept, and so is everything around it.
 "#;
 
@@ -63,5 +64,6 @@ fn parts<'c, 'm>(model: &Model, casts: &'c Casts<'m>, node: NodeId) -> Option<Ve
     }
     let first = parts.first()?.1;
     let is_equal = parts.iter().all(|(_, cast, _)| cast.has_effect_of(first));
-    (parts.len() > 1 && is_equal && admits(model, node, first.to)).then_some(parts)
+    let is_possible = parts.len() > 1 && is_equal && admits(model, node, first.to);
+    (is_possible && keeps_kernels(model, casts, node, first.to, runs(model, casts, first.node))).then_some(parts)
 }

@@ -4,10 +4,11 @@ use super::bypass::Bypasses;
 use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
-use crate::casts::{Casts, ResolvedCast};
+use crate::casts::{Casts, ResolvedCast, keeps_kernels_of_cast, runs};
 use crate::elements::cast::{collapses, copies};
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, ValueId};
+use crate::ops::kernels::Versions;
 
 const DOCS: &str = r#"Removes casts that change nothing.
 
@@ -22,6 +23,8 @@ after:  `                         y = Relu(x)`
 
 before: `a = Cast<to = FLOAT>(x)  b = Cast<to = DOUBLE>(a)`     x: `FLOAT16[n]`
 after:  `                         b = Cast<to = DOUBLE>(x)`
+
+   A cast keeps its input if a listed version of onnxruntime has a kernel for it, and none for the type of the first input.
 
 3. A cast whose result is no longer used is removed.
 "#;
@@ -44,7 +47,11 @@ fn plan(model: &Model) -> Plan {
             continue;
         }
         let is_shorter = from != cast.to && source != bypasses.current(cast.input);
-        if is_shorter && model.is_visible(source, cast.node.scope) && cast.admits(from) {
+        let is_possible = || {
+            let among = casts.producing(cast.input).map_or(Versions::ALL, |first| runs(model, &casts, first.node));
+            cast.admits(from) && keeps_kernels_of_cast(model, &casts, cast.node, from, among)
+        };
+        if is_shorter && model.is_visible(source, cast.node.scope) && is_possible() {
             sources.insert(cast.node, (source, from));
         }
     }

@@ -3,9 +3,8 @@
 use super::event::{Change, Event, Removal};
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
-use crate::casts::{Casts, ResolvedCast, admits, moves};
+use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};
 use crate::elements::cast::collapses;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
 
@@ -21,7 +20,8 @@ after:  `                         r = Reshape(x, s)  b = Cast<to = FLOAT16>(r)`
 before: `a = Cast<to = FLOAT>(x)  b = Cast<to = FLOAT>(z)  y = Concat(a, b)`
 after:  `t = Concat(x, z)                                  y = Cast<to = FLOAT>(t)`
 
-3. A result that is an output of a graph keeps its type, and moves support the type that they get.
+3. A result that is an output of a graph keeps its type, and moves support the type that they get: ONNX, and every listed version of
+   onnxruntime that has a kernel for the node as it is.
 "#;
 
 pub(super) const SINK_CASTS: Pass =
@@ -42,13 +42,13 @@ fn plan(model: &Model) -> Plan {
             continue;
         };
         let unused: Vec<&ResolvedCast> = first.iter().copied().filter(|cast| is_used_by(model, cast, node)).collect();
-        if let Some(region) = region(model, &casts, node, from, first[0].to)
+        if let Some(region) = region(model, &casts, node, &first)
             && (!unused.is_empty() || region.casts.iter().any(|cast| cast.to == from))
         {
             changed.extend(region.casts.iter().map(|cast| cast.node));
             plan.edits.push(Edit::replace_node(node, with_sources(model, node, &first)));
             plan.edits.extend(region.values.into_iter().filter_map(|value| Edit::declare(model, value, from)));
-        } else if let Some(result) = joined(model, node, &first, &unused) {
+        } else if let Some(result) = joined(model, &casts, node, &first, &unused) {
             let mut nodes = vec![with_sources(model, node, &first), first[0].proto.clone()];
             let inner = names.fresh(&format!("{result}_before_cast"));
             (nodes[0].output[0], nodes[1].input[0], nodes[1].output[0]) = (inner.clone(), inner, result);
@@ -96,11 +96,12 @@ struct Region<'c, 'm> {
 
 /// The moves from a node on, if all of them can move elements of another type, and their results are only cast, so that the two casts
 /// are one.
-fn region<'c, 'm>(model: &Model, casts: &'c Casts<'m>, start: NodeId, from: DType, middle: DType) -> Option<Region<'c, 'm>> {
+fn region<'c, 'm>(model: &Model, casts: &'c Casts<'m>, start: NodeId, first: &[&ResolvedCast]) -> Option<Region<'c, 'm>> {
+    let (from, middle, among) = (first[0].from?, first[0].to, runs(model, casts, first[0].node));
     let mut region = Region { values: Vec::new(), casts: Vec::new() };
     let mut nodes = vec![start];
     while let Some(node) = nodes.pop() {
-        if !admits(model, node, from) {
+        if !admits(model, node, from) || !keeps_kernels(model, casts, node, from, among) {
             return None;
         }
         for (_, value) in model.outputs(node) {
@@ -111,7 +112,11 @@ fn region<'c, 'm>(model: &Model, casts: &'c Casts<'m>, start: NodeId, from: DTyp
             for (user, index) in model.uses(value) {
                 match (model.output(user, 0).and_then(|output| casts.producing(output)), moves(model, user)) {
                     (Some(cast), _)
-                        if index == 0 && !cast.is_generic() && collapses(from, middle, cast.to) && cast.admits(from) =>
+                        if index == 0
+                            && !cast.is_generic()
+                            && collapses(from, middle, cast.to)
+                            && cast.admits(from)
+                            && (cast.to == from || keeps_kernels_of_cast(model, casts, cast.node, from, among)) =>
                     {
                         region.casts.push(cast);
                     }
@@ -125,10 +130,12 @@ fn region<'c, 'm>(model: &Model, casts: &'c Casts<'m>, start: NodeId, from: DTyp
 }
 
 /// The name of the result of a Concat of at least two equal casts that nothing else uses.
-fn joined(model: &Model, node: NodeId, first: &[&ResolvedCast], unused: &[&ResolvedCast]) -> Option<String> {
+fn joined(model: &Model, casts: &Casts, node: NodeId, first: &[&ResolvedCast], unused: &[&ResolvedCast]) -> Option<String> {
     let is_equal = |cast: &&ResolvedCast| cast.proto.op_type() == "Cast" && cast.has_effect_of(first[0]);
     let is_saved = first.len() > 1 && unused.len() == first.len() && unused.iter().any(|cast| cast.node != first[0].node);
-    let is_possible = is_saved && first.iter().all(is_equal) && admits(model, node, first[0].from?);
+    let from = first[0].from?;
+    let is_possible = is_saved && first.iter().all(is_equal) && admits(model, node, from);
+    let is_possible = is_possible && keeps_kernels(model, casts, node, from, runs(model, casts, first[0].node));
     model.node(node).output.first().filter(|name| is_possible && !name.is_empty()).cloned()
 }
 

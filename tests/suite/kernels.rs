@@ -1,9 +1,10 @@
-//! Which nodes runtimes run.
+//! Which nodes runtimes run, and what passes make of it.
 
 use std::fs;
 
+use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::ops::kernels::Table;
-use onnx_recast::{Model, Runtime};
+use onnx_recast::{FoldOptions, Model, Runtime, passes};
 
 use crate::command::recast;
 use crate::support::expect_no_failures;
@@ -134,6 +135,48 @@ fn a_newer_version_than_the_newest_is_treated_as_that_one() {
     let expected = format!("onnxruntime 9.99 is not known yet; it is treated as onnxruntime {newest}, the newest known version");
     assert_eq!((found.runs, found.note), (false, Some(expected)));
     assert_eq!(runtime(newer).opset, runtime(&format!("onnxruntime@{newest}")).opset);
+}
+
+/// Each would change the type of a node that runs to one for which a version of onnxruntime has no kernel.
+#[test]
+fn passes_change_no_type_to_one_without_a_kernel() {
+    let cases = [
+        (
+            21,
+            "g (bfloat16[1,2] x, int64[2] s) => (bfloat16[a,b] y) { c = Cast <to = 1> (x) d = Expand (c, s) y = Cast <to = 16> (d) }",
+        ),
+        (
+            21,
+            "g (bfloat16[1,2] x, int64[2] s) => (bfloat16[a,b] y) { c = Cast <to = 1> (x) d = Tile (c, s) y = Cast <to = 16> (d) }",
+        ),
+        (
+            21,
+            "g (int16[1,4,2,2] x) => (int16[1,1,4,4] y) { c = Cast <to = 1> (x) d = DepthToSpace <blocksize = 2> (c) y = Cast <to = 5> (d) }",
+        ),
+        (21, "g (float8e4m3fn[2,2] x) => (float8e4m3fn[2,2] y) { c = Cast <to = 1> (x) d = Flatten (c) y = Cast <to = 17> (d) }"),
+    ];
+    let moved = [
+        (
+            21,
+            "g (float16[1,2] x, int64[2] s) => (float16[a,b] y) { c = Cast <to = 1> (x) d = Reshape (c, s) y = Cast <to = 10> (d) }",
+        ),
+        (
+            21,
+            "g (bfloat16[1,2] x, int64[2] s) => (bfloat16[a,b] y) { c = Cast <to = 1> (x) d = Reshape (c, s) y = Cast <to = 16> (d) }",
+        ),
+    ];
+    let mut failures = Vec::new();
+    let all = cases.into_iter().map(|case| (case, true)).chain(moved.into_iter().map(|case| (case, false)));
+    for ((opset, graph), stays) in all {
+        let mut model = model(10, opset, graph);
+        let before = onnx_text::print(model.proto());
+        model.run_passes(passes::EXACT, &FoldOptions::default()).unwrap();
+        let after = onnx_text::print(model.proto());
+        if (before == after) != stays {
+            failures.push(format!("{graph}\n{after}"));
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]
