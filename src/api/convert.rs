@@ -43,17 +43,23 @@ impl Model {
         self.change(|model| Ok(apart(possible.apply(model).map_err(NotConverted::Invalid)?)))
     }
 
-    /// The lowest opset to which the model can be converted with these options, whose `opset` has no effect: its own if none below that
-    /// works. `None` if it does not import ai.onnx.
+    /// The lowest opset to which the model can be converted with these options, whose `opset` has no effect, and in which their runtime has
+    /// kernels for all nodes: its own if none below that works. `None` if it does not import ai.onnx.
     #[must_use]
     pub fn lowest_opset(&self, options: &Options) -> Option<i64> {
         convert::lowest(self, options)
     }
+
+    /// The same, in which a listed version of onnxruntime has kernels for all nodes: as [`Model::lowest_opset`] if there is none.
+    #[must_use]
+    pub fn lowest_running_opset(&self, options: &Options) -> Option<i64> {
+        convert::lowest_that_runs(self, options)
+    }
 }
 
 impl Options {
-    /// These options for what a runtime loads, whatever their `opset`: the opset of the model is only lowered, and only as far as the
-    /// runtime needs it, and so is its IR version.
+    /// These options for what a runtime loads and runs, whatever their `opset`: the opset of the model is only lowered, and only as far as
+    /// the runtime needs it, and so is its IR version. The opset is raised if the runtime has kernels for all nodes in a higher one only.
     ///
     /// ```
     /// use onnx_recast::{ConvertOptions, LATEST_OPSET, Model, Runtime};
@@ -73,10 +79,9 @@ impl Options {
     pub fn for_runtime(self, runtime: Runtime, model: &Model) -> Result<Options, Error> {
         let stated = self.from_opset.or(model.opset(ScopeId::MAIN, ""));
         let opset = stated.unwrap_or(LATEST_OPSET).min(runtime.newest_opset());
-        let Some(newest) = runtime.ir_version else {
-            return Ok(Options { opset, ..self });
-        };
-        let ir_version = match self.ir_version {
+        let options = Options { opset, runtime: Some(runtime), ..self };
+        let Some(newest) = runtime.ir_version else { return Ok(options) };
+        let ir_version = match options.ir_version {
             IrVersion::Auto => IrVersion::AtMost(newest),
             IrVersion::AtMost(number) => IrVersion::AtMost(number.min(newest)),
             IrVersion::Keep if model.ir_version() <= newest => IrVersion::Keep,
@@ -84,7 +89,7 @@ impl Options {
             IrVersion::Keep => return Err(model.error(too_new(runtime, newest, model.ir_version()))),
             IrVersion::Number(number) => return Err(model.error(too_new(runtime, newest, number))),
         };
-        Ok(Options { opset, ir_version, ..self })
+        Ok(Options { ir_version, ..options })
     }
 }
 

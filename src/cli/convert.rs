@@ -13,6 +13,7 @@ use super::options::{Format, Messages, chosen, exit_codes};
 use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
+use crate::base::choice::choice;
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
 use crate::diff::inspect;
@@ -37,6 +38,7 @@ use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime, 
   recast convert model.onnx --opset 15 --exact-only -o model15.onnx
   recast convert model.onnx --target onnxruntime@1.17 -o model-ort117.onnx
   recast convert model.onnx --lowest --dry-run
+  recast convert model.onnx --lowest --target onnxruntime@1.23 -o model-ort123.onnx
   recast convert model.onnx --opset 13 --dry-run --report blockers.html
   recast convert mislabelled.onnx --from-opset 17 --opset 17 -o model17.onnx
 
@@ -98,19 +100,40 @@ pub struct Convert {
 
 /// What to convert to.
 #[derive(Args)]
-#[group(required = true, multiple = false)]
+#[group(required = true, multiple = true)]
 struct Goal {
     /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
-    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true, conflicts_with_all = ["target", "lowest"])]
     opset: Option<i64>,
-    /// The runtime that has to load the result; `recast targets` lists them. The opset is only lowered, and only as far as the runtime
-    /// needs it
+    /// The runtime that has to load and run the result; `recast targets` lists them. The opset is only lowered, and only as far as the
+    /// runtime needs it; it is raised if the runtime has kernels for all nodes in a newer opset only
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to the lowest opset that works
-    #[arg(long, conflicts_with = "from_opset")]
-    lowest: bool,
+    /// Convert to the lowest opset that the runtime of --target runs, or without it a listed version of onnxruntime; or to the lowest
+    /// that works at all (any)
+    #[arg(
+        long,
+        value_name = "run|any",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "run",
+        hide_possible_values = true,
+        conflicts_with = "from_opset",
+        value_parser = chosen::<Lowest>(Lowest::NAMES)
+    )]
+    lowest: Option<Lowest>,
 }
+
+/// What the lowest opset has to do.
+#[derive(Clone, Copy)]
+enum Lowest {
+    /// To be run by a runtime.
+    Runs,
+    /// To be the lowest of all.
+    Any,
+}
+
+choice!(Lowest { "run" => Runs, "any" => Any });
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
@@ -144,14 +167,21 @@ impl Convert {
             },
             expand_into: self.expand,
             contested: self.contested.0,
+            runtime: None,
             adapters: Vec::new(),
         };
-        let opset = match (self.goal.opset, self.goal.target) {
-            (_, Some(runtime)) => return options.for_runtime(runtime, model),
-            (Some(opset), None) => opset,
-            (None, None) => model.lowest_opset(&options).unwrap_or(LATEST_OPSET),
+        let options = match self.goal.target {
+            Some(runtime) => options.for_runtime(runtime, model)?,
+            None => options,
         };
-        Ok(ConvertOptions { opset, ..options })
+        let opset = match (self.goal.opset, self.goal.lowest) {
+            (Some(opset), _) => Some(opset),
+            (None, None) => None,
+            (None, Some(Lowest::Runs)) if options.runtime.is_none() => model.lowest_running_opset(&options),
+            // What a runtime does not run is no result, whatever is lower.
+            (None, Some(_)) => model.lowest_opset(&options),
+        };
+        Ok(ConvertOptions { opset: opset.unwrap_or(options.opset), ..options })
     }
 
     /// Converts one of some models.
@@ -171,6 +201,7 @@ impl Convert {
             nearest_opset: None,
             before: counted,
             after: None,
+            notes: Vec::new(),
             saved: Saved::default(),
             verified: None,
         };
@@ -192,12 +223,14 @@ impl Convert {
                 });
             }
         };
+        // The document has one list of notes.
+        report.notes = std::mem::take(&mut report.report.notes);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
         let mut after = inspect::counts(&model);
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);
-        report.saved = plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone());
+        report.set_saved(plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone()));
         Ok(Changed { report, plan: plan.map(|plan| (plan, verification)), sketch })
     }
 }
@@ -230,7 +263,8 @@ impl ModelReport for ConvertedModel {
     }
 
     fn record_written(&mut self, Written { saved, verified }: Written) {
-        (self.saved, self.verified) = (saved, verified);
+        self.set_saved(saved);
+        self.verified = verified;
     }
 
     fn is_refused(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::plan::Plan;
+use super::runnable::{self, Planned};
 use super::{NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
@@ -85,7 +85,8 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     let inferred = OnceLock::new();
     valid::check(model, &inferred, options.opset)?;
     let from = model.opset(ScopeId::MAIN, "");
-    let plan = Plan::new(model, &inferred, options)?;
+    let Planned { opset, plan, notes } = runnable::plan(model, &inferred, options)?;
+    let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
@@ -95,28 +96,12 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     let mut report = Report::unchanged(model, options);
     report.ir_version.to = ir_to;
     (report.changes, report.expansions, report.warnings) = (plan.changes, plan.expansions, plan.warnings);
+    report.notes = notes;
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));
     }
     Ok(Possible { edits, report })
-}
-
-/// The lowest opset to which a model can be converted: its own if none below that works. `None` if it does not import ai.onnx.
-#[must_use]
-pub fn lowest(model: &Model, options: &Options) -> Option<i64> {
-    let from = model.opset(ScopeId::MAIN, "")?;
-    let inferred = OnceLock::new();
-    let mut opset = if valid::check(model, &inferred, 0).is_ok() { 1 } else { from };
-    while opset < from {
-        // A cancelled plan is none: the operation that follows reports it.
-        let Ok(plan) = Plan::new(model, &inferred, &options.clone().opset(opset)) else { return Some(from) };
-        if plan.blockers.is_empty() {
-            return Some(opset);
-        }
-        opset = plan.nearest(from, opset).unwrap_or(from);
-    }
-    Some(from)
 }
 
 /// The model as if it, and the functions that import the opset that it imports, imported another.

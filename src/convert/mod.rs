@@ -15,11 +15,13 @@ mod adapters;
 mod bodies;
 mod expansion_body;
 mod ir;
+mod kernels;
 mod convert_node;
 mod expand;
 mod expanded;
 mod expansions;
 mod functions;
+mod lowest;
 mod make;
 mod operator_adapter;
 mod part;
@@ -27,6 +29,7 @@ mod plan;
 mod planned;
 mod possible;
 mod reason;
+mod runnable;
 mod settings;
 mod context;
 mod valid;
@@ -45,10 +48,12 @@ use crate::base::options::options;
 use crate::base::printable::plural;
 use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, domain_name};
+use crate::ops::runtimes::Runtime;
 
 pub use crate::passes::Change;
-pub(crate) use engine::{convert, expect_defined, expect_valid, lowest, plan, read};
+pub(crate) use engine::{convert, expect_defined, expect_valid, plan, read};
 pub use expanded::{Exactness, Expanded};
+pub(crate) use lowest::{lowest, lowest_that_runs};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 pub use settings::{Expand, ExpandInto, Explicit};
@@ -73,6 +78,9 @@ options! {
         pub expand_into: ExpandInto,
         /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
         pub contested: Option<Contested>,
+        /// The runtime that has to run the result. If it lacks kernels for nodes in `opset`, the closest lower opset is taken in which it
+        /// has them, or else the closest higher one.
+        pub runtime: Option<Runtime>,
         /// Adapters of other crates.
         pub adapters: Vec<OperatorAdapter>,
     }
@@ -118,6 +126,7 @@ impl Options {
             expand: Expand::All,
             expand_into: ExpandInto::Nodes,
             contested: None,
+            runtime: None,
             adapters: Vec::new(),
         }
     }
@@ -146,6 +155,9 @@ pub struct Report {
     pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
+    /// What else is to be known of the result: why another opset was taken than the requested one, and which kernels are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Versions of operator sets by domain; the default domain is `ai.onnx`.
@@ -196,7 +208,7 @@ pub struct Blocker {
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
-            Code::NodeInvalid => write!(f, "{}: {}", self.node, self.reason),
+            Code::NodeInvalid | Code::NoKernel => write!(f, "{}: {}", self.node, self.reason),
             _ => {
                 let (from, to) = self.opset_step;
                 write!(f, "{} ({}), opset {from} to {to}: {}", self.node, self.op, self.reason)

@@ -6,6 +6,7 @@ use super::bodies::Bodies;
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::ExpansionBodies;
+use super::kernels::{self, Checked, Gap, Wanted};
 use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
 use super::{Blocker, Change, Expanded, Options};
@@ -14,6 +15,7 @@ use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Inferred;
+use crate::ops::kernels::Versions;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
@@ -23,13 +25,14 @@ pub(super) struct Shared<'a, 'm> {
     pub model: &'m Model,
     pub options: &'a Options,
     pub inferred: &'m OnceLock<Inferred>,
+    /// The versions of a runtime of which one has to run the result.
+    pub wanted: Option<Wanted>,
     /// The opset of the scope.
     pub from: i64,
     pub counter: &'a Counter,
 }
 
 /// The plan of a part, in document order.
-#[derive(Default)]
 pub(super) struct Part {
     /// The nodes that replace a changed node.
     pub nodes: Vec<(NodeId, NewNodes)>,
@@ -45,6 +48,44 @@ pub(super) struct Part {
     pub expansions: Vec<(NodeId, Expanded)>,
     pub warnings: Vec<(NodeId, Change)>,
     pub blockers: Vec<(NodeId, Blocker)>,
+    /// Nodes that none of the wanted versions of a runtime runs.
+    pub gaps: Vec<Gap>,
+    /// The wanted versions that run all nodes.
+    pub runs: Versions,
+    /// The number of nodes of which it is not certain that they have kernels.
+    pub undecided: usize,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        Part {
+            nodes: Vec::new(),
+            callable: Vec::new(),
+            released: Vec::new(),
+            initializers: Vec::new(),
+            edits: Vec::new(),
+            changes: Vec::new(),
+            expansions: Vec::new(),
+            warnings: Vec::new(),
+            blockers: Vec::new(),
+            gaps: Vec::new(),
+            runs: Versions::ALL,
+            undecided: 0,
+        }
+    }
+}
+
+impl Part {
+    /// Records which versions run a node, or the nodes that replace it.
+    pub fn check(&mut self, model: &Model, id: NodeId, opset: i64, checked: Checked) {
+        let Checked { runs, gaps, missing, is_undecided } = checked;
+        if !gaps.is_empty() {
+            self.blockers.push((id, kernels::blocker(model, id, opset, missing)));
+        }
+        self.runs &= runs;
+        self.gaps.extend(gaps);
+        self.undecided += usize::from(is_undecided);
+    }
 }
 
 /// The nodes after which progress is reported.
@@ -95,6 +136,10 @@ impl<'m> Planner<'_, 'm> {
         let (Shared { model, options, inferred, from, .. }, bodies) = (*self.shared, self.bodies);
         let proto = model.node(id);
         if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type()) {
+            if let Some(wanted) = self.shared.wanted {
+                let checked = wanted.check_kept(model, inferred, id, options.opset);
+                self.part.check(model, id, options.opset, checked);
+            }
             return;
         }
         let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
@@ -126,6 +171,10 @@ impl<'m> Planner<'_, 'm> {
             possible.map_err(|reason| Blocked { opset_step: (from, options.opset), reason })?;
             Ok(nodes)
         });
+        if let (Some(wanted), Ok(nodes)) = (self.shared.wanted, &kept) {
+            let checked = wanted.check_new(&source, &record, nodes, options.opset);
+            self.part.check(model, id, options.opset, checked);
+        }
         match kept {
             Ok(nodes) => self.keep(id, nodes, record),
             Err(Blocked { opset_step, reason }) => {

@@ -6,17 +6,18 @@ use std::sync::OnceLock;
 
 use super::bodies::Bodies;
 use super::functions::{self, Functions};
+use super::kernels::{Gap, Wanted};
 use super::part::{Part, Shared, uses};
-use super::{Blocker, Change, ExpandInto, Expanded, Options, ir};
+use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
 use crate::ops::inference::Inferred;
+use crate::ops::kernels::Versions;
 use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
-#[derive(Default)]
 pub(super) struct Plan {
     pub edits: Vec<Edit>,
     /// Whether a graph gets an initializer, perhaps as part of a replaced node.
@@ -25,23 +26,30 @@ pub(super) struct Plan {
     pub expansions: Vec<Expanded>,
     pub warnings: Vec<Change>,
     pub blockers: Vec<Blocker>,
+    /// The nodes that none of the wanted versions of a runtime runs.
+    pub gaps: Vec<Gap>,
+    /// The wanted versions that run all nodes.
+    pub runs: Versions,
+    /// The number of nodes of which it is not certain that they have kernels.
+    pub undecided: usize,
 }
 
 /// The nodes of a part; a scope of fewer is planned at once.
 const PART: usize = 1024;
 
 impl Plan {
-    /// Plans the conversion of every node. A scope that does not import ai.onnx has no nodes of it.
+    /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs are blockers. A scope that does not import ai.onnx has no nodes of it.
     ///
     /// # Errors
     /// If the operation is cancelled.
-    pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Plan, Invalid> {
+    pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options, wanted: Option<Wanted>) -> Result<Plan, Invalid> {
         let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
         let mut planner = Planner {
             model,
             options,
             inferred,
+            wanted,
             functions,
             bodies: Bodies::new(model),
             adds_initializers: false,
@@ -51,7 +59,10 @@ impl Plan {
         let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
         let counter = model.control().counter(Unit::Nodes, nodes);
         for scope in model.scopes().rev() {
-            let Some(from) = model.opset(scope, "") else { continue };
+            let Some(from) = model.opset(scope, "") else {
+                planner.kept(scope);
+                continue;
+            };
             if model.enclosing(scope).is_none() {
                 planner.root(scope, from);
             }
@@ -65,7 +76,8 @@ impl Plan {
     /// The opset closest to the target without blockers; none if that is not between the two. Functions may import opsets that are
     /// not between them either.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
-        let possible = self.blockers.iter().map(|blocker| blocker.opset_step.0);
+        let conversions = self.blockers.iter().filter(|blocker| blocker.code != Code::NoKernel);
+        let possible = conversions.map(|blocker| blocker.opset_step.0);
         match target > from {
             true => possible.min().filter(|&opset| opset > from),
             false => possible.max().filter(|&opset| opset < from),
@@ -77,6 +89,7 @@ struct Planner<'m> {
     model: &'m Model,
     options: &'m Options,
     inferred: &'m OnceLock<Inferred>,
+    wanted: Option<Wanted>,
     /// The functions that operators are expanded into, if that is requested.
     functions: Option<Functions>,
     bodies: Bodies<'m>,
@@ -93,10 +106,19 @@ impl<'m> Planner<'m> {
         }
     }
 
+    /// Checks the nodes of a scope that does not import ai.onnx.
+    fn kept(&mut self, scope: ScopeId) {
+        let Some(wanted) = self.wanted else { return };
+        for id in self.model.nodes(scope) {
+            let checked = wanted.check_kept(self.model, self.inferred, id, self.options.opset);
+            self.all.check(self.model, id, self.options.opset, checked);
+        }
+    }
+
     /// Plans the nodes of a scope, as if one after the other.
     fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
-        let Planner { model, options, inferred, .. } = *self;
-        let shared = Shared { model, options, inferred, from, counter };
+        let Planner { model, options, inferred, wanted, .. } = *self;
+        let shared = Shared { model, options, inferred, wanted, from, counter };
         let nodes = model.nodes(scope);
         if nodes.len() < 2 * PART || !cfg!(feature = "parallel") {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
@@ -132,19 +154,34 @@ impl<'m> Planner<'m> {
         for (scope, tensor) in part.initializers {
             self.bodies.add_initializer(scope, tensor);
         }
-        let Part { nodes: _, callable: _, initializers: _, released, edits, changes, expansions, warnings, blockers } =
-            &mut self.all;
+        let Part {
+            nodes: _,
+            callable: _,
+            initializers: _,
+            released,
+            edits,
+            changes,
+            expansions,
+            warnings,
+            blockers,
+            gaps,
+            runs,
+            undecided,
+        } = &mut self.all;
         released.extend(part.released);
         edits.extend(part.edits);
         changes.extend(part.changes);
         expansions.extend(part.expansions);
         warnings.extend(part.warnings);
         blockers.extend(part.blockers);
+        gaps.extend(part.gaps);
+        *runs &= part.runs;
+        *undecided += part.undecided;
     }
 
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
-        let Part { edits: others, changes, expansions, warnings, blockers, .. } = self.all;
+        let Part { edits: others, changes, expansions, warnings, blockers, gaps, runs, undecided, .. } = self.all;
         edits.extend(others);
         let initializers = self.bodies.take_initializers().into_iter();
         edits.extend(initializers.map(|(scope, tensor)| Edit::AddInitializer { scope, tensor: Box::new(tensor) }));
@@ -160,6 +197,9 @@ impl<'m> Planner<'m> {
             expansions: in_order(expansions),
             warnings: in_order(warnings),
             blockers: in_order(blockers),
+            gaps,
+            runs,
+            undecided,
         }
     }
 

@@ -37,6 +37,7 @@ codes! {
         TooLarge = "too-large": "the result would exceed a limit",
         ExpansionDisabled = "expansion-disabled": "the operator can be expanded, but `--no-expand` is given",
         ExpansionInexact = "expansion-inexact": "the operator can be expanded, but not exactly, and `--exact-only` is given",
+        NoKernel = "no-kernel": "the runtime of `--target` has no kernel for the node and its types, in no opset that the model can be converted to",
         Strict = "strict": "a warning, with `--strict`",
     }
 }

@@ -28,6 +28,9 @@ pub struct ConvertedModel {
     /// The versions before and after, and the changes.
     #[serde(flatten)]
     pub report: Report,
+    /// Notes about the conversion.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// Changes made before the conversion.
     #[serde(flatten)]
     pub prepared: Prepared,
@@ -40,12 +43,20 @@ pub struct ConvertedModel {
     /// The counts of the converted model; none if there are blockers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Counts>,
-    /// The files of the output.
+    /// The files of the output; its notes begin with those about the conversion.
     #[serde(flatten)]
     pub saved: Saved,
     /// The extent of the verification of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+}
+
+impl ConvertedModel {
+    /// Sets the files of the output, behind the notes about the conversion.
+    pub fn set_saved(&mut self, saved: Saved) {
+        let notes = self.notes.iter().cloned().chain(saved.notes).collect();
+        self.saved = Saved { notes, ..saved };
+    }
 }
 
 /// The text report: totals, or with `verbose` every node. Blockers are always listed, equal ones on one line unless `verbose`.
@@ -119,7 +130,10 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str,
         match group.as_slice() {
             [Blocker { node, op, opset_step: (from, to), code, reason }, _, ..] => {
                 let nodes = plural(group.len(), "node");
-                let step = if *code == Code::NodeInvalid { String::new() } else { format!(", opset {from} to {to}") };
+                let step = match code {
+                    Code::NodeInvalid | Code::NoKernel => String::new(),
+                    _ => format!(", opset {from} to {to}"),
+                };
                 text.push_line(format_args!("    {op} ({nodes}, the first is {node}){step}: {reason}"));
             }
             one => one.iter().for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
@@ -135,6 +149,9 @@ fn write_refusal(text: &mut Shown, model: &ConvertedModel, from: &str, to: &str,
         }
         // Another opset does not make a node valid.
         None if is_invalid => {}
+        None if model.blockers.iter().any(|blocker| blocker.code == Code::NoKernel) => {
+            text.push_line(format_args!("  no opset works in which the runtime has kernels for all nodes"));
+        }
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
 }

@@ -1,10 +1,11 @@
-//! Which nodes runtimes run, and what passes make of it.
+//! Which nodes runtimes run, and what conversion and passes make of it.
 
 use std::fs;
 
+use onnx_recast::convert::Code;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::ops::kernels::Table;
-use onnx_recast::{FoldOptions, Model, Runtime, passes};
+use onnx_recast::{ConvertOptions, FoldOptions, LATEST_OPSET, Model, Runtime, passes};
 
 use crate::command::recast;
 use crate::support::expect_no_failures;
@@ -135,6 +136,129 @@ fn a_newer_version_than_the_newest_is_treated_as_that_one() {
     let expected = format!("onnxruntime 9.99 is not known yet; it is treated as onnxruntime {newest}, the newest known version");
     assert_eq!((found.runs, found.note), (false, Some(expected)));
     assert_eq!(runtime(newer).opset, runtime(&format!("onnxruntime@{newest}")).opset);
+}
+
+/// The opset that a target takes, and a part of the notes; or the code of the blockers and a part of their text.
+#[test]
+fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
+    let cases: &[(&str, i64, &str, Result<(i64, &str), (Code, &str)>)] = &[
+        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((21, ""))),
+        ("onnxruntime@1.17", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((20, ""))),
+        (
+            "onnxruntime@1.31",
+            26,
+            "g (float[1,2,4] x) => (float[1,2,1] y) { [pool] y = GlobalLpPool (x) }",
+            Ok((
+                21,
+                "opset 21 is used instead of 26: graph/pool: onnxruntime 1.31 has no kernel for GlobalLpPool-22 of tensor(float); in opset 21",
+            )),
+        ),
+        // Two nodes, of which one has no kernel.
+        (
+            "onnxruntime@1.31",
+            22,
+            "g (float[1,2,4] x) => (float[1,2,1] y) { a = Round (x) y = GlobalLpPool (a) }",
+            Ok((21, "opset 21 is used instead of 22")),
+        ),
+        // Raised.
+        ("onnxruntime@1.31", 5, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((6, "opset 6 is used instead of 5"))),
+        (
+            "onnxruntime@1.31",
+            13,
+            "g (int32[2] x) => (int32[2] y) { y = Abs (x) z = Relu (y) }",
+            Err((Code::NodeInvalid, "Relu-13")),
+        ),
+        // None: the operator has no kernel for the type in any version.
+        (
+            "onnxruntime@1.31",
+            21,
+            "g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }",
+            Err((Code::NoKernel, "onnxruntime 1.31 has no kernel for Sqrt-13 of tensor(bfloat16); no known version has one")),
+        ),
+        // Another version of the runtime has it.
+        (
+            "onnxruntime@1.20",
+            21,
+            "g (uint32[2] a, uint32[2] b) => (uint32[2] y) { y = Sub (a, b) }",
+            Err((Code::NoKernel, "onnxruntime 1.21 or later (known to ")),
+        ),
+        // An older version of a function runs.
+        ("onnxruntime@1.31", 22, "g (float[2] x) => (float[2] y) { y = Bernoulli (x) }", Ok((21, "no kernel for Bernoulli-22"))),
+        (
+            "onnxruntime@1.31",
+            21,
+            "g (int16[2] x) => (int16[2] y) { y = Relu (x) }",
+            Err((Code::NoKernel, "no kernel for Relu-14 of tensor(int16); no known version has one")),
+        ),
+        // Nor has the expansion a kernel.
+        (
+            "onnxruntime@1.23",
+            24,
+            "g (bfloat16[2] x) => (bfloat16[2] y) { y = Swish (x) }",
+            Err((Code::NoKernel, "no kernel for Mul-14 of tensor(bfloat16)")),
+        ),
+        (
+            "onnxruntime@1.17",
+            21,
+            "g (float[2] x) => (float[2] y) { y = my.Operator (x) }",
+            Ok((20, "the kernels of 1 node are not known")),
+        ),
+        ("rknn@2.0", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((19, "the kernels of rknn 2.0 are not known"))),
+    ];
+    let mut failures = Vec::new();
+    for (name, opset, graph, expected) in cases {
+        let mut model = model(8, *opset, graph);
+        let options = ConvertOptions::to(LATEST_OPSET).for_runtime(runtime(name), &model).unwrap();
+        let found = match model.convert(&options) {
+            Ok(report) => {
+                assert!(model.runs_on(&runtime(name)).runs, "{name} {graph}");
+                Ok((report.to, report.notes.join("\n")))
+            }
+            Err(error) => {
+                let blocker = error.blockers().first().unwrap_or_else(|| panic!("{graph}: {error}"));
+                Err((blocker.code, blocker.to_string()))
+            }
+        };
+        let is_expected = match (&found, expected) {
+            (Ok((opset, notes)), Ok((wanted, part))) => {
+                opset == wanted && notes.contains(part) && part.is_empty() == notes.is_empty()
+            }
+            (Err((code, text)), Err((wanted, part))) => code == wanted && text.contains(part),
+            _ => false,
+        };
+        if !is_expected {
+            failures.push(format!("{name}, opset {opset}, {graph}: {found:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn the_lowest_opset_is_one_that_a_runtime_runs() {
+    let relu = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
+    let norm = "g (float[2,3] x, float[3] s) => (float[2,3] y) { y = LayerNormalization (x, s) }";
+    let mut failures = Vec::new();
+    // Graph, opset, runtime; the lowest of all, and the lowest that runs.
+    for (graph, opset, name, any, runs) in [
+        (relu, 21, "", 1, 6),
+        (relu, 3, "", 1, 1),
+        (relu, 21, "onnxruntime@1.31", 6, 6),
+        (relu, 21, "onnxruntime@1.17", 6, 6),
+        (norm, 21, "", 1, 7),
+        // No listed version runs it: the lowest of all.
+        ("g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }", 21, "", 13, 13),
+    ] {
+        let model = model(8, opset, graph);
+        let options = match name {
+            "" => ConvertOptions::to(LATEST_OPSET),
+            name => ConvertOptions::to(LATEST_OPSET).for_runtime(runtime(name), &model).unwrap(),
+        };
+        let found = (model.lowest_opset(&options), model.lowest_running_opset(&options));
+        if found.0 != Some(any) || name.is_empty() && found.1 != Some(runs) {
+            failures.push(format!("{graph} of opset {opset}, {name}: {found:?}, not {any} and {runs}"));
+        }
+    }
+    expect_no_failures(failures);
 }
 
 /// Each would change the type of a node that runs to one for which a version of onnxruntime has no kernel.

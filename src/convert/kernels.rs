@@ -1,0 +1,133 @@
+//! Kernels of the runtime that has to run the converted model: the nodes that it cannot run.
+
+use std::sync::OnceLock;
+
+use super::Blocker;
+use super::context::{Record, Source};
+use super::reason::Code;
+use crate::base::hash::HashMap;
+use crate::graph::{Model, NodeId, is_onnx_domain};
+use crate::ops::inference::{Inferred, infer};
+use crate::ops::kernels::{Operation, Table, Versions, is_run, missing_kernel, operations_of};
+use crate::ops::runtimes::Runtime;
+use crate::ops::schemas::{self, Schema, ValueType};
+use crate::protobuf::schema::NodeProto;
+
+/// The versions of a runtime of which at least one has to run the converted model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    table: &'static Table,
+    versions: Versions,
+    /// The runtime that was named; none if any of the versions will do.
+    runtime: Option<Runtime>,
+}
+
+/// A node of the converted model that none of the versions runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    /// The version of its operator, if it is one of ai.onnx.
+    pub schema: Option<&'static Schema>,
+    /// Whether the conversion added the node.
+    pub is_added: bool,
+    /// Whether another opset may do, with the same version of the operator.
+    pub depends_on_opset: bool,
+}
+
+/// What is found of a node, or of the nodes that replace it.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// The wanted versions that run all of them.
+    pub runs: Versions,
+    /// Those that none of the wanted versions runs.
+    pub gaps: Vec<Gap>,
+    /// Why the first of these has no kernel.
+    pub missing: String,
+    /// Whether it is not certain that they have kernels.
+    pub is_undecided: bool,
+}
+
+impl Default for Checked {
+    fn default() -> Checked {
+        Checked { runs: Versions::ALL, gaps: Vec::new(), missing: String::new(), is_undecided: false }
+    }
+}
+
+impl Wanted {
+    /// The version of a runtime that was named; none if its kernels are not known.
+    pub fn of(runtime: Runtime) -> Option<Wanted> {
+        let (table, version) = Table::of_runtime(&runtime)?;
+        Some(Wanted { table, versions: Versions::between(version, version), runtime: Some(runtime) })
+    }
+
+    /// The listed versions of onnxruntime that load an opset.
+    pub fn any_that_loads(opset: i64) -> Option<Wanted> {
+        let table = Table::of("onnxruntime")?;
+        let loads =
+            |&(_, version): &(usize, _)| Runtime::of_version(table.runtime, version).is_some_and(|runtime| runtime.opset >= opset);
+        let versions = table.versions().iter().copied().enumerate().filter(loads);
+        let versions = versions.fold(Versions::NONE, |set, (index, _)| set | Versions::between(index, index));
+        Some(Wanted { table, versions, runtime: None })
+    }
+
+    /// Checks a node that stays as it is, in an opset of ai.onnx.
+    pub fn check_kept(&self, model: &Model, inferred: &OnceLock<Inferred>, id: NodeId, opset: i64) -> Checked {
+        let inferred = inferred.get_or_init(|| infer(model));
+        let mut checked = Checked::default();
+        if is_run(model, inferred, id.scope) {
+            let node = model.node(id);
+            let opset = if is_onnx_domain(node.domain()) { Some(opset) } else { model.opset(id.scope, node.domain()) };
+            for operation in operations_of(model, inferred, id, opset.unwrap_or(1)) {
+                self.check(&operation, false, &mut checked);
+            }
+        }
+        checked
+    }
+
+    /// Checks the nodes that replace a node, and those in their subgraphs, unless these are the subgraphs of the replaced node.
+    pub fn check_new(&self, source: &Source, record: &Record, nodes: &[NodeProto], opset: i64) -> Checked {
+        let inferred = source.inferred.get_or_init(|| infer(source.model));
+        let made = record.made.iter().map(|made| (made.name.as_str(), made.known.value_type));
+        let mut types: HashMap<&str, Option<ValueType>> = made.collect();
+        types.extend(source.values.iter().map(|&(name, value)| (name, inferred.of(value).value_type)));
+        let mut checked = Checked::default();
+        let mut waiting: Vec<&NodeProto> = match is_run(source.model, inferred, source.id.scope) {
+            true => nodes.iter().rev().collect(),
+            false => Vec::new(),
+        };
+        while let Some(node) = waiting.pop() {
+            let of = |names: &[String], index: usize| names.get(index).and_then(|name| types.get(name.as_str()).copied().flatten());
+            // Adapters of other crates may lead to other domains.
+            let opset = if is_onnx_domain(node.domain()) { opset } else { 1 };
+            let operation = Operation::new(node, opset, |index| of(&node.input, index), |index| of(&node.output, index));
+            self.check(&operation, true, &mut checked);
+            if source.bodies.is_empty() {
+                let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
+                waiting.extend(graphs.flat_map(|graph| graph.node.iter().rev()));
+            }
+        }
+        checked
+    }
+
+    fn check(&self, operation: &Operation, is_added: bool, checked: &mut Checked) {
+        let decision = self.table.support(operation);
+        let runs = decision.possible & self.versions;
+        checked.runs &= runs;
+        checked.is_undecided |= (decision.certain & self.versions).is_empty();
+        if !runs.is_empty() {
+            return;
+        }
+        if checked.gaps.is_empty()
+            && let Some(missing) = self.runtime.and_then(|runtime| missing_kernel(&runtime, operation))
+        {
+            checked.missing = missing.to_string();
+        }
+        let schema = schemas::schema("", operation.op(), operation.opset()).filter(|_| operation.domain().is_empty());
+        checked.gaps.push(Gap { schema, is_added, depends_on_opset: self.table.depends_on_opset(operation) });
+    }
+}
+
+/// The blocker for a node that the runtime cannot run.
+pub(super) fn blocker(model: &Model, id: NodeId, opset: i64, reason: String) -> Blocker {
+    let op = model.node(id).op_type().to_owned();
+    Blocker { node: model.node_path(id), op, opset_step: (opset, opset), code: Code::NoKernel, reason }
+}

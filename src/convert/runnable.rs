@@ -1,0 +1,111 @@
+//! The opset in which a runtime has kernels for all nodes of a model.
+
+use std::sync::OnceLock;
+
+use super::Options;
+use super::kernels::{Gap, Wanted};
+use super::plan::Plan;
+use super::reason::Code;
+use crate::base::error::Invalid;
+use crate::graph::Model;
+use crate::ops::inference::Inferred;
+use crate::ops::schemas;
+
+/// A plan, and the opset that it is for.
+pub(super) struct Planned {
+    pub opset: i64,
+    pub plan: Plan,
+    /// Why it is not the opset of the options, and what is not certain.
+    pub notes: Vec<String>,
+}
+
+/// The plan for the opset of the options, or, if their runtime lacks kernels in it, for the closest lower opset in which it has them, or
+/// else the closest higher one. If there is none, the plan has blockers.
+///
+/// # Errors
+/// If the operation is cancelled.
+pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Planned, Invalid> {
+    let mut notes: Vec<String> = options.runtime.and_then(|runtime| runtime.note()).into_iter().collect();
+    let Some(runtime) = options.runtime else {
+        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
+    };
+    let Some(wanted) = Wanted::of(runtime) else {
+        notes.push(format!("the kernels of {} are not known: only opset and IR version are checked", runtime.named()));
+        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
+    };
+    let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted));
+    let first = plan_for(options.opset)?;
+    let why = first.blockers.iter().find(|blocker| blocker.code == Code::NoKernel).map(ToString::to_string);
+    let (opset, plan) = search(options.opset, first, runtime.newest_opset(), plan_for)?;
+    if let Some(why) = why.filter(|_| opset != options.opset) {
+        notes.push(format!("opset {opset} is used instead of {}: {why}", options.opset));
+    }
+    if plan.undecided > 0 {
+        let nodes = if plan.undecided == 1 { "1 node".to_owned() } else { format!("{} nodes", plan.undecided) };
+        notes.push(format!("the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
+    }
+    Ok(Planned { opset, plan, notes })
+}
+
+/// The first plan, or the one for the closest opset in which all nodes have kernels.
+fn search(limit: i64, first: Plan, newest: i64, plan_for: impl Fn(i64) -> Result<Plan, Invalid>) -> Result<(i64, Plan), Invalid> {
+    if first.gaps.is_empty() {
+        return Ok((limit, first));
+    }
+    let mut lower = first.next_lower(limit);
+    while let Some(opset) = lower {
+        let plan = plan_for(opset)?;
+        if plan.blockers.is_empty() {
+            return Ok((opset, plan));
+        }
+        lower = plan.next_lower(opset);
+    }
+    let mut higher = first.next_higher(limit);
+    while let Some(opset) = higher.filter(|&opset| opset <= newest) {
+        let plan = plan_for(opset)?;
+        if plan.blockers.is_empty() {
+            return Ok((opset, plan));
+        }
+        higher = plan.next_higher(opset);
+    }
+    Ok((limit, first))
+}
+
+impl Plan {
+    /// Whether only kernels are missing.
+    pub fn is_converted(&self) -> bool {
+        self.blockers.iter().all(|blocker| blocker.code == Code::NoKernel)
+    }
+
+    /// The highest lower opset than this one in which the nodes without a kernel may be others: a conversion to a lower opset passes through the nodes of
+    /// this plan.
+    pub fn next_lower(&self, opset: i64) -> Option<i64> {
+        let before = |gap: &Gap| {
+            let schema = gap.schema?;
+            Some(if gap.depends_on_opset { opset - 1 } else { schema.since_version - 1 })
+        };
+        let lower = self.gaps.iter().map(before).collect::<Option<Vec<i64>>>()?.into_iter().min();
+        lower.filter(|&opset| opset >= 1 && self.is_converted())
+    }
+
+    /// The lowest opset above this one in which the nodes without a kernel are others.
+    pub fn next_higher(&self, opset: i64) -> Option<i64> {
+        let after = |gap: &Gap| {
+            let schema = gap.schema?;
+            let next = schemas::versions("", schema.name).iter().map(|next| next.since_version);
+            if gap.depends_on_opset { Some(opset + 1) } else { next.into_iter().find(|&next| next > schema.since_version) }
+        };
+        let higher = self.gaps.iter().map(after).collect::<Option<Vec<i64>>>()?.into_iter().max();
+        higher.filter(|&higher| higher > opset && self.is_converted())
+    }
+
+    /// The next opset above this one, of a downgrade, in which the nodes without a kernel may be others.
+    pub fn next_above(&self, opset: i64) -> i64 {
+        let is_kept = |gap: &&Gap| !gap.is_added && !gap.depends_on_opset && gap.schema.is_some();
+        let kept = self.gaps.iter().filter(is_kept).filter_map(|gap| {
+            let schema = gap.schema?;
+            schemas::versions("", schema.name).iter().map(|next| next.since_version).find(|&next| next > opset)
+        });
+        kept.max().unwrap_or(opset + 1)
+    }
+}
