@@ -26,12 +26,14 @@ from onnx_recast._operations.inspect import (
     FunctionFacts,
     Initializers,
     Inspection,
+    LackingVersions,
     RuntimeVersions,
     TypeFacts,
     inspect,
 )
 from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
-from onnx_recast._operations.targets import Runtime, targets
+from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
+from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
 from onnx_recast._outcomes import OutputComparison
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
@@ -62,11 +64,15 @@ __all__ = [
     "InvalidModelError",
     "IrVersions",
     "Kept",
+    "LackingVersions",
+    "MissingKernel",
+    "MissingOperator",
     "OutputComparison",
     "PassChange",
     "RecastError",
     "Region",
     "Removal",
+    "RunsOn",
     "Runtime",
     "RuntimeVersions",
     "Saved",
@@ -84,5 +90,7 @@ __all__ = [
     "fold",
     "inspect",
     "lint",
+    "missing_operators",
+    "runs_on",
     "targets",
 ]

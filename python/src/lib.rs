@@ -27,7 +27,7 @@ mod _recast {
     #[pymodule_export]
     use super::cast::{cast_numbers, cast_strings};
     #[pymodule_export]
-    use super::operations::{convert, diff, fix, fold, inspect, lint, targets};
+    use super::operations::{convert, diff, fix, fold, inspect, lint, missing_operators, runs_on, targets};
     #[pymodule_export]
     use super::pool::set_threads;
     #[pymodule_export]

@@ -133,8 +133,7 @@ impl Converting {
     }
 
     fn runtime(&self) -> PyResult<Option<Runtime>> {
-        let parse = |name: &String| name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")));
-        self.target.as_ref().map(parse).transpose()
+        self.target.as_deref().map(runtime).transpose()
     }
 
     /// The operation on a model.
@@ -169,6 +168,23 @@ pub fn convert<'py>(
 #[pyfunction]
 pub fn targets() -> String {
     json!(Runtime::all()).to_string()
+}
+
+fn runtime(name: &str) -> PyResult<Runtime> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")))
+}
+
+/// The operators for which a runtime has no kernel, as a JSON list; null if its kernels are not known.
+#[pyfunction]
+pub fn missing_operators(target: &str) -> PyResult<String> {
+    Ok(json!(runtime(target)?.missing_operators()).to_string())
+}
+
+/// Whether a runtime runs a model.
+#[pyfunction]
+pub fn runs_on(py: Python<'_>, input: Input, target: &str) -> PyResult<String> {
+    let runtime = runtime(target)?;
+    Watch::silent().run_owned(py, move || Ok(json!(input.open()?.runs_on(&runtime)).to_string()))
 }
 
 #[derive(FromPyObject)]

@@ -31,7 +31,7 @@ REFUSALS = {"blockers", "nearest_opset"}
 FILES = {"data_file", "copied_files", "removed_files", "unused_files", "notes"}
 """Python has them in `saved`."""
 ONLY_IN_COMMAND = KNOWN_TO_CALLERS | COUNTS | REFUSALS | FILES
-ONLY_IN_PYTHON = {"saved"}
+ONLY_IN_PYTHON = {"saved", "notes"}
 
 CASES: dict[str, tuple[list[str], str | None, Callable[[Path], Any], set[str], set[str]]] = {
     "fold": (

@@ -230,13 +230,37 @@ def test_a_target_is_a_runtime_that_loads_the_result(transformer: Path, tmp_path
         onnx_recast.convert_version(transformer, 17, target="tensorrt@8.6")
     cases: list[tuple[str, dict[str, Any]]] = [
         (r"target: unknown runtime 'tensorrtx'; did you mean tensorrt\?", {"target": "tensorrtx@8.6"}),
-        ("target: unknown version '1.99'; onnxruntime@1.31 is the last before it", {"target": "onnxruntime@1.99"}),
+        ("target: unknown version '1.6'; onnxruntime@1.5.2 is the last before it", {"target": "onnxruntime@1.6"}),
         ("target: expected RUNTIME@VERSION", {"target": "onnxruntime"}),
         ("onnxruntime 1.17 loads IR versions up to 9", {"target": "onnxruntime@1.17", "ir_version": 10}),
     ]
     for message, options in cases:
         with pytest.raises(ValueError, match=message):
             onnx_recast.convert_version(transformer, **options)
+
+
+def test_a_model_runs_where_its_nodes_have_kernels() -> None:
+    text = '<ir_version: 10, opset_import: ["": 22]> g (float[1,2,4] x) => (float[1,2,1] y) { y = GlobalLpPool (x) }'
+    model = onnx.parser.parse_model(text)
+    found = onnx_recast.runs_on(model, "onnxruntime@1.31")
+    assert (bool(found), found.loads, found.kernels_known, found.note) == (False, True, True, None)
+    (missing,) = found.missing
+    assert (missing.op, missing.operation, missing.opset) == ("GlobalLpPool", "GlobalLpPool-22 of tensor(float)", 21)
+    assert not any(one.runtime == "onnxruntime" and one.kernels for one in onnx_recast.runs_on(model))
+    lacking = [one for one in onnx_recast.inspect(model).lacking if one.newest_opset is None]
+    assert {one.operators for one in lacking if one.runtime == "onnxruntime"} == {("GlobalLpPool-22 of tensor(float)",)}
+    result = onnx_recast.convert_version(model, target="onnxruntime@1.31")
+    assert result.to_version == 21
+    assert "onnxruntime 1.31 has no kernel for GlobalLpPool-22" in result.notes[0]
+    assert onnx_recast.runs_on(result.model, "onnxruntime@1.31")
+    (versions,) = (one for one in onnx_recast.runs_on(result.model) if one.kernels and one.runtime == "onnxruntime")
+    assert str(versions) == f"onnxruntime 1.18 or later (known to {versions.last})"
+    assert "is treated as" in str(onnx_recast.runs_on(model, "onnxruntime@9.99").note)
+    with pytest.raises(ValueError, match="target: unknown runtime 'tflite'"):
+        onnx_recast.runs_on(model, "tflite@2")
+    operators = onnx_recast.missing_operators("onnxruntime@1.31") or []
+    assert {one.operation: one.opset for one in operators}["GlobalLpPool-22"] == 21
+    assert onnx_recast.missing_operators("rknn@2.0") is None
 
 
 def test_every_target_loads_what_is_converted_for_it() -> None:
@@ -396,6 +420,7 @@ def test_results_are_values(fp8: Path) -> None:
         onnx_recast.lint(fp8)[0],
         onnx_recast.inspect(fp8),
         onnx_recast.targets()[0],
+        onnx_recast.runs_on(fp8, "onnxruntime@1.17"),
         onnx_recast.diff(fp8, onnx_recast.fold(fp8).model)[0],
     ]
     for result in results:

@@ -67,7 +67,7 @@ class ConvertResult(Value, Generic[Model]):
     from_opsets: Mapping[str, int] = field(metadata=key("from"))
     """Imported opsets before, by domain; without ai.onnx if the model neither imports nor uses it."""
     to_opsets: Mapping[str, int] = field(metadata=key("to"))
-    """Requested opsets, by domain."""
+    """Opsets after, by domain: that of ai.onnx is the requested one, or the one that ``target`` runs."""
     ir_version: IrVersions
     """IR version before and after."""
     changes: tuple[Change, ...]
@@ -80,6 +80,8 @@ class ConvertResult(Value, Generic[Model]):
     """The files that were written; None without ``output``."""
     stated_opset: int | None = None
     """Opset of ai.onnx that the model imports, if ``from_opset`` overrides it."""
+    notes: tuple[str, ...] = ()
+    """Why another opset was taken than the highest that ``target`` loads, and which kernels are not known."""
     verified: Verified | None = None
     """The extent of the verification; None without ``verify``."""
 
@@ -193,9 +195,9 @@ def convert_version(
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
     target : str, optional
-        The runtime that has to load the result, instead of ``opset``: ``"onnxruntime@1.17"``. The opset of the model is
-        only lowered, and only as far as the runtime needs it, and so is the IR version. :func:`targets` lists the
-        runtimes.
+        The runtime that has to load and run the result, instead of ``opset``: ``"onnxruntime@1.17"``. The opset of the
+        model is only lowered, and only as far as the runtime needs it, and so is the IR version; the opset is raised if
+        the runtime has kernels for all nodes in a newer one only. :func:`targets` lists the runtimes.
     from_opset : int, optional
         Override the opset that the model imports, for mislabelled models.
     ir_version : int, "auto" or "keep"

@@ -72,14 +72,40 @@ class FunctionFacts(Value):
 
 @dataclass(frozen=True, slots=True)
 class RuntimeVersions(Value):
-    """The versions of a runtime that support the opset and IR version of a model."""
+    """Consecutive versions of a runtime that run a model, or load it if their kernels are not known."""
 
     runtime: str
     """Name of the runtime."""
     first: str
     """The first version."""
     last: str
-    """The last version that is known."""
+    """The last version."""
+    kernels: bool
+    """Whether their kernels are known; otherwise they only support the opset and the IR version."""
+    newest: bool
+    """Whether the last version is the newest known one."""
+
+    def __str__(self) -> str:
+        """Return the name and the versions."""
+        return named_versions(self.runtime, self.first, self.last, self.kernels and self.newest)
+
+
+@dataclass(frozen=True, slots=True)
+class LackingVersions(Value):
+    """Consecutive versions of a runtime that do not run a model, and why."""
+
+    runtime: str
+    """Name of the runtime."""
+    first: str
+    """The first version."""
+    last: str
+    """The last version."""
+    newest_opset: int | None
+    """The newest opset of ai.onnx that they load, if that of the model is newer."""
+    newest_ir_version: int | None
+    """The newest IR version that they load, if that of the model is newer."""
+    operators: tuple[str, ...]
+    """The operators, with their types, for which they have no kernel."""
 
     def __str__(self) -> str:
         """Return the name and the versions."""
@@ -109,7 +135,11 @@ class Inspection(Value):
     external_data: tuple[str, ...]
     """Data files of the model."""
     targets: tuple[RuntimeVersions, ...]
-    """Runtimes that support the opset and IR version; they may lack operators of other domains."""
+    """Runtimes that run the model, and those that support its opset and IR version and whose kernels are not known."""
+    lacking: tuple[LackingVersions, ...]
+    """The versions of runtimes with known kernels that do not run the model, and why."""
+    undecided_nodes: int
+    """Number of nodes whose kernels are not known: their types, or the operators of their domain, are unknown."""
     errors: tuple[str, ...]
     """What is invalid in the model."""
 

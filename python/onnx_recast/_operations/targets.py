@@ -1,4 +1,4 @@
-"""targets: the runtimes that are known, and what they load."""
+"""targets: the runtimes that are known, what they load, and which operators they lack."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from onnx_recast import _recast
 from onnx_recast._values import Value, key
 
 
-def named_versions(name: str, first: str, last: str) -> str:
-    """Return the name of a runtime with its first and last version."""
+def named_versions(name: str, first: str, last: str, newest: bool = False) -> str:
+    """Return the name of a runtime with its first and last version; later ones are included if the last is the newest."""
+    if newest:
+        return f"{name} {first} or later" + ("" if first == last else f" (known to {last})")
     return f"{name} {first}" if first == last else f"{name} {first} to {last}"
 
 
@@ -51,3 +53,42 @@ def targets() -> list[Runtime]:
     ['onnxruntime 1.18 to 1.20']
     """
     return [Runtime.from_dict(facts) for facts in json.loads(_recast.targets())]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingOperator(Value):
+    """An operator for which a runtime has no kernel in any type."""
+
+    operation: str
+    """The operator with its version: ``"GlobalLpPool-22"``."""
+    opset: int | None
+    """The newest opset in which the runtime has a kernel for the operator; None if there is none."""
+
+
+def missing_operators(target: str) -> list[MissingOperator] | None:
+    """List the operators of ai.onnx, in the newest opset that a runtime loads, for which it has no kernel in any type.
+
+    Parameters
+    ----------
+    target : str
+        The runtime with its version, such as ``"onnxruntime@1.31"``.
+
+    Returns
+    -------
+    list of MissingOperator or None
+        None if the kernels of the runtime are not known.
+
+    Raises
+    ------
+    ValueError
+        The runtime is not known.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> [missing.opset for missing in onnx_recast.missing_operators("onnxruntime@1.31")
+    ...     if missing.operation == "GlobalLpPool-22"]
+    [21]
+    """
+    facts = json.loads(_recast.missing_operators(target))
+    return None if facts is None else [MissingOperator.from_dict(one) for one in facts]
