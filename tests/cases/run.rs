@@ -1,5 +1,6 @@
 //! Runs a command on a model, and checks what holds for every case: the written model is valid, the same command writes the same bytes
-//! again, also with `--verify`, and changes nothing in its own result; a command that fails writes nothing.
+//! again, also with `--verify`, and changes nothing in its own result; the exact passes change nothing in an expansion; a command that fails
+//! writes nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +9,9 @@ use std::process::{Command, Output};
 
 use onnx_recast::internals::onnx_text;
 use onnx_recast::lint::{Layer, Selection};
+use onnx_recast::passes::{EXACT, Event};
 use onnx_recast::proto::ModelProto;
-use onnx_recast::{LintOptions, Model};
+use onnx_recast::{FoldOptions, LintOptions, Model};
 use prost::Message;
 use serde_json::Value;
 
@@ -67,6 +69,9 @@ impl Place<'_> {
             text.push_str(&codes(&again));
             text.push_str(&model_text(input, &written));
             faults.extend(invalid(input, &written));
+            if text.contains("expanded ") && superfluous(input).is_empty() {
+                faults.extend(superfluous(&written));
+            }
             // What a model may grow by, it may grow by in each run.
             let converges = !options.contains(&"--max-growth");
             for (name, what, applies) in
@@ -155,6 +160,14 @@ fn model_text(input: &[u8], written: &[u8]) -> String {
         Some((header, graph)) => format!("<{}>\n{graph}", header.replace(",\n  ", ", ")),
         None => text,
     }
+}
+
+/// What the exact passes would remove or change.
+fn superfluous(bytes: &[u8]) -> Vec<String> {
+    let changed = Model::from_bytes(bytes.to_vec()).and_then(|mut model| model.run_passes(EXACT, &FoldOptions::default()));
+    let Ok(report) = changed else { return Vec::new() };
+    let changes = report.entries.iter().filter(|entry| !matches!(entry.event, Event::Kept(_)));
+    changes.map(|entry| format!("the exact passes change it: {}: {:?}", entry.pass, entry.event)).collect()
 }
 
 /// Faults of a written model that the original does not have: it cannot be opened, or rules about invalid models report it.
