@@ -16,6 +16,11 @@ pub(super) struct Bypasses<'m> {
 /// megabytes would grow to gigabytes.
 const LONGEST_GROWTH: usize = 1 << 10;
 
+/// Whether the model would grow if one value were used in place of another.
+pub(super) fn is_far_longer(model: &Model, other: ValueId, replaced: ValueId) -> bool {
+    model.name(other).len() > model.name(replaced).len() + LONGEST_GROWTH
+}
+
 impl<'m> Bypasses<'m> {
     pub fn new(model: &'m Model) -> Bypasses<'m> {
         Bypasses { model, replaced: HashMap::default(), plan: Plan::default() }
@@ -40,8 +45,7 @@ impl<'m> Bypasses<'m> {
             self.remove(node, Removal::Unused);
             return true;
         };
-        let longer = self.model.name(other).len().saturating_sub(self.model.name(output).len());
-        if longer > LONGEST_GROWTH || !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
+        if is_far_longer(self.model, other, output) || !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
             return false;
         }
         self.replaced.insert(output, other);

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use bytes::Bytes;
 
+use super::bypass::is_far_longer;
 use super::event::{Event, Removal, Removed};
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashMap;
@@ -49,7 +50,8 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         let mut hash = hasher.build_hasher();
         parts(&content).iter().for_each(|part| part.hash(&mut hash));
         let same = kept.entry(hash.finish()).or_default();
-        let first = same.iter().find(|(_, other)| parts(other) == parts(&content)).map(|&(first, _)| first);
+        let first = same.iter().find(|(first, other)| !is_far_longer(model, *first, value) && parts(other) == parts(&content));
+        let first = first.map(|&(first, _)| first);
         match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
             Some(first) => {
                 let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());

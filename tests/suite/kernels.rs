@@ -139,9 +139,11 @@ fn a_newer_version_than_the_newest_is_treated_as_that_one() {
 }
 
 /// The opset that a target takes, and a part of the notes; or the code of the blockers and a part of their text.
+type Outcome = Result<(i64, &'static str), (Code, &'static str)>;
+
 #[test]
 fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
-    let cases: &[(&str, i64, &str, Result<(i64, &str), (Code, &str)>)] = &[
+    let cases: &[(&str, i64, &str, Outcome)] = &[
         ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((21, ""))),
         ("onnxruntime@1.17", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((20, ""))),
         (
