@@ -20,11 +20,11 @@ __all__ = [
     "fold",
     "inspect",
     "lint",
+    "missing_operators",
     "run_command",
+    "runs_on",
     "set_threads",
     "targets",
-    "missing_operators",
-    "runs_on",
 ]
 
 LATEST_OPSET: int

@@ -268,7 +268,8 @@ def test_every_target_loads_what_is_converted_for_it() -> None:
     assert {runtime.name for runtime in runtimes} >= {"onnxruntime", "tensorrt"}
     for runtime in runtimes:
         result = onnx_recast.convert_version(chain(2), target=f"{runtime.name}@{runtime.last}")
-        assert result.to_version is not None and result.to_version <= min(13, runtime.opset)
+        assert result.to_version is not None
+        assert result.to_version <= min(13, runtime.opset)
         supported = {versions.runtime for versions in onnx_recast.inspect(result.model).targets}
         assert runtime.name in supported, runtime
 

@@ -36,7 +36,7 @@ class RunsOn(Value):
     """Whether a runtime runs a model, and what it lacks; it is true if the runtime runs the model."""
 
     runs: bool
-    """Whether the runtime loads the model and has a kernel for every node. Kernels that are not known count as present."""
+    """Whether the runtime loads the model and has a kernel for every node; unknown kernels count as present."""
     loads: bool
     """Whether it loads the opset and the IR version."""
     kernels_known: bool

@@ -10,7 +10,7 @@ from onnx_recast._values import Value, key
 
 
 def named_versions(name: str, first: str, last: str, newest: bool = False) -> str:
-    """Return the name of a runtime with its first and last version; later ones are included if the last is the newest."""
+    """Return the name of a runtime with its versions; later ones are included if the last is the newest."""
     if newest:
         return f"{name} {first} or later" + ("" if first == last else f" (known to {last})")
     return f"{name} {first}" if first == last else f"{name} {first} to {last}"
