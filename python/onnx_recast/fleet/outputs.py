@@ -85,7 +85,7 @@ class Output:
         if not row.skipped:
             self._check_replaceable()
         row.output_size = _length(model)
-        if isinstance(model, Path) and saved["data_file"] is not None:
+        if isinstance(model, Path) and saved.get("data_file") is not None:
             row.output_data_size = saved["data_file"]["bytes"]
             row.output_data = beside(self.uri, self.data_name)
             storage.upload_data(row.output_data, model.parent / self.data_name, self._traffic)
