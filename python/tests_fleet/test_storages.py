@@ -111,7 +111,12 @@ def test_a_large_request_has_more_time(server: Server, monkeypatch: pytest.Monke
         large = ports()["large.onnx"]
         # Between the second and the third there is a whole second.
         sent = set[int]()
-        wait_for(lambda: sent.update(ports().values()) or len(sent - {large}) > 2)
+
+        def is_sent_again() -> bool:
+            sent.update(ports().values())
+            return len(sent - {large}) > 2
+
+        wait_for(is_sent_again)
         assert ports()["large.onnx"] == large
         server.release()
         for one in done:
