@@ -93,7 +93,13 @@ impl Runtime {
     /// Whether a model that imports this opset of ai.onnx, in this IR version, is loaded.
     #[must_use]
     pub fn loads(&self, opset: Option<i64>, ir_version: i64) -> bool {
-        opset.is_none_or(|opset| opset <= self.opset) && self.ir_version.is_none_or(|newest| ir_version <= newest)
+        self.exceeded(opset, ir_version) == (None, None)
+    }
+
+    /// The newest opset and the newest IR version that are loaded, each if that of a model is newer.
+    pub(crate) fn exceeded(&self, opset: Option<i64>, ir_version: i64) -> (Option<i64>, Option<i64>) {
+        let newest_opset = opset.filter(|&opset| opset > self.opset).map(|_| self.opset);
+        (newest_opset, self.ir_version.filter(|&newest| ir_version > newest))
     }
 
     /// The newest opset whose release has an IR version that is loaded.

@@ -169,15 +169,21 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
     }
 
+    /// Whether a value has no type that may change, or is the result of a cast that is removed.
+    fn is_untouched(&self, value: ValueId, side: Side) -> bool {
+        match self.types.kinds[value.index()] {
+            Some(Kind::CastOf(_)) => side == Side::New,
+            kind => kind.is_none(),
+        }
+    }
+
     /// Adds the casts of values that are used with both types.
     fn name_values(&mut self) {
         let model = self.model;
         for value in model.values() {
             let side = self.decisions.side(value);
-            match self.types.kinds[value.index()] {
-                None => continue,
-                Some(Kind::CastOf(_)) if side == Side::New => continue,
-                Some(_) => {}
+            if self.is_untouched(value, side) {
+                continue;
             }
             let scope = model.scope_of(value);
             let others: Vec<User> = self.uses(value).iter().filter(|used| self.side(used) != side).map(|used| used.user).collect();
@@ -302,10 +308,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let (model, dtype) = (self.model, self.types.change.to);
         for value in model.values() {
             let side = self.decisions.side(value);
-            match self.types.kinds[value.index()] {
-                None => continue,
-                Some(Kind::CastOf(_)) if side == Side::New => continue,
-                Some(_) => {}
+            if self.is_untouched(value, side) {
+                continue;
             }
             if self.name(value, Side::New) == model.name(value)
                 && (side == Side::New || self.name(value, Side::Old) != model.name(value))

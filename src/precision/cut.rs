@@ -1,8 +1,8 @@
 //! The types of the variables that may have either, with the fewest casts.
 //!
-//! A value needs a cast if a use of it has another type: one, however many such uses there are. That is the capacity of an edge of a flow
-//! network between the value and a vertex which stands for "some use has the other type", so that the assignments with the fewest casts are
-//! the minimum cuts. Of these, the cut with the smallest casts is chosen, and then the one in which the fewest values keep their types.
+//! A value needs one cast if any of its uses has another type, however many such uses there are. The cast is the capacity of an edge of a
+//! flow network, from the value to a vertex that all uses of the other type share, so that the assignments with the fewest casts are the
+//! minimum cuts. Of these, the cut with the smallest casts is chosen, and then the one in which the fewest values keep their types.
 
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -100,7 +100,7 @@ fn groups(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_on
     groups
 }
 
-/// How often a scope runs, by an estimate that is the same for all loops: what is cast in a body is cast in each iteration.
+/// The estimated number of times that a scope runs. A cast in the body of a loop runs in each iteration; all loops have the same estimate.
 fn iterations(model: &Model, scope: ScopeId) -> u64 {
     let owner = |scope: &ScopeId| match model.scope_kind(*scope) {
         ScopeKind::Subgraph { owner, .. } => Some(owner),

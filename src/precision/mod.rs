@@ -1,7 +1,7 @@
 //! Changes the precision of a model: values of type FLOAT become FLOAT16 or BFLOAT16, or these become FLOAT.
 //!
-//! 1. `types`, `equations`, `nodes`: every value whose type may change has a variable. The schemas of the operators, the bodies of control flow, and functions
-//!    make variables equal.
+//! 1. `types`, `equations`, `nodes`: every value whose type may change has a variable. The schemas of the operators, the bodies of control
+//!    flow, and functions make variables equal.
 //! 2. Wishes: operators want the new type where their schemas support it. Options (`options`), a policy (`policy`), rules that schemas do
 //!    not have (`rules`), integers in floats (`integers`) and constants that the type cannot represent (`limits`) keep the old one.
 //! 3. `cut`: operators that only move elements may have either type. A minimum cut decides, so that the number of casts is the least.

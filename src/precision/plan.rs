@@ -35,10 +35,10 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
 
 fn check(model: &Model, options: &Options) -> Result<(), Error> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
-    if !matches!(options.dtype, DType::Float | DType::Float16 | DType::Bfloat16) {
+    let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
+    if !is_type_of_values(options.dtype) {
         return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));
     }
-    let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
     let body = model.body(ScopeId::MAIN);
     for (name, dtype) in &options.signature {
         if !body.input_names().chain(body.output_names()).any(|known| known == name) {

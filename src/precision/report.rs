@@ -6,9 +6,10 @@ use super::reason::Code;
 use crate::elements::dtype::DType;
 
 /// The results of a change of precision.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The type that values got.
+    #[serde(serialize_with = "by_name")]
     pub to: DType,
     /// The number of values that got the type.
     pub changed_values: usize,

@@ -23,26 +23,15 @@ pub struct PrecisionModel {
     pub dry_run: bool,
     /// The output; `None` in a dry run, or if the run has errors.
     pub output: Option<String>,
-    /// The type that values got.
-    pub to: &'static str,
     /// The opsets of ai.onnx before and after, if `--opset` changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opset: Option<Opsets>,
     /// Changes made before the change of precision.
     #[serde(flatten)]
     pub prepared: Prepared,
-    /// The number of values that got the type.
-    pub changed_values: usize,
-    /// Casts that were added.
-    pub casts_added: Vec<AddedCast>,
-    /// The paths of casts that were removed.
-    pub casts_removed: Vec<String>,
-    /// Constants that were cast.
-    pub tensors: Vec<NarrowedTensor>,
-    /// Nodes that compute values of the old type, with the reason.
-    pub kept: Vec<KeptNode>,
-    /// A later opset in which more operators support the type.
-    pub later_opset: Option<LaterOpset>,
+    /// What changed, and what did not.
+    #[serde(flatten)]
+    pub report: Report,
     /// The length of the model file before.
     pub bytes_in: u64,
     /// The length of the model file after.
@@ -82,15 +71,9 @@ impl PrecisionModel {
             path,
             dry_run: true,
             output: None,
-            to: report.to.name(),
             opset: None,
             prepared,
-            changed_values: report.changed_values,
-            casts_added: report.casts_added,
-            casts_removed: report.casts_removed,
-            tensors: report.tensors,
-            kept: report.kept,
-            later_opset: report.later_opset,
+            report,
             bytes_in,
             bytes_out,
             before,
@@ -111,17 +94,17 @@ pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
         text.push_line(format_args!("  opset {from} -> {to}"));
     }
     write_prepared(&mut text, &model.prepared, verbose);
-    if model.changed_values == 0 && model.casts_added.is_empty() && model.casts_removed.is_empty() && model.tensors.is_empty() {
+    if model.report.is_unchanged() {
         text.push_line(format_args!("  nothing to change"));
     } else {
-        text.push_line(format_args!("  changed {} to {}", plural(model.changed_values, "value"), model.to));
-        write_tensors(&mut text, model, verbose);
-        write_casts(&mut text, model, verbose);
+        text.push_line(format_args!("  changed {} to {}", plural(model.report.changed_values, "value"), model.report.to));
+        write_tensors(&mut text, &model.report.tensors, verbose);
+        write_casts(&mut text, &model.report, verbose);
     }
-    write_kept(&mut text, &model.kept, verbose);
-    if let Some(LaterOpset { opset, nodes }) = model.later_opset {
+    write_kept(&mut text, &model.report.kept, verbose);
+    if let Some(LaterOpset { opset, nodes }) = model.report.later_opset {
         let nodes = plural(nodes, "more node");
-        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", model.to));
+        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", model.report.to));
     }
     write_saved(&mut text, model.dry_run, &model.saved);
     write_verified(&mut text, model.verified);
@@ -129,8 +112,7 @@ pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
     text
 }
 
-fn write_tensors(text: &mut Shown, model: &PrecisionModel, verbose: bool) {
-    let tensors = &model.tensors;
+fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], verbose: bool) {
     if tensors.is_empty() {
         return;
     }
@@ -169,15 +151,15 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
     if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
 }
 
-fn write_casts(text: &mut Shown, model: &PrecisionModel, verbose: bool) {
-    text.push_line(format_args!("  added {}", plural(model.casts_added.len(), "cast")));
-    for cast in model.casts_added.iter().filter(|_| verbose) {
+fn write_casts(text: &mut Shown, report: &Report, verbose: bool) {
+    text.push_line(format_args!("  added {}", plural(report.casts_added.len(), "cast")));
+    for cast in report.casts_added.iter().filter(|_| verbose) {
         let AddedCast { node, value, from, to, .. } = cast;
         text.push_line(format_args!("    {node}: {value} {from} to {to}"));
     }
-    if !model.casts_removed.is_empty() {
-        text.push_line(format_args!("  removed {}", plural(model.casts_removed.len(), "cast")));
-        for node in model.casts_removed.iter().filter(|_| verbose) {
+    if !report.casts_removed.is_empty() {
+        text.push_line(format_args!("  removed {}", plural(report.casts_removed.len(), "cast")));
+        for node in report.casts_removed.iter().filter(|_| verbose) {
             text.push_line(format_args!("    {node}"));
         }
     }

@@ -45,10 +45,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut findings = Vec::new();
     for target in subject.targets {
-        if let Some(opset) = opset.filter(|&opset| opset > target.opset) {
-            findings.push(format!("opset {opset} of ai.onnx is not supported by {target}; its newest is {}", target.opset));
+        let (newest_opset, newest_ir_version) = target.exceeded(opset, ir_version);
+        if let (Some(opset), Some(newest)) = (opset, newest_opset) {
+            findings.push(format!("opset {opset} of ai.onnx is not supported by {target}; its newest is {newest}"));
         }
-        if let Some(newest) = target.ir_version.filter(|&newest| ir_version > newest) {
+        if let Some(newest) = newest_ir_version {
             findings.push(format!("IR version {ir_version} is not supported by {target}; its newest is {newest}"));
         }
     }

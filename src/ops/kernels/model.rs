@@ -110,8 +110,7 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
     let mut runs = Versions::NONE;
     for (index, &version) in table.versions().iter().enumerate() {
         let row = Runtime::of_version(table.runtime, version);
-        let newest_opset = row.map(|row| row.opset).filter(|&newest| opset.is_some_and(|opset| opset > newest));
-        let newest_ir_version = row.and_then(|row| row.ir_version).filter(|&newest| ir_version > newest);
+        let (newest_opset, newest_ir_version) = row.map_or((None, None), |row| row.exceeded(opset, ir_version));
         let operators = missing.iter().filter(|(_, versions)| !versions.contains(index)).map(|(text, _)| text.clone());
         let operators: Vec<String> = operators.collect();
         let this = Versions::between(index, index);
