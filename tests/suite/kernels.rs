@@ -350,6 +350,16 @@ fn inspect_says_where_a_model_runs() {
                 format!("  does not run on onnxruntime 1.16 to {newest}: no kernel for Relu-1 of tensor(float)\n"),
             ],
         ),
+        // The second node has the types of the first, and attributes that fewer versions support.
+        (
+            9,
+            20,
+            "g (float[1,4,2] x) => (float[1,4,2] y, float[1,4,1] z) { y = DFT (x) z = DFT <inverse = 1, onesided = 1> (x) }",
+            vec![
+                format!("  runs on onnxruntime 1.25 or later (known to {newest})"),
+                "  does not run on onnxruntime 1.17 to 1.24: no kernel for DFT-20 of tensor(float)\n".to_owned(),
+            ],
+        ),
         (
             8,
             16,

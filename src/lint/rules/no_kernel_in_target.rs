@@ -1,6 +1,5 @@
 //! The rule `no-kernel-in-target`.
 
-use crate::base::hash::HashMap;
 use crate::graph::ScopeId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::ops::kernels::{missing_kernel, operations};
@@ -47,15 +46,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut findings = Vec::new();
-    // By operation as text: many nodes have the same operator and types.
-    let mut messages: HashMap<String, Option<String>> = HashMap::default();
     for target in subject.targets.iter().filter(|target| target.loads(opset, ir_version)) {
-        messages.clear();
-        for (node, operation) in operations(model, subject.inferred()) {
-            let message = messages.entry(operation.to_string());
-            let message = message.or_insert_with(|| missing_kernel(target, &operation).map(|missing| missing.to_string()));
-            findings.extend(message.clone().map(|message| Finding::at_node(node, message)));
-        }
+        let missing = operations(model, subject.inferred())
+            .filter_map(|(node, operation)| Some(Finding::at_node(node, missing_kernel(target, &operation)?.to_string())));
+        findings.extend(missing);
     }
     findings
 }

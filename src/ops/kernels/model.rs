@@ -1,5 +1,7 @@
 //! Which versions of a runtime run a model.
 
+use std::collections::BTreeMap;
+
 use super::operation::Operation;
 use super::table::Table;
 use super::versions::Versions;
@@ -91,21 +93,18 @@ pub fn operations_of<'m>(model: &'m Model, inferred: &Inferred, id: NodeId, opse
 #[must_use]
 pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
     let mut lacking: Vec<Lacking> = Vec::new();
-    let mut missing: Vec<(String, Versions)> = Vec::new();
-    let (mut seen, mut undecided) = (HashSet::default(), HashSet::default());
+    // By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that a kernel refuses.
+    let mut missing: BTreeMap<String, Versions> = BTreeMap::new();
+    let mut undecided = HashSet::default();
     for (node, operation) in operations(model, inferred) {
         let decision = table.support(&operation);
         if decision.certain != decision.possible {
             undecided.insert(node);
         }
         if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
-            let text = operation.to_string();
-            if seen.insert(text.clone()) {
-                missing.push((text, decision.possible));
-            }
+            *missing.entry(operation.to_string()).or_insert(Versions::ALL) &= decision.possible;
         }
     }
-    missing.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;
     for (index, &version) in table.versions().iter().enumerate() {
