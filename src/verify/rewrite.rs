@@ -8,7 +8,7 @@ use super::pairs::{Pairs, defined};
 use super::terms::{Effect, Side, Term, TermId, Terms};
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
-use crate::base::hash::HashMap;
+use crate::base::hash::{HashMap, HashSet};
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
@@ -19,8 +19,13 @@ use crate::tensor::{Content, first_difference};
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
     let terms = Terms::new(Pairs::by_operators(original, written), is_lossy);
     let made = Made::new(&terms.pairs);
-    let mut equality =
-        Equality { contents: Contents::new(&terms, *options), terms: &terms, made: &made, compared: HashMap::default() };
+    let mut equality = Equality {
+        contents: Contents::new(&terms, *options),
+        terms: &terms,
+        made: &made,
+        compared: HashMap::default(),
+        equal: HashSet::default(),
+    };
     let mut faults = compare_models(original, written, of_passes);
     faults.extend(storage::ambiguous(original, written));
     faults.extend(equality.named());
@@ -128,6 +133,8 @@ struct Equality<'m> {
     made: &'m Made<'m>,
     /// Terms whose values were compared: the number of elements, or what differs.
     compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
+    /// Terms that were shown to be equal, so that a chain of casts is followed once, not once for each of its values.
+    equal: HashSet<(TermId, TermId)>,
 }
 
 impl Equality<'_> {
@@ -271,7 +278,7 @@ impl Equality<'_> {
         let terms = self.terms;
         let mut pairs = vec![(WithCasts::from(original), WithCasts::from(written))];
         while let Some((left, right)) = pairs.pop() {
-            if left == right {
+            if left == right || self.is_shown(&left, &right) {
                 continue;
             }
             match (terms.term(left.term), terms.term(right.term)) {
@@ -319,7 +326,13 @@ impl Equality<'_> {
                 _ => return Err("cannot be verified to be equal".to_owned()),
             }
         }
+        self.equal.insert((original, written));
         Ok(())
+    }
+
+    /// Whether two terms, with no casts of them, were shown to be equal.
+    fn is_shown(&self, left: &WithCasts, right: &WithCasts) -> bool {
+        left.casts.is_empty() && right.casts.is_empty() && self.equal.contains(&(left.term, right.term))
     }
 
     /// Whether a `Reshape` whose shape is computed from constants is to the shape that its input has, as far as either model knows it.
