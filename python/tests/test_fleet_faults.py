@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import sys
+from concurrent.futures import ALL_COMPLETED
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 from conftest import chain, rows
 
 from onnx_recast import fleet
-from onnx_recast.fleet import listing, manifest, storage
+from onnx_recast.fleet import listing, local, manifest, storage
 from onnx_recast.fleet.__main__ import main
+from onnx_recast.fleet.child import Bounds, Child
 
 MODEL = chain(3).SerializeToString()
 untyped: Any = storage
@@ -199,14 +201,22 @@ def test_a_full_disk_ends_the_run_which_can_be_resumed(
     assert "run the same command again to resume" in printed.err
     assert printed.out == ""
     assert not any(text in printed.err for text in UNPLAIN)
-    # What was done has rows, and what was not done has none; of two models at a time, the other one may be done.
-    done = {row.uri[-6:] for row in rows(table)}
-    assert {row.outcome for row in rows(table)} == {"ok"}
-    assert done - {"4.onnx"} == {"0.onnx", "1.onnx", "2.onnx"}
+    # What was done has rows, and what was not done has none.
+    assert [(row.uri[-6:], row.outcome) for row in rows(table)] == [(f"{index}.onnx", "ok") for index in range(3)]
     (tmp_path / "full").unlink()
     assert main(command) == 0
     # A model whose output was written just before the run ended has no row, and is skipped, too.
-    assert re.fullmatch(rf"6 models \([{len(done)}-5] skipped\): 6 ok\n", capsys.readouterr().out)
+    assert re.fullmatch(r"6 models \([3-5] skipped\): 6 ok\n", capsys.readouterr().out)
+
+
+def test_rows_that_come_together_are_in_the_order_of_their_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that ends at a row, as with a full disk, has the rows of all models before it that are done."""
+    monkeypatch.setattr(local, "FIRST_COMPLETED", ALL_COMPLETED)
+    monkeypatch.setattr(Child, "run", lambda _, task: fleet.Row(task.uri))
+    uris = [f"{index}.onnx" for index in range(20)]
+    job = fleet.Job(fleet.inspect(), "zoo")
+    found = local.run(job, [fleet.Task(uri) for uri in uris], 4, Bounds())
+    assert [row.uri for row in found] == uris
 
 
 @pytest.mark.parametrize("part", ["job.json", "part-", "complete.json"])

@@ -13,7 +13,11 @@ from onnx_recast.fleet.rows import Row, Task
 
 
 def run(job: Job, tasks: Iterable[Task], workers: int, bounds: Bounds) -> Generator[Row]:
-    """Process models in as many processes, and return rows as they come. Tasks are taken as they are needed."""
+    """Process models in as many processes, and return rows as they come. Tasks are taken as they are needed.
+
+    Rows that come together are in the order of their tasks: a caller that stops at one has those of all tasks before it
+    that are done.
+    """
     children: SimpleQueue[Child] = SimpleQueue()
     started = [Child(job, bounds) for _ in range(workers)]
     for child in started:
@@ -30,13 +34,15 @@ def run(job: Job, tasks: Iterable[Task], workers: int, bounds: Bounds) -> Genera
     try:
         with ThreadPoolExecutor(workers) as threads:
             # One more for each worker, so that it does not wait for this thread.
-            running: set[Future[Row]] = {threads.submit(work, task) for task in itertools.islice(tasks, 2 * workers)}
+            running: list[Future[Row]] = [threads.submit(work, task) for task in itertools.islice(tasks, 2 * workers)]
             try:
                 while running:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for one in done:
+                    done = wait(running, return_when=FIRST_COMPLETED).done
+                    in_order = [one for one in running if one in done]
+                    running = [one for one in running if one not in done]
+                    for one in in_order:
                         yield one.result()
-                        running.update(threads.submit(work, task) for task in itertools.islice(tasks, 1))
+                        running.extend(threads.submit(work, task) for task in itertools.islice(tasks, 1))
             finally:
                 for one in running:
                     one.cancel()
