@@ -32,6 +32,15 @@ from onnx_recast._operations.inspect import (
     inspect,
 )
 from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
+from onnx_recast._operations.precision import (
+    AddedCast,
+    KeptNode,
+    LaterOpset,
+    NarrowedTensor,
+    Opsets,
+    PrecisionResult,
+    convert_precision,
+)
 from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
 from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
 from onnx_recast._outcomes import OutputComparison
@@ -42,6 +51,7 @@ from onnx_recast._verify import Verified
 
 __all__ = [
     "LATEST_OPSET",
+    "AddedCast",
     "Blocker",
     "CastError",
     "CastFacts",
@@ -64,11 +74,16 @@ __all__ = [
     "InvalidModelError",
     "IrVersions",
     "Kept",
+    "KeptNode",
     "LackingVersions",
+    "LaterOpset",
     "MissingKernel",
     "MissingOperator",
+    "NarrowedTensor",
+    "Opsets",
     "OutputComparison",
     "PassChange",
+    "PrecisionResult",
     "RecastError",
     "Region",
     "Removal",
@@ -84,6 +99,7 @@ __all__ = [
     "cast",
     "cast_like",
     "compare_runs",
+    "convert_precision",
     "convert_version",
     "diff",
     "fix",

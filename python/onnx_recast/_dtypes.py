@@ -83,12 +83,12 @@ NUMBERS = [
 """The names of ``TensorProto.DataType``, from 1."""
 
 
-def onnx_name(to: Type) -> str:
-    """Return the ONNX name of a type; a string is checked by the native module."""
+def onnx_name(to: Type, option: str = "to") -> str:
+    """Return the ONNX name of a type, the value of an option; a string is checked by the native module."""
     import numpy as np
 
     if isinstance(to, str):
-        return text("to", to).upper()
+        return text(option, to).upper()
     if isinstance(to, int | np.integer) and not is_flag(to):
         if 1 <= to <= len(NUMBERS):
             return NUMBERS[int(to) - 1]
@@ -99,8 +99,8 @@ def onnx_name(to: Type) -> str:
             raise TypeError
         found = np.dtype(dtype)
     except TypeError:
-        kind = type(to).__name__
-        raise TypeError(f"to: expected an ONNX type such as 'FLOAT16', its number, or a dtype, not {kind}") from None
+        expected = "expected an ONNX type such as 'FLOAT16', its number, or a dtype"
+        raise TypeError(f"{option}: {expected}, not {type(to).__name__}") from None
     return onnx_type(np.empty(0, dtype=found))
 
 

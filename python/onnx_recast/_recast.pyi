@@ -15,6 +15,7 @@ __all__ = [
     "cast_numbers",
     "cast_strings",
     "convert",
+    "convert_precision",
     "diff",
     "fix",
     "fold",
@@ -65,6 +66,23 @@ class _Converting(TypedDict):
     strict: bool
     prepare: _Preparation
 
+class _Changing(TypedDict):
+    to: str
+    io: str
+    signature: list[tuple[str, str]]
+    policy: str
+    keep_op: list[str]
+    keep_node: list[str]
+    keep_value: list[str]
+    only_op: list[str]
+    only_node: list[str]
+    weights_only: bool
+    on_overflow: str
+    on_underflow: str
+    ranges: dict[str, tuple[float, float]]
+    opset: int | str | None
+    prepare: _Preparation
+
 class _Linting(TypedDict):
     select: list[str] | None
     ignore: list[str]
@@ -95,6 +113,9 @@ def fold(
 def convert(
     input: _Input, output: _Output, options: _Converting, verify: bool, watch: _Watch
 ) -> tuple[str, bytes | None]: ...
+def convert_precision(
+    input: _Input, output: _Output, options: _Changing, verify: bool, watch: _Watch
+) -> tuple[str, bytes | None]: ...
 def lint(input: _Input, options: _Linting, watch: _Watch) -> str: ...
 def fix(
     input: _Input, output: _Output, options: _Linting, unsafe_fixes: bool, watch: _Watch
@@ -107,7 +128,7 @@ def set_threads(threads: int) -> None: ...
 def apply(
     input: _Input,
     output: _Output | None,
-    steps: Sequence[tuple[str, _Folding | _Converting | _Linting | None]],
+    steps: Sequence[tuple[str, _Folding | _Converting | _Changing | _Linting | None]],
     fetch: Callable[[list[str]], str | None] | None,
     watch: _Watch,
 ) -> tuple[str, bytes | None]: ...

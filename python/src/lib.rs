@@ -9,6 +9,7 @@ mod files;
 mod new_bytes;
 mod operations;
 mod pool;
+mod precision;
 mod steps;
 mod strings;
 mod watch;
@@ -30,6 +31,8 @@ mod _recast {
     use super::operations::{convert, diff, fix, fold, inspect, lint, missing_operators, runs_on, targets};
     #[pymodule_export]
     use super::pool::set_threads;
+    #[pymodule_export]
+    use super::precision::convert_precision;
     #[pymodule_export]
     use super::run_command;
     #[pymodule_export]

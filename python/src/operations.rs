@@ -21,14 +21,14 @@ use crate::watch::Watch;
 /// What is done to a model first.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Preparation {
+pub struct Preparation {
     freeze_initializers: bool,
     /// Keys; `*` is all of them.
     drop_metadata: Vec<String>,
 }
 
 impl Preparation {
-    fn apply(&self, model: &mut Model) -> Result<(), Error> {
+    pub fn apply(&self, model: &mut Model) -> Result<(), Error> {
         if self.freeze_initializers {
             model.freeze_initializers()?;
         }

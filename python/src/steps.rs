@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::errors;
 use crate::files::{Input, Output, save, to_bytes};
 use crate::operations::{Changed, Converting, Folding, Linting, inspection};
+use crate::precision::Changing;
 use crate::watch::Watch;
 
 type Operation = Box<dyn FnOnce(&mut Model) -> Result<Value, Error> + Send>;
@@ -20,6 +21,7 @@ fn operation((name, options): (String, Bound<'_, PyAny>)) -> PyResult<Operation>
     Ok(match name.as_str() {
         "fold" => reported(options.extract::<Folding>()?.operation(false)?),
         "convert" => reported(options.extract::<Converting>()?.operation(false)?),
+        "precision" => reported(options.extract::<Changing>()?.operation(false)?),
         "lint" => {
             let linting: Linting = options.extract()?;
             Box::new(move |model| linting.findings(model))

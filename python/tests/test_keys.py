@@ -55,6 +55,16 @@ CASES: dict[str, tuple[list[str], str | None, Callable[[Path], Any], set[str], s
         set(),
         {"verified", "stated_opset"},
     ),
+    "precision": (
+        ["--to", "BFLOAT16", "--opset", "22", "--verify", "-o"],
+        "models",
+        lambda path: onnx_recast.convert_precision(
+            path, "BFLOAT16", path.with_name("o"), opset=22, verify=True
+        ).to_dict(),
+        set(),
+        # The command has an error for a model that cannot be converted to the opset.
+        {"verified.outputs", "blockers"},
+    ),
     "lint": (
         ["--select", "ALL"],
         "findings",
@@ -78,6 +88,7 @@ RECORDS = {
     "fold": ("folded", "skipped", "removals", "computed", "changes", "verified"),
     "convert": ("changes", "warnings", "verified"),
     "expand": ("blockers", "expansions"),
+    "precision": ("casts_added", "tensors", "kept", "opset", "verified"),
     "inspect": ("casts", "initializers", "functions", "targets"),
 }
 """Records that the models must have, so that their keys are compared."""

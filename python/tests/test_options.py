@@ -22,6 +22,7 @@ from onnx_recast._operations.convert import ConvertOptions
 from onnx_recast._operations.fix import FixOptions
 from onnx_recast._operations.fold import FoldOptions
 from onnx_recast._operations.lint import Linting
+from onnx_recast._operations.precision import PrecisionOptions
 
 FP8 = MODELS / "fp8_qdq.onnx"
 MASKED_BYTES = np.ma.masked_equal(np.frombuffer(FP8.read_bytes(), np.uint8), 0)
@@ -33,6 +34,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "convert": lambda **options: onnx_recast.convert_version(
         **{"model": FP8, **({} if "target" in options else {"opset": 21}), **options}
     ),
+    "convert_precision": lambda **options: onnx_recast.convert_precision(**{"model": FP8, **options}),
     "lint": lambda **options: onnx_recast.lint(**{"model": FP8, **options}),
     "fix": lambda **options: onnx_recast.fix(**{"model": FP8, **options}),
     "inspect": lambda **options: onnx_recast.inspect(**{"model": FP8, **options}),
@@ -55,7 +57,10 @@ OTHER_WORDS = {
 
 @pytest.mark.parametrize(
     ("function", "command"),
-    [("fold", "fold"), ("convert", "convert"), ("lint", "lint"), ("fix", "lint"), ("cast", "cast"), ("diff", "diff")],
+    [
+        *(("fold", "fold"), ("convert", "convert"), ("convert_precision", "precision"), ("lint", "lint")),
+        *(("fix", "lint"), ("cast", "cast"), ("diff", "diff")),
+    ],
 )
 def test_options_have_the_names_of_the_command(function: str, command: str) -> None:
     help_text = recast(command, "--help").stdout
@@ -68,6 +73,7 @@ def test_options_have_the_names_of_the_command(function: str, command: str) -> N
 TYPES = {
     "fold": FoldOptions,
     "convert": ConvertOptions,
+    "convert_precision": PrecisionOptions,
     "lint": Linting,
     "fix": FixOptions,
     "cast": Casting,
@@ -115,7 +121,7 @@ def test_the_native_module_reads_what_it_is_given(function: str, monkeypatch: py
         given.extend(one for one in recorded if isinstance(one, Recorded))
         return native(*recorded)
 
-    for name in ("fold", "convert", "lint", "fix", "cast_numbers"):
+    for name in ("fold", "convert", "convert_precision", "lint", "fix", "cast_numbers"):
         monkeypatch.setattr(_recast, name, partial(call, getattr(_recast, name)))
     FUNCTIONS[function]()
     assert given

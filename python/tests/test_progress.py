@@ -22,6 +22,7 @@ CALLS: dict[str, Callable[[Path, Progress], Any]] = {
     "fold": lambda path, progress: onnx_recast.fold(path, progress=progress),
     "fold-file": lambda path, progress: onnx_recast.fold(path, path.with_name("folded.onnx"), progress=progress),
     "convert": lambda path, progress: onnx_recast.convert_version(path, 23, progress=progress),
+    "precision": lambda path, progress: onnx_recast.convert_precision(path, progress=progress),
     "lint": lambda path, progress: onnx_recast.lint(path, progress=progress),
     "fix": lambda path, progress: onnx_recast.fix(path, progress=progress),
     "cast": lambda _, progress: onnx_recast.cast(np.zeros(1 << 20, np.float32), "FLOAT16", progress=progress),

@@ -1,0 +1,360 @@
+"""convert_precision: models of FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Unpack, overload
+
+from onnx_recast import _recast
+from onnx_recast._dtypes import onnx_name
+from onnx_recast._options import StrPath, checked, flag, names, one_of, path, text
+from onnx_recast._rewriting import Preparation, Saved, WriteOptions, native_preparation, rewritten
+from onnx_recast._values import Model, Value, key
+from onnx_recast._verify import Verified
+
+if TYPE_CHECKING:
+    from onnx_recast._dtypes import Type
+    from onnx_recast._models import Encoded, Kind, Proto
+    from onnx_recast._progress import Progress
+
+    Types: TypeAlias = str | Sequence[str] | Mapping[str, Type]
+    """``"keep"``, ``"convert"``, and the types of some inputs and outputs: ``NAME=TYPE``, or a mapping."""
+
+Range: TypeAlias = Sequence[float] | Mapping[str, float]
+"""The least and the greatest number of a value: a pair, or the keys ``min`` and ``max``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedCast(Value):
+    """A Cast that was added."""
+
+    node: str
+    """Path of the Cast."""
+    input: str
+    """Name of its input."""
+    output: str
+    """Name of its result."""
+    value: str
+    """Name that the value has in the model before."""
+    from_type: str = field(metadata=key("from"))
+    """ONNX type of the input."""
+    to_type: str = field(metadata=key("to"))
+    """ONNX type of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowedTensor(Value):
+    """A constant that was cast."""
+
+    tensor: str
+    """Path of the tensor."""
+    elements: int
+    """Number of elements."""
+    from_type: str = field(metadata=key("from"))
+    """ONNX type before."""
+    to_type: str = field(metadata=key("to"))
+    """ONNX type after."""
+    overflowed: int
+    """Finite numbers beyond the range of the type. They became infinite, or got the magnitude ``bound``."""
+    bound: float | None
+    """Magnitude that numbers beyond the range got instead of infinity."""
+    became_zero: int
+    """Numbers other than zero that became zero."""
+    became_subnormal: int
+    """Numbers that became subnormal."""
+    largest_relative_error: float
+    """Largest relative error of a number that did not become zero or infinite."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNode(Value):
+    """A node that computes values of the old type."""
+
+    node: str
+    """Path of the node."""
+    op: str
+    """Operator."""
+    code: str
+    """Stable code of the reason, such as ``"sensitive-operator"``."""
+    reason: str
+    """The reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaterOpset(Value):
+    """A later opset in which more operators support the type."""
+
+    opset: int
+    """The opset of ai.onnx."""
+    nodes: int
+    """Number of nodes that it would admit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opsets(Value):
+    """Opset of ai.onnx before and after a conversion."""
+
+    before: int = field(metadata=key("from"))
+    """Before."""
+    after: int = field(metadata=key("to"))
+    """After."""
+
+    def __str__(self) -> str:
+        """Return both opsets."""
+        return f"{self.before} -> {self.after}"
+
+
+@dataclass(frozen=True)
+class PrecisionResult(Value, Generic[Model]):
+    """Result of :func:`onnx_recast.convert_precision`."""
+
+    model: Model = field(repr=False)
+    """The model: of the kind of the argument, or the path of the output."""
+    to: str
+    """ONNX type that values got."""
+    changed_values: int
+    """Number of values that got the type."""
+    casts_added: tuple[AddedCast, ...]
+    """Casts that were added."""
+    casts_removed: tuple[str, ...]
+    """Paths of casts that were removed."""
+    tensors: tuple[NarrowedTensor, ...]
+    """Constants that were cast."""
+    kept: tuple[KeptNode, ...]
+    """Nodes that compute values of the old type, with the reason."""
+    saved: Saved | None
+    """The files that were written; None without ``output``."""
+    later_opset: LaterOpset | None = None
+    """A later opset in which more operators support the type."""
+    opset: Opsets | None = None
+    """Opset of ai.onnx before and after, if the option ``opset`` changed it."""
+    verified: Verified | None = None
+    """The extent of the verification; None without ``verify``."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the precision of anything changed."""
+        return bool(self.changed_values or self.casts_added or self.casts_removed or self.tensors)
+
+
+class Changing(Preparation, total=False):
+    """Options that concern the model, except those of several kinds."""
+
+    policy: Literal["stable", "all"]
+    keep_op: Sequence[str]
+    keep_node: Sequence[str]
+    keep_value: Sequence[str]
+    only_op: Sequence[str]
+    only_node: Sequence[str]
+    weights_only: bool
+    on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"]
+    on_underflow: Literal["allow", "keep", "refuse"]
+    opset: int | Literal["auto", "latest"] | None
+
+
+class PrecisionOptions(Changing, WriteOptions, total=False):
+    """All options except the type."""
+
+    io: Types
+    ranges: Mapping[str, Range] | StrPath | None
+    verify: bool
+
+
+def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
+    """Return the options as the native module takes them."""
+    options = checked(Changing, given)
+    io, signature = _signature(given["io"])
+    opset = options["opset"]
+    return {
+        "to": onnx_name(given["to"]),
+        "io": io,
+        "signature": signature,
+        "policy": options["policy"],
+        "keep_op": options["keep_op"],
+        "keep_node": options["keep_node"],
+        "keep_value": options["keep_value"],
+        "only_op": options["only_op"],
+        "only_node": options["only_node"],
+        "weights_only": options["weights_only"],
+        "on_overflow": options["on_overflow"],
+        "on_underflow": options["on_underflow"],
+        "ranges": read_ranges(given["ranges"]),
+        "opset": _recast.LATEST_OPSET if opset == "latest" else opset,
+        "prepare": native_preparation(options),
+    }
+
+
+def _signature(io: object) -> tuple[str, list[tuple[str, str]]]:
+    """Return what inputs and outputs get, and the types of some of them, by name."""
+    if isinstance(io, Mapping):
+        return "keep", [(text("io", name), onnx_name(to, "io")) for name, to in io.items()]
+    found, signature = "keep", []
+    for one in names("io", io):
+        name, has_type, to = one.rpartition("=")
+        if has_type:
+            signature.append((name, to.upper()))
+        else:
+            found = one_of("io", one, ("keep", "convert"))
+    return found, signature
+
+
+def read_ranges(ranges: object) -> dict[str, tuple[float, float]]:
+    """Return observed ranges as pairs by name, of a mapping or of a file with one in JSON."""
+    if ranges is None:
+        return {}
+    where = "ranges"
+    if isinstance(ranges, str | os.PathLike):
+        file = path("ranges", ranges)
+        where = f"ranges: {file}"
+        try:
+            ranges = json.loads(Path(file).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{where} is not a JSON object of ranges: {error}") from None
+    if not isinstance(ranges, Mapping):
+        raise TypeError(f"{where}: expected a mapping of names to pairs of numbers, not {type(ranges).__name__}")
+    return {text("ranges", name): _pair(f"{where}: '{name}'", bounds) for name, bounds in ranges.items()}
+
+
+def _pair(where: str, bounds: Any) -> tuple[float, float]:
+    try:
+        least, greatest = (bounds["min"], bounds["max"]) if isinstance(bounds, Mapping) else bounds
+        if isinstance(least, str) or isinstance(greatest, str):
+            raise TypeError
+        return float(least), float(greatest)
+    except (KeyError, TypeError, ValueError):
+        raise TypeError(f"{where}: expected the least and the greatest number, not {bounds!r}") from None
+
+
+@overload
+def convert_precision(
+    model: object, to: Type, output: StrPath, **options: Unpack[PrecisionOptions]
+) -> PrecisionResult[Path]: ...
+@overload
+def convert_precision(
+    model: object, to: Type = "FLOAT16", *, output: StrPath, **options: Unpack[PrecisionOptions]
+) -> PrecisionResult[Path]: ...
+@overload
+def convert_precision(
+    model: Proto, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+) -> PrecisionResult[Proto]: ...
+@overload
+def convert_precision(
+    model: Encoded, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+) -> PrecisionResult[bytes]: ...
+@overload
+def convert_precision(
+    model: Kind, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+) -> PrecisionResult[Kind]: ...
+def convert_precision(
+    model: object,
+    to: Type = "FLOAT16",
+    output: StrPath | None = None,
+    *,
+    io: Types = "keep",
+    policy: Literal["stable", "all"] = "stable",
+    keep_op: Sequence[str] = (),
+    keep_node: Sequence[str] = (),
+    keep_value: Sequence[str] = (),
+    only_op: Sequence[str] = (),
+    only_node: Sequence[str] = (),
+    weights_only: bool = False,
+    on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"] = "mask",
+    on_underflow: Literal["allow", "keep", "refuse"] = "allow",
+    ranges: Mapping[str, Range] | StrPath | None = None,
+    opset: int | Literal["auto", "latest"] | None = None,
+    freeze_initializers: bool = False,
+    drop_metadata: bool | Sequence[str] = False,
+    verify: bool = False,
+    external_data: str = "keep",
+    prune_data: bool = False,
+    base_dir: StrPath | None = None,
+    progress: Progress = False,
+) -> PrecisionResult[Any]:
+    """Change the precision of a model: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT.
+
+    Values get the type where the operators of the model's opset support it, with the fewest casts. Constants are
+    rounded as ``Cast`` rounds. If there is nothing to change, the result has the bytes of the model.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model. It is not changed. A buffer other than ``bytes`` is copied first.
+    to : str, int or dtype
+        The type that values get: ``"FLOAT16"`` or ``"BFLOAT16"`` if they are FLOAT, ``"FLOAT"`` if they are FLOAT16 or
+        BFLOAT16.
+    output : path, optional
+        Write the model to this file, atomically. Weights do not pass through Python.
+    io : str, sequence of str or mapping of str to type
+        Types of the inputs and outputs: those that they have (``"keep"``), or the requested one (``"convert"``). Some
+        of them can have other types: ``{"x": "FLOAT16"}``, or with either word ``["convert", "x=FLOAT"]``.
+    policy : {"stable", "all"}
+        Whether sensitive operators keep their types, or none does for this reason. ``recast precision --help`` lists
+        them.
+    keep_op : sequence of str
+        Operators that keep their types.
+    keep_node, keep_value : sequence of str
+        Patterns of the nodes, by path or name, or of the names of the values that keep their types.
+    only_op : sequence of str
+        The only operators whose types change.
+    only_node : sequence of str
+        Patterns of the only nodes whose types change, by path or name.
+    weights_only : bool
+        Change the type of constants alone, and cast each to the type that it had.
+    on_overflow : {"mask", "keep", "saturate", "infinity", "refuse"}
+        Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and
+        no change elsewhere; no change; the largest number; infinity; or an error.
+    on_underflow : {"allow", "keep", "refuse"}
+        Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and
+        logarithms from zero; no change; or an error.
+    ranges : mapping of str to pair of float, or path, optional
+        The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
+        the type keep their types. :func:`onnx_recast.ranges` measures them.
+    opset : int, "auto" or "latest", optional
+        Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later one that admits the most operators.
+    verify : bool
+        Open the result again and verify it against ``model``, as ``recast precision --verify`` does: without the
+        reported casts, with the types set back, it is the model, and every constant that changed is the rounded one.
+        Nothing is replaced if anything differs. :func:`compare_runs` compares the outputs.
+    freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
+        See :func:`fold`.
+
+    Returns
+    -------
+    PrecisionResult
+        ``model`` is a ``ModelProto`` or ``onnx_ir.Model`` if the argument is one, otherwise ``bytes``; with ``output``,
+        its path.
+
+    Raises
+    ------
+    InvalidModelError
+        The model cannot be read, or contradicts ONNX.
+    ConversionError
+        The model cannot be converted to ``opset``.
+    RecastError
+        A constant is refused by ``on_overflow`` or ``on_underflow``, or the output cannot be written as the options
+        demand.
+    ValueError
+        Precision is not changed to this type, or an option is invalid.
+    VerificationError
+        See :func:`fold`.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import onnx_recast
+    >>> result = onnx_recast.convert_precision("models/fp8_qdq.onnx", "FLOAT16")
+    >>> result.changed_values, len(result.casts_added), {node.code for node in result.kept}
+    (7, 4, {'quantization-scale'})
+    """
+    given = locals()
+    options = native_changing(given)
+    flag("verify", verify)
+    facts = rewritten(
+        lambda input, output, verify, watch: _recast.convert_precision(input, output, options, verify, watch), given
+    )
+    return PrecisionResult.from_dict(facts)

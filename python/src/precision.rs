@@ -1,0 +1,124 @@
+//! Changes of precision.
+
+use std::collections::BTreeMap;
+
+use onnx_recast::graph::ScopeId;
+use onnx_recast::precision::LaterOpset;
+use onnx_recast::verify::Verification;
+use onnx_recast::{ConvertOptions, DType, Error, Model, PrecisionOptions};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+use crate::files::{Input, Output, rewrite};
+use crate::operations::{Changed, Preparation, choice};
+use crate::watch::Watch;
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Changing {
+    to: String,
+    io: String,
+    /// Inputs and outputs, with their types.
+    signature: Vec<(String, String)>,
+    policy: String,
+    keep_op: Vec<String>,
+    keep_node: Vec<String>,
+    keep_value: Vec<String>,
+    only_op: Vec<String>,
+    only_node: Vec<String>,
+    weights_only: bool,
+    on_overflow: String,
+    on_underflow: String,
+    ranges: BTreeMap<String, [f64; 2]>,
+    /// None for that of the model.
+    opset: Option<Goal>,
+    prepare: Preparation,
+}
+
+/// The opset to convert to first.
+#[derive(FromPyObject)]
+enum Goal {
+    Opset(i64),
+    /// The lowest later one that admits the most operators.
+    #[expect(dead_code)]
+    Auto(String),
+}
+
+/// Changes the precision.
+#[pyfunction]
+pub fn convert_precision<'py>(
+    py: Python<'py>,
+    input: Input,
+    output: Output,
+    options: Changing,
+    verify: bool,
+    watch: Watch,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    rewrite(py, &watch, input, output, options.operation(verify)?)
+}
+
+/// The type that an option names.
+fn dtype(option: &str, name: &str) -> PyResult<DType> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("{option}: {error}")))
+}
+
+impl Changing {
+    fn options(&self) -> PyResult<PrecisionOptions> {
+        let signature = self.signature.iter().map(|(name, to)| Ok((name.clone(), dtype("io", to)?)));
+        Ok(PrecisionOptions::to(dtype("to", &self.to)?)
+            .io(choice("io", &self.io)?)
+            .signature(signature.collect::<PyResult<_>>()?)
+            .policy(choice("policy", &self.policy)?)
+            .keep_ops(self.keep_op.clone())
+            .keep_nodes(self.keep_node.clone())
+            .keep_values(self.keep_value.clone())
+            .only_ops(self.only_op.clone())
+            .only_nodes(self.only_node.clone())
+            .weights_only(self.weights_only)
+            .on_overflow(choice("on_overflow", &self.on_overflow)?)
+            .on_underflow(choice("on_underflow", &self.on_underflow)?)
+            .ranges(self.ranges.clone()))
+    }
+
+    /// The operation on a model.
+    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
+        let options = self.options()?;
+        Ok(move |model: &mut Model| {
+            self.prepare.apply(model)?;
+            let opsets = match &self.opset {
+                Some(goal) => convert(model, goal, &options, verify)?,
+                None => None,
+            };
+            let original = verify.then(|| model.clone());
+            let report = model.change_precision(&options)?;
+            let verification = original.map(|original| Verification::of_precision(&original, &report));
+            let mut facts = json!(report);
+            facts["opset"] = opsets.unwrap_or_default();
+            Ok((facts, verification))
+        })
+    }
+}
+
+/// Converts a model to an opset before its precision is changed. Returns both opsets, unless they are equal.
+fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: bool) -> Result<Option<Value>, Error> {
+    let Some(from) = model.opset(ScopeId::MAIN, "") else { return Ok(None) };
+    let to = match goal {
+        Goal::Opset(opset) => *opset,
+        Goal::Auto(_) => match model.clone().change_precision(options)?.later_opset {
+            Some(LaterOpset { opset, .. }) => opset,
+            None => from,
+        },
+    };
+    if to == from {
+        return Ok(None);
+    }
+    let conversion = ConvertOptions::to(to);
+    let verification = verify.then(|| Verification::of_conversion(model, &conversion));
+    model.convert(&conversion)?;
+    if let Some(verification) = verification {
+        verification.check(model).map_err(Error::caused_by)?;
+    }
+    Ok(Some(json!({"from": from, "to": to})))
+}
