@@ -41,6 +41,7 @@ from onnx_recast._operations.precision import (
     PrecisionResult,
     convert_precision,
 )
+from onnx_recast._operations.ranges import ranges
 from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
 from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
 from onnx_recast._outcomes import OutputComparison
@@ -107,6 +108,7 @@ __all__ = [
     "inspect",
     "lint",
     "missing_operators",
+    "ranges",
     "runs_on",
     "targets",
 ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_recast._dtypes import NUMBERS, NUMPY, numpy_type, onnx_type
-from onnx_recast._errors import VerificationError
+from onnx_recast._errors import RecastError, VerificationError
 from onnx_recast._options import check_unmasked
 from onnx_recast._rounding import has_rounded_types, round_all
 
@@ -38,39 +38,40 @@ def packages() -> tuple[Any, Any]:
 class Session:
     """A model that onnxruntime has loaded."""
 
-    def __init__(self, model: _Input, name: str) -> None:
+    def __init__(self, model: _Input, name: str, failed: Callable[[str], RecastError] | None = None) -> None:
         _, ort = packages()
-        self.ort, self.name = ort, name
+        self.ort, self.name, self.failed = ort, name, failed or not_comparable
         options = ort.SessionOptions()
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.use_deterministic_compute = True
         options.log_severity_level = 4  # Errors are raised as well.
-        source, folder = _rounding(model, name)
+        source, folder = _rounding(model, name, self.failed)
         if isinstance(source, bytes) and folder is not None:
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
         try:
             self.session = ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            raise not_comparable(f"onnxruntime {ort.__version__} cannot load {name}: {error}") from error
+            raise self.failed(f"onnxruntime {ort.__version__} cannot load {name}: {error}") from error
         self.inputs = {value.name: (_type_name(value.type), value.shape) for value in self.session.get_inputs()}
         overridable = self.session.get_overridable_initializers()
         self.optional = {value.name: (_type_name(value.type), value.shape) for value in overridable}
         self.outputs = [value.name for value in self.session.get_outputs()]
-        outputs = [_type_name(value.type) for value in self.session.get_outputs()]
-        self.has_types_of_numpy = all(map(_is_of_numpy, [*outputs, *(kind for kind, _ in self.inputs.values())]))
+        self.output_types = [_type_name(value.type) for value in self.session.get_outputs()]
+        types = [*self.output_types, *(kind for kind, _ in self.inputs.values())]
+        self.has_types_of_numpy = all(map(_is_of_numpy, types))
 
-    def run(self, feeds: Mapping[str, Any], remedy: str = "") -> list[Any]:
-        """Return the outputs: arrays, lists, dictionaries or None, as onnxruntime does."""
+    def run(self, feeds: Mapping[str, Any], remedy: str = "", outputs: Sequence[str] | None = None) -> list[Any]:
+        """Return all outputs, or these: arrays, lists, dictionaries or None, as onnxruntime does."""
         try:
             if self.has_types_of_numpy:
-                return list(self.session.run(None, dict(feeds)))
+                return list(self.session.run(outputs, dict(feeds)))
             values = {name: self._value(array) for name, array in feeds.items()}
-            return [_array(value) for value in self.session.run_with_ort_values(None, values)]
+            return [_array(value) for value in self.session.run_with_ort_values(outputs, values)]
         except ModuleNotFoundError:
             raise
         except Exception as error:
             text = f"onnxruntime {self.ort.__version__} cannot run {self.name}: {error}"
-            raise not_comparable(text + remedy) from error
+            raise self.failed(text + remedy) from error
 
     def _value(self, array: Array) -> Any:
         kind = onnx_type(array)
@@ -101,7 +102,7 @@ class Session:
         return typed
 
 
-def _rounding(model: _Input, name: str) -> tuple[str | bytes, str | None]:
+def _rounding(model: _Input, name: str, failed: Callable[[str], RecastError]) -> tuple[str | bytes, str | None]:
     """Return a model that rounds FLOAT16 values in onnxruntime, and the folder of its data files."""
     onnx, _ = packages()
     source, folder = model["source"], model["base_dir"]
@@ -111,7 +112,7 @@ def _rounding(model: _Input, name: str) -> tuple[str | bytes, str | None]:
     except OSError:
         raise
     except Exception as error:
-        raise not_comparable(f"{name} cannot be decoded: {error}") from error
+        raise failed(f"{name} cannot be decoded: {error}") from error
     if not has_rounded_types(decoded):
         return source, folder
     round_all(decoded)
