@@ -32,7 +32,7 @@ mod _recast {
     #[pymodule_export]
     use super::pool::set_threads;
     #[pymodule_export]
-    use super::precision::convert_precision;
+    use super::precision::{convert_precision, sensitive_operators};
     #[pymodule_export]
     use super::run_command;
     #[pymodule_export]

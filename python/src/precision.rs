@@ -122,3 +122,9 @@ fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: b
     }
     Ok(Some(json!({"from": from, "to": to})))
 }
+
+/// The operators that keep their types with the policy `stable`.
+#[pyfunction]
+pub fn sensitive_operators() -> &'static [&'static str] {
+    onnx_recast::precision::sensitive_operators()
+}

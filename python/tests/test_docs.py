@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["", *OPERATIONS, ".version_converter"])
+@pytest.mark.parametrize("name", ["", *OPERATIONS, ".float16", ".version_converter"])
 def test_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"onnx_recast{name}"), optionflags=doctest.ELLIPSIS)
     assert result.attempted
@@ -33,7 +33,9 @@ def test_docstrings(name: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/python-reference.md", "docs/fleets.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/python.md", "docs/python-reference.md", "docs/precision-tools.md", "docs/fleets.md"]
+)
 def test_pages(page: str) -> None:
     text = (ROOT / page).read_text().replace("```\n", "\n")  # The end of a block is not output.
     test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
