@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -515,4 +516,6 @@ def test_rows_survive_json_and_parquet(tmp_path: Path) -> None:
     assert other is not None
     assert other.result() == row.result()
     assert row.packed(10) is None
-    assert [fleet.Row.unpacked("v", bad) for bad in ("", "x", "eNo=", "é", packed[:-8])] == [None] * 5
+    without_checksum = base64.urlsafe_b64encode(base64.urlsafe_b64decode(packed)[:-4]).decode()
+    for bad in ("", "x", "eNo=", "é", packed[:-8], without_checksum):
+        assert fleet.Row.unpacked("v", bad) is None

@@ -137,10 +137,11 @@ class Row:
     def unpacked(cls, uri: str, packed: str) -> Row | None:
         """Make a row from :meth:`packed`; None if the text is something else."""
         try:
-            facts = json.loads(zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed), 1 << 20))
+            inflater = zlib.decompressobj()
+            facts = json.loads(inflater.decompress(base64.urlsafe_b64decode(packed), 1 << 20))
         except (zlib.error, ValueError):
             return None
-        if not isinstance(facts, dict) or set(facts) != set(_RESTORED):
+        if not inflater.eof or not isinstance(facts, dict) or set(facts) != set(_RESTORED):
             return None
         return cls(uri, **facts)
 
