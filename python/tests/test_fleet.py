@@ -109,6 +109,77 @@ def expected_of(path: Path) -> tuple[str, str | None, int | None, bytes | None]:
     return "findings" if has_findings else "ok", None, None, model
 
 
+def test_the_precision_of_each_model_is_changed(zoo: Path, tmp_path: Path) -> None:
+    out, table = tmp_path / "out", tmp_path / "manifest"
+    ranges = tmp_path / "ranges.json"
+    ranges.write_text('{"after_attention": [0, 1e6]}')
+    step = fleet.precision(np.float16, io={"y": np.float32}, ranges=ranges)
+    ranges.unlink()  # Workers may be on other machines.
+    (zoo / "deep" / "er" / "a b#%é.onnx").unlink()  # It has no output of this name.
+    totals = fleet.run(fleet.Job([fleet.lint(), step], str(zoo), str(out)), str(table), workers=1)
+    found = rows_by_name(table)
+    for name in ("transformer_fp16", "control_flow", "fp8_qdq"):
+        options: dict[str, Any] = {"io": ["y=FLOAT"], "ranges": {"after_attention": [0, 1e6]}}
+        expected = onnx_recast.convert_precision(zoo / f"{name}.onnx", "FLOAT16", **options)
+        row = found[f"{name}.onnx"]
+        assert (out / f"{name}.onnx").read_bytes() == expected.model
+        assert (row.outcome in ("ok", "findings"), row.casts_added) == (True, len(expected.casts_added))
+        assert (row.narrowed, row.kept, row.overflowed) == (len(expected.tensors), len(expected.kept), 0)
+    assert found["junk.onnx"].outcome == "invalid"
+    again = fleet.run(fleet.Job([fleet.lint(), step], str(zoo), str(out)), str(table), workers=1)
+    assert again.to_dict() == {**totals.to_dict(), "skipped": 4}
+
+
+def test_a_model_whose_constants_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "zoo").mkdir()
+    path = tmp_path / "zoo" / "m.onnx"
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[2] x) => (float[2] y)
+    <float[2] w = {1e6, 1}> { a = Mul (x, w) y = Sin (a) }"""
+    onnx.save(onnx.parser.parse_model(text), path)
+
+    def process(keep_failed: bool = False, **options: Any) -> fleet.Row:
+        step = fleet.precision(**options)
+        return fleet.process(
+            fleet.Job(step, str(path.parent), str(tmp_path / "out"), keep_failed=keep_failed, overwrite=True), str(path)
+        )
+
+    row = process(on_overflow="refuse")
+    assert (row.outcome, row.code, row.output) == ("refused", "cannot-cast", None)
+    assert row.message is not None
+    assert row.message.startswith(f"file://{path}: ")
+    assert process(on_overflow="refuse", keep_failed=True).outcome == "refused"
+    assert (tmp_path / "out" / "m.onnx").read_bytes() == path.read_bytes()
+    row = process(on_overflow="saturate", opset=22)
+    assert (row.outcome, row.overflowed, row.from_version, row.to_version) == ("ok", 1, 13, 22)
+
+
+def test_the_command_changes_precision(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (zoo / "deep" / "junk.onnx").unlink()
+    out, table = tmp_path / "out", tmp_path / "manifest"
+    arguments = [
+        "precision",
+        str(zoo),
+        "--to",
+        str(out),
+        "--type",
+        "bfloat16",
+        "--manifest",
+        str(table),
+        "--workers",
+        "1",
+    ]
+    for option in ("keep_op=Softmax", "keep_op=MatMul", "policy=all"):
+        arguments += ["--option", f"precision.{option}"]
+    assert main([*arguments, "--quiet"]) == 0
+    assert capsys.readouterr().out == "4 models: 4 ok\n"
+    expected = onnx_recast.convert_precision(
+        zoo / "transformer_fp16.onnx", "BFLOAT16", policy="all", keep_op=["Softmax", "MatMul"]
+    )
+    assert (out / "transformer_fp16.onnx").read_bytes() == expected.model
+    assert main(["summary", str(table)]) == 0
+    assert "steps: precision(to=BFLOAT16, keep_op=['Softmax', 'MatMul'], policy=all)" in capsys.readouterr().out
+
+
 def test_nothing_is_done_twice_and_changes_are_noticed(zoo: Path, tmp_path: Path) -> None:
     out, table = tmp_path / "out", tmp_path / "manifest"
 
@@ -417,7 +488,11 @@ def test_lost_rows_are_noticed(zoo: Path, tmp_path: Path, monkeypatch: pytest.Mo
         (lambda: fleet.Job(fleet.lint(), "zoo", "out"), "writes no models"),
         (lambda: fleet.Job(fleet.fold(), "zoo", "./zoo/"), "is that of the models"),
         (lambda: fleet.convert(99), "opset"),
-        (lambda: fleet.Step("fix"), "expected fold, convert, lint or inspect"),
+        (lambda: fleet.Step("fix"), "expected fold, convert, precision, lint or inspect"),
+        (lambda: fleet.precision("INT8"), "INT8"),
+        (lambda: fleet.precision(io={"x": "FLOAT17"}), "io: "),
+        (lambda: fleet.precision(io={"x": "FLOAT16"}, keep_node=["[a"]), "invalid pattern"),
+        (lambda: fleet.precision(on_overflow="maybe"), "on_overflow"),
         (lambda: fleet.fold(undefined="maybe"), "undefined"),
     ],
 )

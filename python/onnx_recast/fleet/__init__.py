@@ -9,7 +9,7 @@
 """
 
 from onnx_recast.fleet.child import Bounds, isolated
-from onnx_recast.fleet.job import Job, Step, convert, fold, inspect, lint
+from onnx_recast.fleet.job import Job, Step, convert, fold, inspect, lint, precision
 from onnx_recast.fleet.processing import Limits, process
 from onnx_recast.fleet.rows import OUTCOMES, Row, Task
 from onnx_recast.fleet.runner import RowsLost, Totals, run
@@ -33,6 +33,7 @@ __all__ = [
     "inspect",
     "isolated",
     "lint",
+    "precision",
     "process",
     "run",
     "summary",

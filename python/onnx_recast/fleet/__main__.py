@@ -20,12 +20,13 @@ _EXAMPLES = """\
 examples:
   python -m onnx_recast.fleet convert zoo --to zoo17 --opset 17 --manifest manifest
   python -m onnx_recast.fleet convert s3://zoo/ --to s3://zoo17/ --target onnxruntime@1.17 --engine ray --manifest s3://zoo-manifest/
+  python -m onnx_recast.fleet precision zoo --to zoo16 --type FLOAT16 --manifest manifest
   python -m onnx_recast.fleet lint,fold,convert s3://zoo/ --to s3://zoo17/ --opset 17 --manifest s3://zoo-manifest/
   python -m onnx_recast.fleet summary s3://zoo-manifest/ --html night.html
 
 exit codes:
   0  all models are ok
-  1  some models have findings or cannot be converted
+  1  some models have findings or are refused
   2  a model or the run failed
 """
 
@@ -58,10 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"onnx_recast.fleet {_recast.VERSION}")
     add = parser.add_argument
-    add(
-        "steps",
-        help="fold, convert, lint, inspect, or a list such as lint,fold,convert; or summary (see summary --help)",
-    )
+    steps = "fold, convert, precision, lint, inspect, or a list such as lint,fold,convert"
+    add("steps", help=f"{steps}; or summary (see summary --help)")
     add("source", help="folder of models: a path, s3://, gs://, az:// ...; or a .txt or .parquet file with URIs")
     add("--manifest", required=True, metavar="URI", help="folder of the manifest")
     add(
@@ -71,16 +70,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     job = parser.add_argument_group("job")
     add = job.add_argument
-    add("--to", metavar="URI", help="folder of the outputs, for fold and convert")
-    add("--keep-failed", action="store_true", help="store a model that cannot be converted without changes")
+    add("--to", metavar="URI", help="folder of the outputs, for fold, convert and precision")
+    add("--keep-failed", action="store_true", help="store a model that is refused without changes")
     add("--overwrite", action="store_true", help="replace outputs that were not made from the same model")
     add("--no-weights", action="store_true", help="lint without reading weights")
     add("--opset", type=_opset, metavar="N", help="convert to this opset; latest is the newest")
     add("--target", metavar="RUNTIME", help="convert to what a runtime loads, such as onnxruntime@1.17")
+    add("--type", metavar="TYPE", help="type that precision gives to values: FLOAT16, BFLOAT16 or FLOAT")
     add("--select", type=_list, default=[], metavar="CODES", help="rules of lint")
     add("--ignore", type=_list, default=[], metavar="CODES", help="rules that lint ignores")
-    add("--option", action="append", default=[], metavar="STEP.NAME=VALUE", type=_option,
-        help="another option of the function of the module, such as fold.undefined=fold; repeatable")  # fmt: skip
+    add(
+        "--option",
+        action="append",
+        default=[],
+        metavar="STEP.NAME=VALUE",
+        type=_option,
+        help="another option of the function of the module, such as fold.undefined=fold; repeatable: an option that is"
+        " repeated has all of its values",
+    )
     engine = parser.add_argument_group("engine")
     add = engine.add_argument
     add("--engine", choices=["local", "ray"], default="local", help="default: local")
@@ -154,7 +161,11 @@ def _check_options(parser: argparse.ArgumentParser, options: argparse.Namespace)
     named = {option for step, option, _ in options.option if step == "convert"}
     if "convert" in steps and options.opset is None and options.target is None and not named & {"opset", "target"}:
         parser.error("convert needs --opset N or --target RUNTIME")
-    used = {"convert": ("opset", "target", "keep_failed"), "lint": ("select", "ignore", "no_weights")}
+    if "precision" in steps and options.type is None:
+        parser.error("precision needs --type TYPE")
+    if options.keep_failed and not {"convert", "precision"} & {*steps}:
+        parser.error("--keep-failed is for convert and precision, which are not steps")
+    used = {"convert": ("opset", "target"), "precision": ("type",), "lint": ("select", "ignore", "no_weights")}
     for step, names in used.items():
         for name in names:
             if step not in steps and getattr(options, name):
@@ -165,13 +176,24 @@ def _check_options(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 
 def _step(name: str, options: argparse.Namespace) -> fleet.Step:
-    others = {option: value for step, option, value in options.option if step == name}
+    others = _others(name, options)
     if name == "convert":
         named = {"opset": options.opset, "target": options.target}
         return fleet.Step(name, {**{key: value for key, value in named.items() if value is not None}, **others})
+    if name == "precision":
+        return fleet.precision(options.type, **others)
     if name == "lint":
         return fleet.Step(name, {"select": options.select, "ignore": options.ignore, **others})
     return fleet.Step(name, others)
+
+
+def _others(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of a step that ``--option`` gives; one that is repeated has a list of values."""
+    values: dict[str, list[Any]] = {}
+    for step, option, value in options.option:
+        if step == name:
+            values.setdefault(option, []).append(value)
+    return {option: given[0] if len(given) == 1 else given for option, given in values.items()}
 
 
 def _line(totals: fleet.Totals) -> str:

@@ -9,48 +9,60 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_recast import _recast
+from onnx_recast._dtypes import onnx_name
 from onnx_recast._operations.convert import Converting, convert_version, native_converting
 from onnx_recast._operations.fold import Folding, native_folding
 from onnx_recast._operations.fold import fold as fold_model
 from onnx_recast._operations.lint import Linting, native_linting
 from onnx_recast._operations.lint import lint as lint_model
+from onnx_recast._operations.precision import Changing, convert_precision, native_changing, read_ranges
 from onnx_recast._options import defaults
 from onnx_recast.fleet.storage import folder_uri, is_beneath
 from onnx_recast.fleet.text import shown
 
 if TYPE_CHECKING:
+    from onnx_recast._dtypes import Type
     from onnx_recast._operations.convert import Opset
 
-    NativeStep: TypeAlias = tuple[str, _recast._Folding | _recast._Converting | _recast._Linting | None]
+    Options: TypeAlias = _recast._Folding | _recast._Converting | _recast._Changing | _recast._Linting | None
+    NativeStep: TypeAlias = tuple[str, Options]
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation with its options; made by :func:`fold`, :func:`convert`, :func:`lint` and :func:`inspect`."""
+    """An operation with its options; made by the function of its name."""
 
     name: str
-    """``"fold"``, ``"convert"``, ``"lint"`` or ``"inspect"``."""
+    """``"fold"``, ``"convert"``, ``"precision"``, ``"lint"`` or ``"inspect"``."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options, by the names that they have in the module."""
 
     def __post_init__(self) -> None:
-        # The native module checks the names of passes, rules and runtimes; otherwise each model would have this error.
-        model: _recast._Input = {"source": _EMPTY, "base_dir": None}
-        report, _ = _recast.apply(model, None, [self.native()], None, None)
-        error = json.loads(report)["error"]
-        if error is not None and error["kind"] == "usage":
-            raise ValueError(error["text"])
+        # The native module checks the names of passes, rules, runtimes and types; otherwise each model would have this
+        # error. The names of inputs and outputs are those of the models.
+        error = _usage_error(self.native())
+        if error is not None and "io" in self.options:
+            error = _usage_error(self.native(io="keep"))
+        if error is not None:
+            raise ValueError(error)
 
-    def native(self) -> NativeStep:
-        """Return the step as the native module takes it; an invalid option is an error."""
+    def native(self, **others: Any) -> NativeStep:
+        """Return the step as the native module takes it, with other options; an invalid option is an error."""
         if self.name not in _OPTIONS:
-            raise ValueError(f"step: expected fold, convert, lint or inspect, not {shown(self.name)!r}")
+            raise ValueError(f"step: expected fold, convert, precision, lint or inspect, not {shown(self.name)!r}")
         native, known = _OPTIONS[self.name]
         for option in self.options:
             if option not in known:
                 has = f"; it has {', '.join(known)}" if known else ""
                 raise ValueError(f"{self.name} has no option {shown(option)!r}{has}")
-        return self.name, None if native is None else native({**known, **self.options})
+        return self.name, None if native is None else native({**known, **self.options, **others})
+
+
+def _usage_error(step: NativeStep) -> str | None:
+    """Return the error of the options of a step, if they are wrong for every model."""
+    report, _ = _recast.apply({"source": _EMPTY, "base_dir": None}, None, [step], None, None)
+    error = json.loads(report)["error"]
+    return error["text"] if error is not None and error["kind"] == "usage" else None
 
 
 _EMPTY = bytes([0x08, 10, 0x3A, 0x00, 0x42, 2, 0x10, 21])
@@ -59,6 +71,7 @@ _EMPTY = bytes([0x08, 10, 0x3A, 0x00, 0x42, 2, 0x10, 21])
 _OPTIONS: dict[str, tuple[Callable[[Mapping[str, Any]], Any] | None, Mapping[str, Any]]] = {
     "fold": (native_folding, defaults(fold_model, Folding)),
     "convert": (native_converting, defaults(convert_version, Converting, "opset")),
+    "precision": (native_changing, defaults(convert_precision, Changing, "to", "io", "ranges")),
     "lint": (native_linting, defaults(lint_model, Linting)),
     "inspect": (None, {}),
 }
@@ -73,6 +86,18 @@ def fold(**options: Any) -> Step:
 def convert(opset: Opset | None = None, **options: Any) -> Step:
     """Convert to another opset; the options are those of :func:`onnx_recast.convert_version` except files."""
     return Step("convert", options if opset is None else {"opset": opset, **options})
+
+
+def precision(to: Type = "FLOAT16", **options: Any) -> Step:
+    """Change the precision; the options are those of :func:`onnx_recast.convert_precision` except files.
+
+    A file of ``ranges`` is read at once: workers may be on other machines.
+    """
+    if "ranges" in options:
+        options["ranges"] = read_ranges(options["ranges"])
+    if isinstance(options.get("io"), Mapping):
+        options["io"] = {name: onnx_name(one, "io") for name, one in options["io"].items()}
+    return Step("precision", {"to": onnx_name(to), **options})
 
 
 def lint(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Step:
@@ -97,10 +122,10 @@ class Job:
         The URI of the folder of the models. An output has the same path beneath ``to`` as its model has beneath
         ``source``; a model elsewhere has its bucket and whole path.
     to : str, optional
-        The URI of the folder of the outputs. A job that folds or converts needs it, a job that only analyses must not
-        have it.
+        The URI of the folder of the outputs. A job that folds, converts or changes precision needs it, a job that only
+        analyses must not have it.
     keep_failed : bool
-        Store a model that cannot be converted without changes, instead of leaving it out.
+        Store a model that is refused without changes, instead of leaving it out.
     overwrite : bool
         Replace objects that were not made from the same model by this package. Others are replaced in any case.
     weights : bool
@@ -136,10 +161,10 @@ class Job:
             object.__setattr__(self, name, value)
         if not self.steps:
             raise ValueError("steps: the job is empty")
-        rewrites = any(step.name in ("fold", "convert") for step in self.steps)
+        rewrites = any(step.name in ("fold", "convert", "precision") for step in self.steps)
         if rewrites != (self.to is not None):
             raise ValueError(
-                "to: fold and convert need an output folder" if rewrites else "to: the job writes no models"
+                "to: fold, convert and precision need an output folder" if rewrites else "to: the job writes no models"
             )
         if self.to is not None and is_beneath(self.source, self.to):
             where = (

@@ -177,7 +177,7 @@ def _native(
             report = json.loads(text)
             if report["error"] is None:
                 return report, content
-            if report["error"]["kind"] == "not-convertible":
+            if report["error"]["kind"] in results.REFUSED:
                 report["error"]["text"] = f"{model.path}: {report['error']['text']}"
                 return report, None
     model.to_file()

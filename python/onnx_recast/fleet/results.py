@@ -15,6 +15,9 @@ INVALID = {
 }
 """Codes of errors that are those of the model."""
 
+REFUSED = {"not-convertible", "cannot-cast"}
+"""Codes of errors of models that cannot be changed as the job demands."""
+
 
 def take(row: Row, job: Job, report: Any, named: Callable[[str], str], unread: Collection[str]) -> None:
     """Put the results of the steps of a job into the row of the model.
@@ -34,6 +37,8 @@ def take(row: Row, job: Job, report: Any, named: Callable[[str], str], unread: C
         elif step.name == "convert":
             row.from_version, row.to_version = (result[key].get("ai.onnx") for key in ("from", "to"))
             row.changed, row.expanded = len(result["changes"]), len(result["expansions"])
+        elif step.name == "precision":
+            _take_precision(row, result)
         elif step.name == "lint":
             row.findings += [_finding(found) for found in result if not _is_about(found, unread)]
         else:
@@ -46,11 +51,19 @@ def take(row: Row, job: Job, report: Any, named: Callable[[str], str], unread: C
         _take_error(row, report["error"], named)
 
 
+def _take_precision(row: Row, result: Any) -> None:
+    row.narrowed, row.kept = len(result["tensors"]), len(result["kept"])
+    row.overflowed = sum(tensor["overflowed"] for tensor in result["tensors"])
+    row.casts_added = len(result["casts_added"])
+    if result["opset"] is not None:
+        row.from_version, row.to_version = result["opset"]["from"], result["opset"]["to"]
+
+
 def _take_error(row: Row, error: Any, named: Callable[[str], str]) -> None:
     row.code, row.message, row.nearest = error["kind"], named(error["text"]), error["nearest"]
     if is_disk_full(OSError(error["errno"], "")):
         row.code = DiskFull.code
-    if error["kind"] == "not-convertible":
+    if error["kind"] in REFUSED:
         row.outcome = "refused"
     else:
         row.outcome = "invalid" if error["kind"] in INVALID else "failed"

@@ -82,6 +82,14 @@ class Row:
     """Number of nodes that a conversion changed."""
     expanded: int | None = None
     """Number of nodes that a conversion expanded."""
+    narrowed: int | None = None
+    """Number of constants that a change of precision cast."""
+    overflowed: int | None = None
+    """Number of elements of these that were finite, and beyond the range of the type."""
+    casts_added: int | None = None
+    """Number of casts that a change of precision added."""
+    kept: int | None = None
+    """Number of nodes that kept their types in a change of precision."""
     findings: list[dict[str, Any]] = field(default_factory=list)
     """``code``, ``severity``, ``place`` and ``message`` of each finding."""
     blockers: list[dict[str, Any]] = field(default_factory=list)
@@ -166,6 +174,7 @@ _RESULT = (
         "folded",
         "changed",
     ),
+    *("narrowed", "overflowed", "casts_added", "kept"),
     *("expanded", "findings", "blockers", "nearest", "inspection"),
 )
 
@@ -187,6 +196,7 @@ def schema() -> pa.Schema:
     types = {"skipped": pa.bool_(), "seconds": pa.float64()}
     numbers = {
         *("size", "output_size", "output_data_size", "from_version", "to_version", "folded", "changed", "expanded"),
+        *("narrowed", "overflowed", "casts_added", "kept"),
         *("nearest", "read_bytes", "written_bytes", "requests", "memory", "attempts"),
     }
 

@@ -64,7 +64,7 @@ class Totals:
 
     @property
     def exit_code(self) -> int:
-        """0 if all models are ok, 1 if some have findings or cannot be converted, 2 after errors."""
+        """0 if all models are ok, 1 if some have findings or are refused, 2 after errors."""
         others = set(+self.outcomes) - {"ok"}
         return 0 if not others else 2 if others & set(FAILED) else 1
 
