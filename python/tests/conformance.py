@@ -25,6 +25,7 @@ RECAST = Path(sysconfig.get_path("scripts")) / "recast"
 TYPES = [name for name in TensorProto.DataType.keys() if name != "UNDEFINED" and not name.startswith("COMPLEX")]  # noqa: SIM118
 BITS = {"INT2": 2, "UINT2": 2, "INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "FLOAT6E2M3": 6, "FLOAT6E3M2": 6, "BOOL": 1}
 OPSETS = (28, 21, 13)
+PRECISIONS = ("FLOAT16", "BFLOAT16", "FLOAT")
 LITERALS = ["0", "1", "-1", "1.5", "+2", "1e3", "-1e-3", "448", "65504", "1e9", "127", "inf", "-INF", "NaN", "x", ""]
 
 
@@ -112,7 +113,7 @@ def equal(result: Any, tensor: TensorProto) -> bool:
 
 
 def compare_models(found: Comparison, folder: Path, data: Path) -> None:
-    """Fold and convert every model as a ModelProto, and its file with the command."""
+    """Fold, convert and change every model as a ModelProto, and its file with the command."""
     inputs = folder / "inputs"
     inputs.mkdir()
     models: dict[Path, onnx.ModelProto] = {}
@@ -129,6 +130,12 @@ def compare_models(found: Comparison, folder: Path, data: Path) -> None:
 
         arguments = ["convert", "--opset", str(opset)]
         compare(found, f"conversions to {opset}", models, folder / f"opset{opset}", convert, arguments)
+    for to in PRECISIONS:
+
+        def change(proto: onnx.ModelProto, to: str = to) -> Any:
+            return onnx_recast.convert_precision(proto, to)
+
+        compare(found, f"changes to {to}", models, folder / to, change, ["precision", "--to", to])
 
 
 def compare(
@@ -157,7 +164,9 @@ def compare(
     for batch in batches(errors):
         report = json.loads(recast(*arguments, *batch, "--dry-run", "--format", "json").stdout)
         refused = {
-            one["path"]: [blocker["code"] for blocker in one["blockers"]] for one in report["models"] if one["blockers"]
+            one["path"]: [blocker["code"] for blocker in one["blockers"]]
+            for one in report["models"]
+            if one.get("blockers")
         }
         failed = {one["path"]: one["code"] for one in report["errors"]}
         for path in batch:
