@@ -112,8 +112,7 @@ impl Builder<'_, '_, '_> {
         let name = if is_onnx { schema.name } else { "" };
         let kept = self.kept(id);
         let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
-        // A Cast from the old type to itself stays one of a type to itself.
-        let shares_all = rules::is_of_containers(name) || name == "Cast";
+        let shares_all = rules::shares_types(model, id, name);
         let mut variables: Vec<(&'static str, Variable, bool)> = Vec::new();
         let mut of = |types: &mut Types, formal: &Formal, wants: bool| {
             let known = variables.iter_mut().find(|(known, _, _)| shares_all || *known == formal.type_name);

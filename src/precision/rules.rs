@@ -119,9 +119,14 @@ pub(super) fn moves(operator: &str) -> bool {
     MOVES.binary_search(&operator).is_ok()
 }
 
-/// Whether the containers and the tensors of an operator have one element type.
-pub(super) fn is_of_containers(operator: &str) -> bool {
-    CONTAINERS.contains(&operator)
+/// Whether all inputs and outputs of a node have one element type, although their type variables differ: a Cast from the old type to itself
+/// stays one of a type to itself, and LinearAttention without a past state has the present one in the type of its inputs.
+pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool {
+    match operator {
+        "Cast" => true,
+        "LinearAttention" => model.input(node, 3).is_none(),
+        _ => CONTAINERS.contains(&operator),
+    }
 }
 
 /// Whether an input keeps its type where its type variable is its own.

@@ -91,8 +91,15 @@ impl<'v> Erasure<'v> {
                 erasure.bodies.entry(owner).or_default().push(scope);
             }
         }
+        let is_missing = |value: &ValueId| matches!(original.origin(*value), Origin::Missing);
+        let missing: HashMap<(ScopeId, &str), ValueId> =
+            original.values().filter(is_missing).map(|value| ((original.scope_of(value), original.name(value)), value)).collect();
         for value in written.values().filter(|&value| !matches!(written.origin(value), Origin::Node { .. })) {
-            let counterpart = original.lookup(written.scope_of(value), written.name(value));
+            let (scope, name) = (written.scope_of(value), written.name(value));
+            let counterpart = match written.origin(value) {
+                Origin::Missing => missing.get(&(scope, name)).copied(),
+                _ => original.lookup(scope, name),
+            };
             erasure.values.extend(counterpart.map(|counterpart| (value, counterpart)));
         }
         if erasure.faults.is_empty() { Ok(erasure) } else { Err(erasure.faults) }
@@ -174,7 +181,7 @@ impl<'v> Erasure<'v> {
                 }
                 ScopeKind::Function(index) => {
                     let (function, before) = (&mut model.functions[index as usize], &mut before.functions[index as usize]);
-                    self.declarations(&mut function.value_info, &before.value_info);
+                    self.declarations(&mut function.value_info, &mut before.value_info);
                     function.node = self.nodes(std::mem::take(&mut function.node), &mut before.node, scope);
                 }
                 // Training graphs do not change, and subgraphs are parts of others.
@@ -186,9 +193,9 @@ impl<'v> Erasure<'v> {
     fn graph(&mut self, graph: &mut GraphProto, before: &mut GraphProto, scope: ScopeId) {
         {
             let (graph, before): (&mut raw::GraphProto, &mut raw::GraphProto) = (graph, before);
-            self.declarations(&mut graph.input, &before.input);
-            self.declarations(&mut graph.output, &before.output);
-            self.declarations(&mut graph.value_info, &before.value_info);
+            self.declarations(&mut graph.input, &mut before.input);
+            self.declarations(&mut graph.output, &mut before.output);
+            self.declarations(&mut graph.value_info, &mut before.value_info);
             let path = self.original.scope_path(scope);
             for (tensor, before) in graph.initializer.iter_mut().zip(&mut before.initializer) {
                 self.tensor(tensor, before, |name| format!("{path}/{name}"));

@@ -28,7 +28,7 @@ impl Erasure<'_> {
                 Some(same) if *same == attribute => {}
                 Some(same) if states_type => attribute = same.clone(),
                 Some(same) if is_onnx && attribute.tp.is_some() => {
-                    if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_ref()) {
+                    if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_mut()) {
                         self.set_back(stated, before);
                     }
                 }
@@ -110,24 +110,26 @@ impl Erasure<'_> {
         }
     }
 
-    pub fn declarations(&self, infos: &mut [ValueInfoProto], before: &[ValueInfoProto]) {
+    pub fn declarations(&self, infos: &mut [ValueInfoProto], before: &mut [ValueInfoProto]) {
         for (info, before) in infos.iter_mut().zip(before) {
             if *info == *before {
                 continue;
             }
-            if let (Some(stated), Some(before)) = (info.r#type.as_mut(), before.r#type.as_ref()) {
+            if let (Some(stated), Some(before)) = (info.r#type.as_mut(), before.r#type.as_mut()) {
                 self.set_back(stated, before);
             }
         }
     }
 
-    /// Sets the element type of a declaration back if it was an old one and is the new one.
-    fn set_back(&self, stated: &mut TypeProto, before: &TypeProto) {
+    /// Sets the element type of a declaration back if it was an old one and is the new one. In both messages: a file may state several
+    /// kinds of types for one value, of which only the last is kept where the type changes.
+    fn set_back(&self, stated: &mut TypeProto, before: &mut TypeProto) {
         if let (Some(found), Some(expected)) = (element_type(stated), element_type(before))
             && found == self.report.to
             && self.is_old(expected)
         {
             set_element_type(stated, expected);
+            set_element_type(before, expected);
         }
     }
 }

@@ -263,6 +263,12 @@ fn types_that_operators_imply_are_stated() {
                 kept: &["type-not-supported"],
             },
             Counted {
+                name: "the present state of LinearAttention has the type of its inputs if there is no past state",
+                before: r#"<ir_version: 14, opset_import: ["": 27]> g (float[1, 2, 4] x) => (float[1, 2, 4] y) { p = Sin (x) q, s = LinearAttention <q_num_heads = 1, kv_num_heads = 1, update_rule = "linear"> (p, p, p) y = Cos (q) }"#,
+                casts: 2,
+                kept: &[],
+            },
+            Counted {
                 name: "Equal before opset 11",
                 before: r#"<ir_version: 5, opset_import: ["": 10]> g (float[2] x) => (bool[2] y) { p = Sin (x) q = Sin (p) y = Greater (p, q) }"#,
                 casts: 1,
