@@ -17,12 +17,13 @@ use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::base::printable::Shown;
+use crate::convert::IrVersion;
 use crate::diff::inspect;
 use crate::graph::ScopeId;
 use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
 use crate::report::{self, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Target};
+use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
 ///
@@ -35,6 +36,7 @@ use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Ta
   recast precision model.onnx --to BFLOAT16 --opset auto -o model16.onnx
   recast precision model.onnx --to FLOAT16 --policy all --io convert -o model16.onnx
   recast precision model.onnx --to FLOAT16 --keep-op Softmax,LayerNormalization -o model16.onnx
+  recast precision model.onnx --to FLOAT16 --target tensorrt@11.5 -o model16.onnx
   recast precision model.onnx --to FLOAT16 --dry-run --verbose
   recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
   recast precision model16.onnx --to FLOAT -o model32.onnx
@@ -91,6 +93,10 @@ pub struct Precision {
     /// type keep their types
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
+    /// The runtime that has to run the result; `recast targets` lists them. A node for which it has no kernel in the type keeps its types. The
+    /// runtime has to load the opset of the model, or that of --opset
+    #[arg(long, value_name = "RUNTIME@VERSION")]
+    target: Option<Runtime>,
     /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the most operators
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
@@ -181,7 +187,8 @@ impl Precision {
             .only_nodes(self.only_node.clone())
             .weights_only(self.weights_only)
             .on_overflow(self.on_overflow)
-            .on_underflow(self.on_underflow);
+            .on_underflow(self.on_underflow)
+            .target(self.target);
         for signature in &self.io {
             match signature {
                 Signature::All(io) => options.io = *io,
@@ -218,7 +225,7 @@ impl Precision {
         let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch: None }) };
         let plan = self.external_data.plan(model, &target)?;
         (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
-        changed.saved = plan.saved().clone();
+        changed.set_saved(plan.saved().clone());
         Ok(Changed { report: changed, plan: Some((plan, verification)), sketch: None })
     }
 
@@ -235,7 +242,9 @@ impl Precision {
         if to == from {
             return Ok(None);
         }
-        let conversion = ConvertOptions::to(to);
+        let newest_ir_version = self.target.and_then(|runtime| runtime.ir_version);
+        let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
+        let conversion = ConvertOptions::to(to).ir_version(ir_version);
         let verification = self.verify.then(|| Verification::of_conversion(model, &conversion));
         model.convert(&conversion).map_err(|error| match error.kind() {
             ErrorKind::NotConvertible => error.with_remedy(&format!("use recast convert --opset {to} --dry-run to list them")),
@@ -271,7 +280,8 @@ impl ModelReport for PrecisionModel {
     }
 
     fn record_written(&mut self, Written { saved, verified }: Written) {
-        (self.saved, self.verified) = (saved, verified);
+        self.set_saved(saved);
+        self.verified = verified;
     }
 
     fn text(&self, verbose: bool) -> Shown {

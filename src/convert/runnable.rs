@@ -9,6 +9,7 @@ use super::reason::Code;
 use crate::base::error::Invalid;
 use crate::graph::Model;
 use crate::ops::inference::Inferred;
+use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas;
 
 /// A plan, and the opset that it is for.
@@ -30,7 +31,7 @@ pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Optio
         return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
     };
     let Some(wanted) = Wanted::of(runtime) else {
-        notes.push(format!("the kernels of {} are not known: only opset and IR version are checked", runtime.named()));
+        notes.extend(unknown_kernels(&runtime));
         return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
     };
     let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted));

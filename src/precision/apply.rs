@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes;
+use super::casts::cast_node;
 use super::decisions::Decisions;
 use super::reason::{Code, Reason};
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
@@ -37,6 +38,7 @@ impl Decisions<'_, '_> {
             tensors: Vec::new(),
             kept: Vec::new(),
             later_opset: None,
+            notes: Vec::new(),
         };
         let removed = edits.removed;
         report.casts_removed = removed.iter().map(|&node| types.model.node_path(node)).collect();
@@ -78,14 +80,15 @@ impl Decisions<'_, '_> {
                 Some(Wish::Old(reason)) => reason,
                 _ => Code::Casts.into(),
             };
-            if let Some(since) = reason.operator.and_then(|operator| operator.since) {
+            let since = reason.operator.and_then(|operator| operator.since);
+            if let Some(since) = since.filter(|&since| self.kernels.runs_in(self.types, node, since)) {
                 (later, admitted) = (later.max(since), admitted + 1);
             }
             report.kept.push(KeptNode {
                 node: model.node_path(node),
                 op: model.node(node).op_type().to_owned(),
                 code: reason.code,
-                reason: reason.to_string(),
+                reason: self.kernels.reason(node).unwrap_or_else(|| reason.to_string()),
             });
         }
         report.later_opset = (admitted > 0).then_some(LaterOpset { opset: later, nodes: admitted });
@@ -222,7 +225,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
         }
         let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
-        let node = attributes::cast_node(model, scope, &cast_name, [&input, &output], to);
+        let node = cast_node(model, scope, &cast_name, [&input, &output], to);
         self.list.push(Edit::InsertNodes { scope, position, nodes: vec![node] });
         let node = format!("{}/{}", model.scope_path(scope), shortened(&cast_name));
         self.added.push(AddedCast { node, input, output, value: name.to_owned(), from, to });

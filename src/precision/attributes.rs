@@ -1,53 +1,11 @@
-//! The attributes that state the element types of results, and the nodes that are added.
+//! The attributes that state the element types of results.
 
+use super::casts::{cast_to, number};
 use super::decisions::Decisions;
 use super::rules::type_attribute;
 use super::types::{Kind, Side, User};
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
-use crate::graph::{Edit, Model, NodeId, ScopeId, set_element_type};
-use crate::protobuf::raw;
-use crate::protobuf::raw::attribute_proto::AttributeType;
-use crate::protobuf::schema::{AttributeProto, NodeProto};
-
-/// The first opset in which `to` of Cast is a number.
-const NUMBERED_TYPES: i64 = 6;
-
-/// A Cast of an input to an output.
-pub(super) fn cast_node(model: &Model, scope: ScopeId, name: &str, [input, output]: [&str; 2], to: DType) -> NodeProto {
-    raw::NodeProto {
-        input: vec![input.to_owned()],
-        output: vec![output.to_owned()],
-        name: Some(name.to_owned()),
-        op_type: Some("Cast".to_owned()),
-        attribute: vec![cast_to(model, scope, to)],
-        ..Default::default()
-    }
-    .into()
-}
-
-fn cast_to(model: &Model, scope: ScopeId, to: DType) -> AttributeProto {
-    match model.opset(scope, "") {
-        Some(opset) if opset < NUMBERED_TYPES => raw::AttributeProto {
-            name: Some("to".to_owned()),
-            r#type: Some(AttributeType::String.into()),
-            s: Some(to.name().to_owned().into()),
-            ..Default::default()
-        }
-        .into(),
-        _ => number("to", to),
-    }
-}
-
-fn number(name: &str, dtype: DType) -> AttributeProto {
-    raw::AttributeProto {
-        name: Some(name.to_owned()),
-        r#type: Some(AttributeType::Int.into()),
-        i: Some(dtype.number().into()),
-        ..Default::default()
-    }
-    .into()
-}
+use crate::graph::{Edit, Model, NodeId, set_element_type};
 
 /// The changes of attributes that state the types of results.
 pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {

@@ -1,5 +1,6 @@
 //! The decisions about the types of a model.
 
+use super::kernels::Kernels;
 use super::types::{Classes, Side, Types, Variable};
 use super::weights::Weight;
 use crate::elements::dtype::DType;
@@ -12,6 +13,7 @@ pub(super) struct Decisions<'p, 'm> {
     /// By variable.
     pub sides: &'p [Side],
     pub weights: &'p [Weight<'m>],
+    pub kernels: &'p Kernels,
 }
 
 impl Decisions<'_, '_> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::change::Change;
 use super::integers::integers;
+use super::kernels::runs_casts;
 use super::options::{Io, Options, Policy, Selection};
 use super::policy::is_sensitive;
 use super::reason::Code;
@@ -50,8 +51,8 @@ pub(super) struct Builder<'t, 'm, 'o> {
     pub bodies: HashMap<NodeId, Vec<ScopeId>>,
     /// Outermost scopes whose values keep their types.
     pub foreign: HashMap<ScopeId, Code>,
-    /// Outermost scopes whose Cast does not support the type.
-    pub uncastable: HashSet<ScopeId>,
+    /// Outermost scopes in which values cannot be cast.
+    pub uncastable: HashMap<ScopeId, Code>,
     /// By function and output: its variable.
     pub results: HashMap<(ScopeId, u32), Variable>,
 }
@@ -73,7 +74,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             inputs: HashMap::default(),
             bodies: HashMap::default(),
             foreign: HashMap::default(),
-            uncastable: HashSet::default(),
+            uncastable: HashMap::default(),
             results: HashMap::default(),
         };
         builder.read_scopes();
@@ -96,8 +97,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 }
                 _ => {}
             }
-            if model.root(scope) == scope && !self.casts_exist(scope) {
-                self.uncastable.insert(scope);
+            if model.root(scope) == scope {
+                self.uncastable.extend(self.uncastable_because(scope).map(|code| (scope, code)));
             }
         }
         for value in model.values() {
@@ -110,6 +111,25 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 self.foreign.insert(root, Code::Function);
             }
         }
+    }
+
+    /// Why values of a scope cannot be cast.
+    fn uncastable_because(&self, scope: ScopeId) -> Option<Code> {
+        if !self.casts_exist(scope) {
+            return Some(Code::Cast);
+        }
+        let change = self.types.change;
+        let runtime = self.options.target?;
+        let is_missing = |&dtype: &DType| change.is_old(dtype) && !runs_casts(&runtime, self.model, scope, dtype, change);
+        let missing: Vec<DType> = DType::ALL.iter().copied().filter(is_missing).collect();
+        let is_of_missing = |value| self.types.value_type(value).and_then(|value_type| change.old(value_type));
+        let is_needed = !missing.is_empty()
+            && self
+                .model
+                .values()
+                .filter(|&value| self.model.root(self.model.scope_of(value)) == scope)
+                .any(|value| is_of_missing(value).is_some_and(|dtype| missing.contains(&dtype)));
+        is_needed.then_some(Code::NoKernel)
     }
 
     /// Whether Cast of a scope supports the new type.
@@ -171,8 +191,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         if let Some(&code) = self.foreign.get(&root) {
             self.types.old_because(variable, code);
         }
-        if self.uncastable.contains(&root) {
-            self.types.old_because(variable, Code::Cast);
+        if let Some(&code) = self.uncastable.get(&root) {
+            self.types.old_because(variable, code);
         }
         if model.pin(value) == Some(Pin::Trained) {
             self.types.old_because(variable, Code::Training);
@@ -270,7 +290,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 self.types.uses.push(Use { value, variable, user });
                 let root = self.model.root(self.model.scope_of(value));
                 let is_tensor = matches!(value_type, ValueType::Tensor(_) | ValueType::SparseTensor(_));
-                if !is_tensor || self.uncastable.contains(&root) {
+                if !is_tensor || self.uncastable.contains_key(&root) {
                     self.types.equal.push((value.index() as Variable, variable));
                 }
                 if self.integers.contains(&value) {

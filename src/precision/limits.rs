@@ -30,6 +30,9 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     let uses = Uses::of(types);
     refuse(types.model, weights, options)?;
     let largest = largest(options.dtype);
+    for weight in weights.iter_mut() {
+        weight.bound = None;
+    }
     for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
         let is_beyond = bounds.iter().any(|bound| bound.abs() > largest.into() || bound.is_nan());
         if types.kinds[value.index()].is_some() && is_beyond {

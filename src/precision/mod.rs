@@ -5,17 +5,20 @@
 //! 2. Wishes: operators want the new type where their schemas support it. Options (`options`), a policy (`policy`), rules that schemas do
 //!    not have (`rules`), integers in floats (`integers`) and constants that the type cannot represent (`limits`) keep the old one.
 //! 3. `cut`: operators that only move elements may have either type. A minimum cut decides, so that the number of casts is the least.
-//! 4. `apply`: edits. Constants become recipes, which are computed while the file is written.
+//! 4. `kernels`: a node for which a given runtime has no kernel in its new types keeps the old ones.
+//! 5. `apply`: edits. Constants become recipes, which are computed while the file is written.
 //!
 //! Scope: the main graph, subgraphs, and functions. Training graphs and functions that are called with several types are not changed.
 
 mod apply;
 mod attributes;
+mod casts;
 mod change;
 mod cut;
 mod decisions;
 mod equations;
 mod integers;
+mod kernels;
 mod limits;
 mod nodes;
 mod options;

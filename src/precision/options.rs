@@ -8,6 +8,7 @@ use crate::base::choice::choice;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::options::options;
 use crate::elements::dtype::DType;
+use crate::ops::runtimes::Runtime;
 
 options! {
     /// The type that values get, and what keeps its type.
@@ -40,6 +41,8 @@ options! {
         /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
         /// their types.
         pub ranges: BTreeMap<String, [f64; 2]>,
+        /// The runtime that has to run the result: nodes for which it has no kernel in their new types keep the old ones.
+        pub target: Option<Runtime>,
     }
 }
 
@@ -61,6 +64,7 @@ impl Options {
             on_overflow: OnOverflow::Mask,
             on_underflow: OnUnderflow::Allow,
             ranges: BTreeMap::new(),
+            target: None,
         }
     }
 }

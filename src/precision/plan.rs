@@ -1,12 +1,14 @@
 //! Plans a change of precision.
 
 use super::decisions::Decisions;
+use super::kernels::Kernels;
 use super::options::{Options, Selection};
 use super::report::Report;
 use super::{cut, equations, limits, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
+use crate::ops::kernels::unknown_kernels;
 
 /// The edits of a change of precision, and its report.
 pub struct Planned {
@@ -25,10 +27,22 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     let selection = Selection::new(options)?;
     let mut types = equations::of(model, options, &selection);
     let mut weights = weights::read(&types)?;
-    let fixed = limits::apply(&mut types, &mut weights, options)?;
-    let classes = types.classes();
-    let sides = cut::solve(&types, &classes, &fixed, options.weights_only);
-    let (edits, report) = Decisions { types: &types, classes: &classes, sides: &sides, weights: &weights }.edits()?;
+    let mut kernels = Kernels::of(options.target, &types);
+    let wishes = types.wishes.len();
+    let (classes, sides) = loop {
+        let fixed = limits::apply(&mut types, &mut weights, options)?;
+        let classes = types.classes();
+        let sides = cut::solve(&types, &classes, &fixed, options.weights_only);
+        if !kernels.find_missing(&types, &classes, &sides) {
+            break (classes, sides);
+        }
+        types.wishes.truncate(wishes);
+        types.wishes.extend(kernels.wishes());
+    };
+    let decisions = Decisions { types: &types, classes: &classes, sides: &sides, weights: &weights, kernels: &kernels };
+    let (edits, mut report) = decisions.edits()?;
+    let target = options.target.iter();
+    report.notes = target.flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime))).collect();
     let edits = if report.is_unchanged() { Vec::new() } else { edits };
     Ok(Planned { edits, report })
 }
@@ -38,6 +52,21 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
     let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
     if !is_type_of_values(options.dtype) {
         return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));
+    }
+    if let Some(runtime) = options.target {
+        let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
+        let (newest_opset, newest_ir_version) = runtime.exceeded(opset, ir_version);
+        if let (Some(opset), Some(newest)) = (opset, newest_opset) {
+            let newest_loaded = newest.min(runtime.newest_opset());
+            return usage(format!(
+                "{runtime} loads opsets up to {newest}; the model has opset {opset}; use --opset {newest_loaded}"
+            ));
+        }
+        if let Some(newest) = newest_ir_version {
+            return usage(format!(
+                "{runtime} loads IR versions up to {newest}; the model has IR version {ir_version}; use recast convert --target first"
+            ));
+        }
     }
     let body = model.body(ScopeId::MAIN);
     for (name, dtype) in &options.signature {

@@ -23,6 +23,7 @@ codes! {
         Training = "training": "a training graph uses it",
         Function = "function-of-many-types": "the function is called with more than one type, or is not called",
         Cast = "cast-not-supported": "Cast does not support the type in the opset, or ai.onnx is not imported",
+        NoKernel = "no-kernel": "the runtime of `--target` has no kernel for the node in the type, or for casts to or from it",
         Weights = "weights-only": "only constants change their type",
         Casts = "fewer-casts": "it only moves elements, and another type would need more casts",
     }

@@ -40,7 +40,10 @@ pub struct PrecisionModel {
     pub before: Counts,
     /// The counts of the output.
     pub after: Counts,
-    /// The files of the output.
+    /// Notes about the change of precision.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// The files of the output; its notes begin with those about the change of precision.
     #[serde(flatten)]
     pub saved: Saved,
     /// The extent of the verification of the output.
@@ -63,10 +66,12 @@ impl PrecisionModel {
     pub fn dry_run(
         path: String,
         prepared: Prepared,
-        report: Report,
+        mut report: Report,
         (bytes_in, bytes_out): (u64, u64),
         [before, after]: [Counts; 2],
     ) -> PrecisionModel {
+        // The document has one list of notes.
+        let notes = std::mem::take(&mut report.notes);
         PrecisionModel {
             path,
             dry_run: true,
@@ -78,9 +83,16 @@ impl PrecisionModel {
             bytes_out,
             before,
             after,
-            saved: Saved::default(),
+            saved: Saved { notes: notes.clone(), ..Saved::default() },
+            notes,
             verified: None,
         }
+    }
+
+    /// Sets the files of the output, behind the notes about the change of precision.
+    pub fn set_saved(&mut self, saved: Saved) {
+        let notes = self.notes.iter().cloned().chain(saved.notes).collect();
+        self.saved = Saved { notes, ..saved };
     }
 }
 

@@ -33,9 +33,9 @@ pub fn answer(model: &str, command: &str) -> Result<Answer, String> {
     fs::write(folder.path().join(MODEL), &input).map_err(|error| error.to_string())?;
     let place = Place(folder.path());
     match words.as_slice() {
-        ["recast", command @ ("fold" | "convert"), options @ ..] => Ok(place.rewrite(&input, command, options)),
+        ["recast", command @ ("fold" | "convert" | "precision"), options @ ..] => Ok(place.rewrite(&input, command, options)),
         ["recast", "lint", options @ ..] => Ok(place.lint(&input, options)),
-        _ => Err(format!("'{command}' is not `recast fold`, `recast convert` or `recast lint` with options")),
+        _ => Err(format!("'{command}' is not `recast fold`, `recast convert`, `recast precision` or `recast lint` with options")),
     }
 }
 
@@ -136,7 +136,7 @@ fn printed(output: &Output) -> String {
 /// The codes of why nodes of the first model are kept or refused, and of errors, each once.
 fn codes(output: &Output) -> String {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let reasons = ["skipped", "blockers"].map(|list| &document["models"][0][list]);
+    let reasons = ["skipped", "blockers", "kept"].map(|list| &document["models"][0][list]);
     let reasons = reasons.into_iter().chain([&document["errors"]]).filter_map(Value::as_array).flatten();
     let mut codes: Vec<&str> = Vec::new();
     for code in reasons.filter_map(|reason| reason["code"].as_str()) {

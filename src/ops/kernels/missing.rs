@@ -49,6 +49,13 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     Some(MissingKernel { operation: operation.to_string(), opset, versions: table.describe(found), runtime: *runtime })
 }
 
+/// The note that the kernels of a runtime are not known, if they are not.
+#[must_use]
+pub fn unknown_kernels(runtime: &Runtime) -> Option<String> {
+    let is_unknown = Table::of_runtime(runtime).is_none();
+    is_unknown.then(|| format!("the kernels of {} are not known: only opset and IR version are checked", runtime.named()))
+}
+
 /// An operator for which a version of a runtime has no kernel in any type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -13,7 +13,7 @@ mod operation;
 mod table;
 mod versions;
 
-pub use missing::{MissingKernel, MissingOperator, missing_kernel};
+pub use missing::{MissingKernel, MissingOperator, missing_kernel, unknown_kernels};
 pub use model::{Lacking, is_run, operations, operations_of, support};
 pub use operation::Operation;
 pub use table::Table;

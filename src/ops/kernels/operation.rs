@@ -99,12 +99,18 @@ impl<'n> Operation<'n> {
     /// The same with a type of all inputs and outputs that have a type variable and no known type.
     #[must_use]
     pub(super) fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
-        let typed = |is_output: bool, types: &[Option<Option<ValueType>>]| {
-            let of = |(index, known): (usize, &Option<Option<ValueType>>)| match known {
-                Some(None) if self.variable(is_output, index) == Some(variable) => Some(Some(value_type)),
-                other => *other,
-            };
-            types.iter().enumerate().map(of).collect()
+        self.with_types(|is_output, index| {
+            let types = if is_output { &self.outputs } else { &self.inputs };
+            (types[index] == Some(None) && self.variable(is_output, index) == Some(variable)).then_some(value_type)
+        })
+    }
+
+    /// The same with other types of some inputs and outputs. The function gives them by index, with `true` for outputs.
+    #[must_use]
+    pub fn with_types(&self, types: impl Fn(bool, usize) -> Option<ValueType>) -> Operation<'n> {
+        let typed = |is_output: bool, all: &[Option<Option<ValueType>>]| {
+            let of = |(index, known): (usize, &Option<Option<ValueType>>)| known.map(|known| types(is_output, index).or(known));
+            all.iter().enumerate().map(of).collect()
         };
         Operation { inputs: typed(false, &self.inputs), outputs: typed(true, &self.outputs), ..self.clone() }
     }

@@ -1,0 +1,48 @@
+//! The casts that are added, and attributes that state a type.
+
+use crate::elements::dtype::DType;
+use crate::graph::{Model, ScopeId};
+use crate::protobuf::raw;
+use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::{AttributeProto, NodeProto};
+
+/// The first opset in which `to` of Cast is a number.
+const NUMBERED_TYPES: i64 = 6;
+
+/// A Cast of an input to an output.
+pub(super) fn cast_node(model: &Model, scope: ScopeId, name: &str, [input, output]: [&str; 2], to: DType) -> NodeProto {
+    raw::NodeProto {
+        input: vec![input.to_owned()],
+        output: vec![output.to_owned()],
+        name: Some(name.to_owned()),
+        op_type: Some("Cast".to_owned()),
+        attribute: vec![cast_to(model, scope, to)],
+        ..Default::default()
+    }
+    .into()
+}
+
+/// The attribute `to` of a Cast.
+pub(super) fn cast_to(model: &Model, scope: ScopeId, to: DType) -> AttributeProto {
+    match model.opset(scope, "") {
+        Some(opset) if opset < NUMBERED_TYPES => raw::AttributeProto {
+            name: Some("to".to_owned()),
+            r#type: Some(AttributeType::String.into()),
+            s: Some(to.name().to_owned().into()),
+            ..Default::default()
+        }
+        .into(),
+        _ => number("to", to),
+    }
+}
+
+/// An attribute that states a type by its number.
+pub(super) fn number(name: &str, dtype: DType) -> AttributeProto {
+    raw::AttributeProto {
+        name: Some(name.to_owned()),
+        r#type: Some(AttributeType::Int.into()),
+        i: Some(dtype.number().into()),
+        ..Default::default()
+    }
+    .into()
+}
