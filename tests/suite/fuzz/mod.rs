@@ -9,6 +9,7 @@ pub mod infer;
 pub mod lint;
 pub mod load;
 pub mod mutate;
+pub mod precision;
 pub mod round_trip;
 pub mod text;
 
@@ -28,11 +29,12 @@ pub struct Target {
     pub seeds: fn(&[Vec<u8>]) -> Vec<Vec<u8>>,
 }
 
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "load", run: load::run, seeds: <[_]>::to_vec },
     Target { name: "round_trip", run: round_trip::run, seeds: <[_]>::to_vec },
     Target { name: "fold", run: fold::run, seeds: <[_]>::to_vec },
     Target { name: "convert", run: convert::run, seeds: convert::seeds },
+    Target { name: "precision", run: precision::run, seeds: precision::seeds },
     Target { name: "infer", run: infer::run, seeds: infer::seeds },
     Target { name: "lint", run: lint::run, seeds: <[_]>::to_vec },
     Target { name: "text", run: text::run, seeds: text::seeds },

@@ -33,6 +33,11 @@ fn convert() {
 }
 
 #[test]
+fn precision() {
+    smoke("precision");
+}
+
+#[test]
 fn infer() {
     smoke("infer");
 }

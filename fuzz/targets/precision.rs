@@ -1,0 +1,2 @@
+#![no_main]
+recast_fuzz::target!(precision);
