@@ -29,6 +29,12 @@ EXACT = """<ir_version: 10, opset_import: ["": 21]> g (float16[2, 3] x, float[ro
     a = Cast <to = 1> (x) [b] b = Cast <to = 11> (a) y = Relu (b) s = Shape (x) [z] z = Add (s, s)
     [same] c = Cast <to = 1> (u) v = Neg (c) q = Mul (w1, w1) p = Add (q, w2)
 }"""
+# A mask and a weight with losses, a constant in an attribute, a node that is kept, a cast that is removed.
+PRECISION = """<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y)
+<float[2] mask = {0, -3.4e38}, float[2] w = {1e-12, 0.1}> {
+    a = Add (x, mask) [exp] b = Exp (a) c = Constant <value_float = 0.1> () d = Mul (b, c) e = Mul (d, w)
+    h = Cast <to = 10> (e) i = Sin (h) j = Cast <to = 1> (i) y = Tanh (j)
+}"""
 # A name of ten megabytes.
 LONG = 10_000_000
 
@@ -145,6 +151,11 @@ def counts(document):
             groups["blocker", f"{one['op']}, opset {before} to {after}: {one['code']}"] += 1
         for kind, key in [("expanded", "expansions"), ("warning", "warnings"), ("changed", "changes")]:
             groups.update((kind, one["op"]) for one in model[key])
+    for model in document.get("precision", []):
+        groups.update(("kept", one["code"]) for one in model["kept"])
+        groups.update(("constant", f"{one['from']} to {one['to']}") for one in model["tensors"])
+        groups.update(("added", f"{one['from']} to {one['to']}") for one in model["casts_added"])
+        groups["removed", "Cast"] += len(model["casts_removed"])
     for kind, key in [("finding", "findings"), ("fixed", "fixed")]:
         groups.update((kind, f"{one['code']} {one['name']}") for one in document.get("lint", {}).get(key, []))
     groups.update(("difference", one["kind"].capitalize()) for one in document.get("diff", {}).get("differences", []))
@@ -258,7 +269,7 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "lint", "fixed", "report", "diff", "equal", "hostile", "big", "long"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "precision", "lint", "fixed", "report", "diff", "equal", "hostile", "big", "long"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--verify", "--report", pages["fold"])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 1, "--dry-run", "--report", pages["blocked"], codes=[1])
         exact = folder / "exact.onnxtxt"
@@ -266,6 +277,9 @@ def main():
         recast("fold", exact, "-o", folder / "exact.onnx", "--passes", "exact", "--report", pages["exact"])
         recast("convert", "models/fp8_qdq.onnx", "models/subbyte_quant.onnx", "--opset", 9, "--dry-run", "--report", pages["refused"], codes=[1])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 15, "--dry-run", "--report", pages["convert"])
+        narrow = folder / "narrow.onnxtxt"
+        narrow.write_text(PRECISION)
+        recast("precision", narrow, "--to", "FLOAT16", "-o", folder / "narrow.onnx", "--verify", "--report", pages["precision"])
         recast("lint", "models", "--select", "ALL", "--isolated", "--exit-zero", "--report", pages["lint"])
         shutil.copy(ROOT / "models/fp8_qdq.onnx", folder / "m.onnx")
         (folder / "m.onnx.data").write_bytes(bytes(4))
@@ -294,9 +308,9 @@ def main():
         found["big"] = check(pages["big"])
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        for name in ["fold", "exact", "lint", "report", "refused", "blocked", "long"]:
+        for name in ["fold", "exact", "precision", "lint", "report", "refused", "blocked", "long"]:
             check_narrow(pages[name], folder)
-        for name in ["fold", "exact", "refused", "blocked", "lint", "fixed", "report", "diff", "fleet"]:
+        for name in ["fold", "exact", "precision", "refused", "blocked", "lint", "fixed", "report", "diff", "fleet"]:
             check_axe(pages[name], folder)
             check_axe(pages[name], folder, 360)
         for name in ["fold", "lint", "fleet"]:
@@ -315,6 +329,12 @@ def main():
         expect("fold: drawn", found["fold"]["drawn"] > 2, True)
         expect("exact: computed and changed", [word in found["exact"]["text"] for word in ("Add to INT64", "from FLOAT16 directly")], [True, True])
         expect("fixed: data file", "m.onnx.data" in found["fixed"]["text"], True)
+        tensors = content(pages["precision"])["precision"][0]["tensors"]
+        for tensor in tensors:
+            for key in ("elements", "overflowed", "became_zero", "became_subnormal"):
+                expect(f"precision: {key}", found["precision"]["numbers"].get(f"tensors.{tensor['tensor']}.{key}"), tensor[key])
+        expect("precision: losses", [(sum(one[key] for one in tensors)) for key in ("overflowed", "became_zero")], [1, 1])
+        expect("precision: bound", "±32752" in found["precision"]["text"], True)
         expect("equal", "The models do not differ." in found["equal"]["text"], True)
         expect("hostile: shown", "\\u{202e}" in found["hostile"]["text"] and "</script><img" in found["hostile"]["text"], True)
         expect("hostile: hidden characters", [c for c in "\u202e\u2028\u200d" if c in found["hostile"]["text"]], [])

@@ -21,7 +21,7 @@ use crate::convert::IrVersion;
 use crate::diff::inspect;
 use crate::graph::ScopeId;
 use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
-use crate::report::{self, Opsets, PrecisionModel, Results};
+use crate::report::{self, About, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
 use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
 
@@ -38,6 +38,7 @@ use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Ru
   recast precision model.onnx --to FLOAT16 --keep-op Softmax,LayerNormalization -o model16.onnx
   recast precision model.onnx --to FLOAT16 --target tensorrt@11.5 -o model16.onnx
   recast precision model.onnx --to FLOAT16 --dry-run --verbose
+  recast precision model.onnx --to FLOAT16 --dry-run --report precision.html
   recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
   recast precision model16.onnx --to FLOAT -o model32.onnx
 
@@ -114,6 +115,8 @@ pub struct Precision {
     /// The output format of the report
     #[arg(long, default_value = "text")]
     pub(super) format: Format,
+    #[command(flatten)]
+    page: PageFile,
 }
 
 /// A value of `--io`.
@@ -161,7 +164,7 @@ enum Range {
 
 impl Precision {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Precision { models, output, external_data, dry_run, format, .. } = &self;
+        let Precision { models, output, external_data, dry_run, format, page, .. } = &self;
         let options = self.options()?;
         let run = Run {
             command: "precision",
@@ -171,10 +174,10 @@ impl Precision {
             external_data,
             dry_run: *dry_run,
             format: *format,
-            page: &PageFile::default(),
+            page,
             messages,
         };
-        run.run(|path, target, _| self.change(path, target, &options))
+        run.run(|path, target, models| self.change(path, target, models, &options))
     }
 
     fn options(&self) -> Result<PrecisionOptions, Error> {
@@ -202,8 +205,15 @@ impl Precision {
     }
 
     /// Changes one of some models.
-    fn change(&self, path: &Path, target: Option<Target>, options: &PrecisionOptions) -> Result<Changed<PrecisionModel>, Error> {
+    fn change(
+        &self,
+        path: &Path,
+        target: Option<Target>,
+        models: usize,
+        options: &PrecisionOptions,
+    ) -> Result<Changed<PrecisionModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
+        let before = self.page.before(path, &model, models)?;
         let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let opset = self.convert(&mut model, options)?;
@@ -222,11 +232,12 @@ impl Precision {
                 [counted, inspect::counts(&model)],
             )
         };
-        let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch: None }) };
+        let sketch = before.map(|before| before.sketch(&About::narrowed(&changed), Some(&model)));
+        let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch }) };
         let plan = self.external_data.plan(model, &target)?;
         (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         changed.set_saved(plan.saved().clone());
-        Ok(Changed { report: changed, plan: Some((plan, verification)), sketch: None })
+        Ok(Changed { report: changed, plan: Some((plan, verification)), sketch })
     }
 
     /// Converts a model to the opset of `--opset`; with `--verify`, the conversion is verified too.
@@ -271,8 +282,8 @@ fn read_ranges(file: &Path) -> Result<BTreeMap<String, [f64; 2]>, Error> {
 }
 
 impl ModelReport for PrecisionModel {
-    fn results(_: &[PrecisionModel]) -> Results<'_> {
-        Results::default()
+    fn results(reports: &[PrecisionModel]) -> Results<'_> {
+        Results { precision: Some(reports), ..Results::default() }
     }
 
     fn output(&mut self) -> &mut Option<String> {

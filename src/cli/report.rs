@@ -86,6 +86,7 @@ impl Report {
         let results = Results {
             fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
             convert: None,
+            precision: None,
             lint: linted.as_ref(),
             diff: compared.as_ref(),
         };

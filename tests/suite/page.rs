@@ -75,6 +75,7 @@ fn a_page_has_the_documents_of_its_run() {
         ("fold", "fold DIR/a.onnx DIR/b.onnx --out-dir DIR/out", 0),
         ("convert", "convert DIR/a.onnx --opset 13 --dry-run", 0),
         ("convert", "convert DIR/a.onnx DIR/b.onnx --opset 18 --dry-run", 1),
+        ("precision", "precision DIR/a.onnx DIR/b.onnx --to FLOAT16 --dry-run", 0),
         ("lint", "lint DIR/a.onnx DIR/b.onnx --select ALL --isolated --exit-zero", 0),
     ];
     let mut failures = Vec::new();

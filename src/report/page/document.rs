@@ -10,14 +10,14 @@ use crate::base::error::Error;
 use crate::base::printable::{self, Document};
 use crate::lint::{Diagnostic, RULES};
 use crate::passes::{self, Event, Pass, Report, Tier};
-use crate::report::codes::{Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
+use crate::report::codes::{KEPT_TYPES, Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
 use crate::report::lint::rule_json_value;
-use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun};
+use crate::report::{ComparedModels, ConvertedModel, FoldedModel, LintRun, PrecisionModel};
 
 /// A page about a run.
 #[derive(Serialize)]
 pub struct Page<'r> {
-    /// The command: `fold`, `convert`, `lint`, `report` or `diff`.
+    /// The command: `fold`, `convert`, `precision`, `lint`, `report` or `diff`.
     pub command: &'static str,
     /// The models of the run.
     #[serde(rename = "models")]
@@ -36,6 +36,9 @@ pub struct Results<'r> {
     /// The converted models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convert: Option<&'r [ConvertedModel]>,
+    /// The models whose precision changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<&'r [PrecisionModel]>,
     /// The findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lint: Option<&'r LintRun>,
@@ -73,10 +76,13 @@ impl Results<'_> {
         let removed: BTreeSet<&str> = self.reports().flat_map(Report::removals).map(|removal| removal.code).collect();
         let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.blockers);
         let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.code.code()).collect();
+        let types = self.precision.iter().copied().flatten().flat_map(|model| &model.report.kept);
+        let types: BTreeSet<&str> = types.map(|kept| kept.code.code()).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),
             REMOVED => removed.contains(meaning.code),
             NOT_CONVERTED => blockers.contains(meaning.code),
+            KEPT_TYPES => types.contains(meaning.code),
             _ => false,
         };
         meanings().into_iter().filter(occurs).collect()

@@ -8,7 +8,7 @@ use crate::convert::Change;
 use crate::diff::Difference;
 use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::lint::Diagnostic;
-use crate::report::{ConvertedModel, FoldedModel};
+use crate::report::{ConvertedModel, FoldedModel, PrecisionModel};
 
 /// The subject of a line of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,23 @@ impl About {
         let blockers = model.blockers.iter().map(|blocker| About::Node(blocker.node.clone())).collect();
         let expansions = model.report.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
         About::in_turn(vec![blockers, changed(&model.report.warnings), expansions, changed(&model.report.changes)])
+    }
+
+    /// The nodes and constants that a change of precision reports.
+    #[must_use]
+    pub fn narrowed(model: &PrecisionModel) -> Vec<About> {
+        let report = &model.report;
+        let node = |path: &str| About::Node(path.to_owned());
+        let kept = report.kept.iter().map(|kept| node(&kept.node)).collect();
+        let added = report.casts_added.iter().map(|cast| node(&cast.node)).collect();
+        let removed = report.casts_removed.iter().map(|path| node(path)).collect();
+        // A constant is an initializer, or an attribute of a node.
+        let of_attribute = |path: &str| path.rsplit_once('.').map(|(path, _)| node(path));
+        let constants = report
+            .tensors
+            .iter()
+            .flat_map(|tensor| [Some(About::Value(tensor.tensor.clone())), of_attribute(&tensor.tensor)].into_iter().flatten());
+        About::in_turn(vec![kept, constants.collect(), added, removed])
     }
 
     /// The nodes and values that findings are about.

@@ -9,6 +9,8 @@ const KINDS = {
   difference: ["Difference", "", (count) => plural(count, "difference")],
   folded: ["Folded", "good", (count) => `${number(count)} folded`],
   foldable: ["Foldable", "good", (count) => `${number(count)} foldable`],
+  constant: ["Constant cast", "good", (count) => `${plural(count, "constant")} cast`],
+  added: ["Added cast", "", (count) => `${plural(count, "cast")} added`],
   fixed: ["Fixed", "good", (count) => `${number(count)} fixed`],
   expanded: ["Expanded", "good", (count) => `${number(count)} expanded`],
   changed: ["Changed", "good", (count) => `${number(count)} changed`],
@@ -66,6 +68,23 @@ function linesOf(content) {
       for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
     }
   }
+  for (const model of content.precision ?? []) {
+    for (const { node, op, code, reason } of model.kept) {
+      lines.push({ kind: "kept", model: model.path, place: node, what: `${op}: ${reason}`, op, code, group: code, why: meanings.get(code) });
+    }
+    for (const tensor of model.tensors) {
+      const { tensor: place, elements, from, to } = tensor;
+      const what = [`${from} to ${to}, ${plural(elements, "element")}`, ...lossesOf(tensor)].join(", ");
+      lines.push({ kind: "constant", model: model.path, place, what, isValue: true, group: `${from} to ${to}`, why: "constant rounded as Cast rounds" });
+    }
+    for (const { node, value, from, to } of model.casts_added) {
+      lines.push({ kind: "added", model: model.path, place: node, what: `${value}: ${from} to ${to}`, op: "Cast", group: `${from} to ${to}`, why: "value that is used in both types" });
+    }
+    for (const node of model.casts_removed) {
+      const what = "its input has the type now, or its consumers need the type of its input";
+      lines.push({ kind: "removed", model: model.path, place: node, what, op: "Cast", group: "Cast", why: what });
+    }
+  }
   for (const [kind, list] of [["finding", content.lint?.findings], ["fixed", content.lint?.fixed]]) {
     for (const found of list ?? []) {
       const { path, code, name: rule, severity, message, node, value, op, text, fix } = found;
@@ -81,6 +100,16 @@ function linesOf(content) {
   }
   const order = Object.keys(KINDS);
   return lines.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
+
+// What the numbers of a constant lost.
+function lossesOf({ overflowed, bound, became_zero: zero, became_subnormal: subnormal, largest_relative_error: error }) {
+  return [
+    overflowed && `${number(overflowed)} beyond the range, now ${bound === null ? "infinite" : `±${bound}`}`,
+    zero && `${number(zero)} became zero`,
+    subnormal && `${number(subnormal)} became subnormal`,
+    error && `largest relative error ${error.toExponential(1)}`,
+  ].filter(Boolean);
 }
 
 // The groups of lines, the largest of each kind first. A line gets the number of its group.

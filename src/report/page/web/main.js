@@ -5,7 +5,7 @@ const page = document.getElementById("page");
 const lines = linesOf(content);
 const groups = groupsOf(lines);
 const models = content.models;
-const runs = content.fold ?? content.convert ?? [];
+const runs = content.fold ?? content.convert ?? content.precision ?? [];
 const rules = new Map(content.rules.map((rule) => [rule.code, rule]));
 const passes = new Map(content.passes.map((pass) => [pass.name, pass.summary]));
 const meanings = new Map(content.codes.map((code) => [code.code, code.meaning]));
@@ -79,6 +79,7 @@ function drawing(line) {
 // The position of the drawing of a line. The path of a difference may be that of a value, or of a field of a node.
 function positionOf({ nodes, values }, { kind, place, isValue }) {
   const of = (places, path) => (Object.hasOwn(places, path) ? places[path] : undefined);
+  if (kind === "constant") return of(values, place) ?? of(nodes, place.slice(0, Math.max(0, place.lastIndexOf("."))));
   if (kind === "removed" || kind === "removable") return of(values, place) ?? of(nodes, place);
   if (kind !== "difference") return of(isValue ? values : nodes, place);
   for (let path = place; path.includes("/"); path = path.slice(0, Math.max(0, path.lastIndexOf(".")))) {
@@ -158,6 +159,7 @@ function describeModel() {
   const run = runs.find(({ path }) => path === model.path) ?? lintOf(model.path);
   sizes.replaceChildren(section("Bytes by element type", bytesOf(model)));
   about.replaceChildren(
+    ...(run?.tensors?.length ? [section("Constants", constantsOf(run))] : []),
     section("Inputs and outputs", interfaceOf(model)),
     section("Model", headOf(model, run)),
     section("Runtimes that run the model", runtimesOf(model)),

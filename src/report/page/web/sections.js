@@ -51,6 +51,8 @@ function headOf(model, run) {
     ["IR version", arrow(before.ir_version, after?.ir_version)],
     ["Opsets", arrow(opsetsOf(before), after && opsetsOf(after))],
     ["Requested opset", run?.to?.["ai.onnx"]],
+    ["Changed values", run?.changed_values && `${number(run.changed_values)} to ${run.to}`],
+    ["Later opset", run?.later_opset && `opset ${run.later_opset.opset} would admit ${plural(run.later_opset.nodes, "more node")} to ${run.to}`],
     ["Nearest opset", run?.blockers?.length ? nearestOf(run) : null],
     ["Verified", run?.verified && verifiedOf(run.verified)],
     ["Model file", arrow(bytes(before.file_bytes), after && bytes(after.file_bytes))],
@@ -67,6 +69,24 @@ function headOf(model, run) {
     ["Removed data files", (run?.removed_files ?? []).join(", ")],
     ["Notes", (run?.notes ?? []).map((note) => el("div", {}, note))],
   ].filter(([, value]) => !(Array.isArray(value) && value.length === 0)));
+}
+
+// What each constant lost, the most first.
+function constantsOf({ tensors }) {
+  const counts = ["overflowed", "became_zero", "became_subnormal"];
+  const total = (key) => tensors.reduce((sum, tensor) => sum + tensor[key], 0);
+  const sorted = [...tensors].sort((a, b) => b.overflowed - a.overflowed || b.became_zero - a.became_zero || b.largest_relative_error - a.largest_relative_error);
+  const rows = sorted.slice(0, 200).map((tensor) => el("tr", {},
+    el("td", { class: "wrap" }, name(tensor.tensor)), el("td", {}, `${tensor.from} → ${tensor.to}`),
+    ["elements", ...counts].map((key) => cell(tensor[key], `tensors.${tensor.tensor}.${key}`)),
+    el("td", { class: "number" }, tensor.bound === null ? "" : `±${tensor.bound}`),
+    el("td", { class: "number" }, tensor.largest_relative_error ? tensor.largest_relative_error.toExponential(1) : "0")));
+  const foot = el("tr", {}, el("td", {}, plural(tensors.length, "constant")), el("td"),
+    ["elements", ...counts].map((key) => cell(total(key), `tensors.${key}`)), el("td"), el("td"));
+  const heads = [["Constant"], ["Type"], ["Elements", "number"], ["Beyond the range", "number"], ["Became zero", "number"],
+    ["Became subnormal", "number"], ["Bounded to", "number"], ["Largest relative error", "number"]];
+  const rest = tensors.length > 200 ? el("p", { class: "faint" }, `${plural(tensors.length - 200, "constant")} more; search in the list above`) : null;
+  return [table({ id: "constants" }, heads, rows, [foot]), rest];
 }
 
 // The bytes of tensors by element type, before and after.
