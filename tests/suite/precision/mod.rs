@@ -5,6 +5,7 @@ mod command;
 mod erasure;
 mod fewest;
 mod options;
+mod reports;
 mod target;
 
 use onnx_recast::precision::{Options, Report};
