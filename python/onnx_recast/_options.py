@@ -115,6 +115,13 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def runtime_name(target: object) -> str | None:
+    """Return the option ``target``, or raise an error that names it."""
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
+    return target
+
+
 def names(name: str, values: object) -> list[str]:
     """Return an option that is a sequence of strings, or one string, or raise an error that names it."""
     if isinstance(values, str):

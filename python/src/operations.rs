@@ -170,7 +170,8 @@ pub fn targets() -> String {
     json!(Runtime::all()).to_string()
 }
 
-fn runtime(name: &str) -> PyResult<Runtime> {
+/// The runtime of a target.
+pub fn runtime(name: &str) -> PyResult<Runtime> {
     name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")))
 }
 

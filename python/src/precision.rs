@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use onnx_recast::graph::ScopeId;
 use onnx_recast::precision::LaterOpset;
 use onnx_recast::verify::Verification;
+use onnx_recast::convert::IrVersion;
 use onnx_recast::{ConvertOptions, DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +13,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::files::{Input, Output, rewrite};
-use crate::operations::{Changed, Preparation, choice};
+use crate::operations::{Changed, Preparation, choice, runtime};
 use crate::watch::Watch;
 
 #[derive(FromPyObject)]
@@ -32,6 +33,8 @@ pub struct Changing {
     on_overflow: String,
     on_underflow: String,
     ranges: BTreeMap<String, [f64; 2]>,
+    /// A runtime that has to run the result.
+    target: Option<String>,
     /// None for that of the model.
     opset: Option<Goal>,
     prepare: Preparation,
@@ -79,7 +82,8 @@ impl Changing {
             .weights_only(self.weights_only)
             .on_overflow(choice("on_overflow", &self.on_overflow)?)
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
-            .ranges(self.ranges.clone()))
+            .ranges(self.ranges.clone())
+            .target(self.target.as_deref().map(runtime).transpose()?))
     }
 
     /// The operation on a model.
@@ -114,7 +118,9 @@ fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: b
     if to == from {
         return Ok(None);
     }
-    let conversion = ConvertOptions::to(to);
+    let newest_ir_version = options.target.and_then(|runtime| runtime.ir_version);
+    let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
+    let conversion = ConvertOptions::to(to).ir_version(ir_version);
     let verification = verify.then(|| Verification::of_conversion(model, &conversion));
     model.convert(&conversion)?;
     if let Some(verification) = verification {

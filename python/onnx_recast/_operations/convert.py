@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Unpack, overload
 
 from onnx_recast import _recast
-from onnx_recast._options import checked, reading, whole
+from onnx_recast._options import checked, reading, runtime_name, whole
 from onnx_recast._rewriting import (
     Change,
     Preparation,
@@ -121,14 +121,12 @@ def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
         raise TypeError("opset: expected an opset such as 21, or a target such as 'onnxruntime@1.17'")
     if opset is not None and target is not None:
         raise TypeError("target: expected an opset or a target, not both")
-    if target is not None and not isinstance(target, str):
-        raise TypeError(f"target: expected a name such as 'onnxruntime@1.17', not {type(target).__name__}")
     options = checked(Converting, given)
     if options["no_expand"] and options["exact_only"]:
         raise ValueError("exact_only: expected no_expand or exact_only, not both")
     return {
         "opset": _recast.LATEST_OPSET if opset in (None, "latest") else whole("opset", opset),
-        "target": options["target"],
+        "target": runtime_name(options["target"]),
         "from_opset": options["from_opset"],
         "ir_version": options["ir_version"],
         "explicit": options["explicit"],

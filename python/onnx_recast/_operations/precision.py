@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Unpack, over
 
 from onnx_recast import _recast
 from onnx_recast._dtypes import onnx_name
-from onnx_recast._options import StrPath, checked, flag, names, one_of, path, text
+from onnx_recast._options import StrPath, checked, flag, names, one_of, path, runtime_name, text
 from onnx_recast._rewriting import Preparation, Saved, WriteOptions, native_preparation, rewritten
 from onnx_recast._values import Model, Value, key
 from onnx_recast._verify import Verified
@@ -134,6 +134,8 @@ class PrecisionResult(Value, Generic[Model]):
     """Opset of ai.onnx before and after, if the option ``opset`` changed it."""
     verified: Verified | None = None
     """The extent of the verification; None without ``verify``."""
+    notes: tuple[str, ...] = ()
+    """That the version or the kernels of ``target`` are not known."""
 
     @property
     def changed(self) -> bool:
@@ -153,6 +155,7 @@ class Changing(Preparation, total=False):
     weights_only: bool
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"]
     on_underflow: Literal["allow", "keep", "refuse"]
+    target: str | None
     opset: int | Literal["auto", "latest"] | None
 
 
@@ -183,6 +186,7 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
         "on_overflow": options["on_overflow"],
         "on_underflow": options["on_underflow"],
         "ranges": read_ranges(given["ranges"]),
+        "target": runtime_name(options["target"]),
         "opset": _recast.LATEST_OPSET if opset == "latest" else opset,
         "prepare": native_preparation(options),
     }
@@ -265,6 +269,7 @@ def convert_precision(
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"] = "mask",
     on_underflow: Literal["allow", "keep", "refuse"] = "allow",
     ranges: Mapping[str, Range] | StrPath | None = None,
+    target: str | None = None,
     opset: int | Literal["auto", "latest"] | None = None,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
@@ -313,6 +318,9 @@ def convert_precision(
     ranges : mapping of str to pair of float, or path, optional
         The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
         the type keep their types. :func:`onnx_recast.ranges` measures them.
+    target : str, optional
+        The runtime that has to run the result, such as ``"onnxruntime@1.32"``. A node for which it has no kernel in the
+        type keeps its types. :func:`targets` lists the runtimes.
     opset : int, "auto" or "latest", optional
         Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later one that admits the most operators.
     verify : bool
