@@ -94,6 +94,10 @@ CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "on_underflow": (["--on-underflow", "keep"], {"on_underflow": "keep"}),
     "ranges": (["--ranges", "ranges.json"], {"ranges": {"s": [0, 1e6], "q": {"min": 0, "max": 1}}}),
     "target": (["--target", "onnxruntime@1.32"], {"target": "onnxruntime@1.32"}),
+    "target-without-kernels": (
+        ["--to", "BFLOAT16", "--target", "onnxruntime@1.20"],
+        {"to": "BFLOAT16", "target": "onnxruntime@1.20"},
+    ),
     "target-unknown": (["--target", "onnxruntime@1.99"], {"target": "onnxruntime@1.99"}),
     "opset": (["--opset", "21"], {"opset": 21}),
     "opset-latest": (["--opset", "latest"], {"opset": "latest"}),
@@ -126,6 +130,11 @@ def test_opset_auto_admits_more_operators(tmp_path: Path) -> None:
     equal_to_command(path, ["--to", "BFLOAT16", "--opset", "auto"], to="BFLOAT16", opset="auto")
     result = onnx_recast.convert_precision(path, "BFLOAT16", opset="auto")
     assert (str(result.opset), result.changed, result.kept) == ("13 -> 22", True, ())
+
+
+def test_a_target_that_does_not_load_the_opset_is_invalid(model: Path) -> None:
+    with pytest.raises(ValueError, match=r"tensorrt 8\.0"):
+        onnx_recast.convert_precision(model, target="tensorrt@8.0")
 
 
 def test_ranges_of_a_file_are_those_of_a_mapping(model: Path, tmp_path: Path) -> None:
