@@ -37,6 +37,7 @@ AREAS = {
         "convert",
         "verified",
         "precision",
+        "emulation",
         "chains",
         "random_models",
         "refusals",
