@@ -51,6 +51,8 @@ AREAS = {
     "exporters": [
         "exports",
         "export_passes",
+        "export_precision",
+        "export_kernels",
         "recipes",
     ],
     "peers": [

@@ -1,6 +1,7 @@
-"""Files beyond protobuf's 2 GiB: read, folded, written with external data, accepted by onnxruntime. Folds beside `cp`. Large arrays.
+"""Files beyond protobuf's 2 GiB: read, folded, changed to FLOAT16 and back, written with external data, accepted by onnxruntime. Folds and
+changes of precision beside `cp`. Large arrays.
 
-Only with --all: it needs 16 GiB of disk. `cp` leaves its bytes to the system, `recast fold` returns when they are on the disk.
+Only with --all: it needs 16 GiB of disk. `cp` leaves its bytes to the system, `recast` returns when they are on the disk.
 """
 
 import numpy as np
@@ -34,6 +35,11 @@ def check(report):
     check_speed(report, "1 GiB cast to FLOAT16, inline", write_model, 64, 64, runs=7)
     check_speed(report, "1 GiB cast to FLOAT16, external", write_external, 64, 64, runs=7)
     check_speed(report, "6 GiB external, a tiny cast", write_external, 384, 0, runs=3)
+    to_half = ("precision", "--to", "FLOAT16", "--policy", "all")
+    check_speed(report, "1 GiB of FLOAT in FLOAT16, inline", write_model, 64, 0, runs=7, command=to_half)
+    check_speed(report, "1 GiB of FLOAT in FLOAT16, external", write_external, 64, 0, runs=7, command=to_half)
+    for write in (write_model, write_external):
+        check_precision(report, f"2.25 GiB of FLOAT in FLOAT16, {write.__name__}", write)
     for to in ("FLOAT16", "FLOAT8E4M3FN"):
         check_array(report, to)
 
@@ -54,12 +60,31 @@ def check_array(report, to):
     report.details.append(f"4 GiB array to {to}: {seconds:.1f} s; {memory:.0f} MiB of memory")
 
 
-def check_speed(report, name, write, tensors, casts, runs):
-    """A fold into another folder takes no longer than `cp` of the same bytes, and hardly any memory of its own."""
+def check_precision(report, name, write):
+    """A model beyond 2 GiB in FLOAT16, and back in FLOAT, where it is beyond 2 GiB again and gets a data file."""
+    with scratch_folder() as scratch:
+        source, half, back = scratch / "in.onnx", scratch / "half" / "model.onnx", scratch / "back" / "model.onnx"
+        write(source, np.dtype(np.float32), np.dtype(np.float16), 144, 0)
+        for given, output, to in ((source, half, "FLOAT16"), (half, back, "FLOAT")):
+            output.parent.mkdir()
+            code, seconds, memory = run([RECAST, "precision", given, "-o", output, "--to", to, "--policy", "all", "--quiet"])
+            report.case(f"{name}: to {to}: exit code", code)
+            report.case(f"{name}: to {to}: memory", memory > MOST_ANONYMOUS and f"{memory:.0f} MiB")
+            report.details.append(f"{name}: to {to}: {seconds:.2f} s; {memory:.0f} MiB of memory")
+        report.case(f"{name}: data file", not any(file != back for file in back.parent.iterdir()) and "none beside the model of FLOAT")
+        for output in (half, back):
+            row = 2001
+            expected = sum(weights(index, np.float32)[row].astype(np.float16).astype(np.float64) for index in range(144))
+            actual = report.attempt(f"{name}: {output.parent.name}: onnxruntime", lambda: run_model(output, {"row": np.array(row)}, "onnxruntime"))
+            report.case(f"{name}: {output.parent.name}: outputs", actual is None or (not np.array_equal(actual[0], expected) and "a row of the weights differs"))
+
+
+def check_speed(report, name, write, tensors, casts, runs, command=("fold",)):
+    """A run into another folder takes no longer than `cp` of the same bytes, and hardly any memory of its own."""
     with scratch_folder() as scratch:
         source = scratch / "in.onnx"
         data = write(source, np.dtype(np.float32), np.dtype(np.float16), tensors, casts)
-        code, ours, theirs, memory = beside_cp(source, data, scratch / "out", runs)
+        code, ours, theirs, memory = beside_cp([*command, source], data, scratch / "out", runs)
         report.case(f"{name}: exit code", code)
         report.case(f"{name}: time", ours > theirs and f"{ours:.2f} s, but cp takes {theirs:.2f} s")
         report.case(f"{name}: memory", memory > MOST_ANONYMOUS and f"{memory:.0f} MiB")

@@ -17,6 +17,8 @@ from support.measure import measured, run
 NODES = [10_000, 50_000, 250_000]
 RUNS = 5
 LONGEST = 1.5  # Times what onnx.load and onnx.save take.
+# Times a fold without passes of the same model.
+LONGEST_PRECISION = 3
 MOST_GROWTH = 2  # Of the processor time a node, from each size to the next, which is five times as large.
 BOMB = 100_000_000  # Bytes.
 MANY = 1_000_000  # Nodes of 30 bytes.
@@ -44,6 +46,7 @@ def check(report):
             check_size(report, folder, nodes)
         for smaller, larger in itertools.pairwise(NODES):
             report.ratio(f"{larger} nodes: growth", lambda: growth(folder, smaller, larger), MOST_GROWTH, "the seconds a node")
+        check_precision(report, folder, 50_000)
         check_bomb(report, folder)
         check_commands(report, folder)
 
@@ -79,8 +82,23 @@ def check_size(report, folder, nodes):
     report.details.append(f"{nodes} nodes: {seconds:.3f} s, {memory:.0f} MiB; {plain:.3f} s of processor time without passes")
 
 
-def processor_seconds(source, output, *options):
-    command = [RECAST, "fold", source, "-o", output, "--quiet", *options]
+def check_precision(report, folder, nodes):
+    """A change of precision, in which every value and constant changes its type."""
+    source, output = folder / "float.onnx", folder / "half.onnx"
+    onnx.save(model(nodes, TensorProto.FLOAT), source)
+    plain = processor_seconds(source, output, "--passes", "none")
+    for policy in ("all", "stable"):
+        options = ("--to", "FLOAT16", "--policy", policy)
+        share = lambda: processor_seconds(source, output, *options, command="precision") / plain
+        times = report.ratio(f"{nodes} nodes: precision, policy {policy}", share, LONGEST_PRECISION, "a fold without passes")
+        half = sum(tensor.data_type == TensorProto.FLOAT16 for tensor in onnx.load(output).graph.initializer)
+        report.case(f"{nodes} nodes: precision, policy {policy}: constants", half != nodes // 5 and f"{half} of {nodes // 5} are FLOAT16")
+        _, _, memory = run([RECAST, "precision", source, "-o", output, "--quiet", *options])
+        report.details.append(f"{nodes} nodes: precision, policy {policy}: {times:.2f} times a fold without passes ({plain:.3f} s); {memory:.0f} MiB")
+
+
+def processor_seconds(source, output, *options, command="fold"):
+    command = [RECAST, command, source, "-o", output, "--quiet", *options]
     return min(measured(command, output.with_suffix(".txt")).processor_seconds for _ in range(RUNS))
 
 
@@ -96,18 +114,22 @@ def seconds_of_onnx(source, output):
     return time.process_time() - start
 
 
-def model(nodes):
-    """A chain in which every fifth node casts a constant of four numbers and two of the others use it."""
+def model(nodes, weights=TensorProto.FLOAT16):
+    """A chain in which every fifth node casts a constant of four numbers and two of the others use it. With weights of FLOAT, it is FLOAT
+    throughout, and the fifth node negates the constant."""
     steps, constants, last = [], [], "x"
     for index in range(nodes // 5):
         half = f"half_{index}"
-        steps.append(helper.make_node("Cast", [f"weight_{index}"], [half], f"cast_{index}", to=TensorProto.FLOAT16))
+        if weights == TensorProto.FLOAT16:
+            steps.append(helper.make_node("Cast", [f"weight_{index}"], [half], f"cast_{index}", to=weights))
+        else:
+            steps.append(helper.make_node("Neg", [f"weight_{index}"], [half], f"neg_{index}"))
         for op, inputs in (("Add", [half]), ("Relu", []), ("Mul", [half]), ("Neg", [])):
             name = f"{op}_{index}"
             steps.append(helper.make_node(op, [last, *inputs], [name], f"node_{name}"))
             last = name
         constants.append(helper.make_tensor(f"weight_{index}", TensorProto.FLOAT, [4], [index / 2, 1, 2, 3]))
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in ("x", last))
+    x, y = (helper.make_tensor_value_info(name, weights, [4]) for name in ("x", last))
     return helper.make_model(helper.make_graph(steps, "growth", [x], [y], constants), opset_imports=[helper.make_opsetid("", 21)])
 
 

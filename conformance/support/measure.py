@@ -53,12 +53,13 @@ def anonymous_kibibytes(process):
     return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon:")), 0)
 
 
-def beside_cp(model, data, folder, runs):
-    """Folds a model into a folder, in turn with `cp` of the file that holds its data there: exit code, medians, most memory."""
+def beside_cp(command, data, folder, runs):
+    """Runs a command of recast that writes `out.onnx` into a folder, in turn with `cp` of the file that holds the data there: exit code,
+    medians, most memory."""
     ours, theirs, codes, peaks = [], [], [], []
     for _ in range(runs):
         theirs.append(into_empty(folder, ["cp", data, folder / "copy"])[1])
-        code, seconds, peak = into_empty(folder, [RECAST, "fold", model, "-o", folder / "folded.onnx", "--quiet"])
+        code, seconds, peak = into_empty(folder, [RECAST, *command, "-o", folder / "out.onnx", "--quiet"])
         ours, codes, peaks = [*ours, seconds], [*codes, code], [*peaks, peak]
     return max(codes), statistics.median(ours), statistics.median(theirs), max(peaks)
 
