@@ -58,6 +58,7 @@ AREAS = {
     "peers": [
         "fold_peers",
         "pass_peers",
+        "precision_peers",
         "convert_peers",
         "convert_speed",
         "growth",

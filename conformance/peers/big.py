@@ -74,7 +74,7 @@ def check_precision(report, name, write):
         report.case(f"{name}: data file", not any(file != back for file in back.parent.iterdir()) and "none beside the model of FLOAT")
         for output in (half, back):
             row = 2001
-            expected = sum(weights(index, np.float32)[row].astype(np.float16).astype(np.float64) for index in range(144))
+            expected = -sum(weights(index, np.float32)[row].astype(np.float16).astype(np.float64) for index in range(144))
             actual = report.attempt(f"{name}: {output.parent.name}: onnxruntime", lambda: run_model(output, {"row": np.array(row)}, "onnxruntime"))
             report.case(f"{name}: {output.parent.name}: outputs", actual is None or (not np.array_equal(actual[0], expected) and "a row of the weights differs"))
 
@@ -102,7 +102,7 @@ def check_case(report, name, scratch, stored, wanted, tensors):
     model = onnx.load(output, load_external_data=False)
     report.case(f"{name}: casts", any(node.op_type == "Cast" and node.input[0].startswith("w") for node in model.graph.node) and "casts of constants stay")
     row = 2001
-    expected = sum(weights(index, stored)[row].astype(wanted).astype(np.float64) for index in range(tensors))
+    expected = -sum(weights(index, stored)[row].astype(wanted).astype(np.float64) for index in range(tensors))
     actual = report.attempt(f"{name}: onnxruntime", lambda: run_model(output, {"row": np.array(row)}, "onnxruntime"))
     report.case(f"{name}: outputs", actual is None or (not np.array_equal(actual[0], expected) and "a row of the weights differs"))
 
@@ -114,7 +114,7 @@ def weights(index, dtype):
 
 
 def write_model(path, stored, wanted, tensors, casts=None):
-    """A model that casts its weights and returns the sum of one row of each. Written piece by piece, as onnx cannot write 2 GiB."""
+    """A model that casts its weights and returns the negative sum of one row of each. Written piece by piece, as onnx cannot write 2 GiB."""
     model, graph = header(stored, wanted, tensors, tensors if casts is None else casts)
     size = ROWS * COLUMNS * stored.itemsize
     heads = [tensor_head(f"w{index}", stored, size) for index in range(tensors)]
@@ -149,7 +149,8 @@ def header(stored, wanted, tensors, casts):
             nodes.append(helper.make_node("Cast", [name], [name := f"cast{index}"], to=number))
         nodes += [
             helper.make_node("Gather", [name, "row"], [f"row{index}"], axis=0),
-            helper.make_node("Cast", [f"row{index}"], [f"term{index}"], to=TensorProto.DOUBLE),
+            helper.make_node("Neg", [f"row{index}"], [f"opposite{index}"]),
+            helper.make_node("Cast", [f"opposite{index}"], [f"term{index}"], to=TensorProto.DOUBLE),
         ]
     nodes.append(helper.make_node("Sum", [f"term{index}" for index in range(tensors)], ["y"]))
     inputs = [helper.make_tensor_value_info("row", TensorProto.INT64, [])]
