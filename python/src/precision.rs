@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::ScopeId;
 use onnx_recast::precision::LaterOpset;
 use onnx_recast::verify::Verification;
-use onnx_recast::convert::IrVersion;
 use onnx_recast::{ConvertOptions, DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -116,7 +116,7 @@ class ConvertOptions(Converting, RewriteOptions, total=False):
 
 def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
     """Return the options as the native module takes them."""
-    opset, target = given["opset"], given["target"]
+    opset, target = given["opset"], runtime_name(given["target"])
     if opset is None and target is None:
         raise TypeError("opset: expected an opset such as 21, or a target such as 'onnxruntime@1.17'")
     if opset is not None and target is not None:
@@ -126,7 +126,7 @@ def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
         raise ValueError("exact_only: expected no_expand or exact_only, not both")
     return {
         "opset": _recast.LATEST_OPSET if opset in (None, "latest") else whole("opset", opset),
-        "target": runtime_name(options["target"]),
+        "target": target,
         "from_opset": options["from_opset"],
         "ir_version": options["ir_version"],
         "explicit": options["explicit"],

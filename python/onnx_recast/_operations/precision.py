@@ -169,6 +169,7 @@ class PrecisionOptions(Changing, WriteOptions, total=False):
 
 def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
     """Return the options as the native module takes them."""
+    target = runtime_name(given["target"])
     options = checked(Changing, given)
     io, signature = _signature(given["io"])
     opset = options["opset"]
@@ -186,7 +187,7 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
         "on_overflow": options["on_overflow"],
         "on_underflow": options["on_underflow"],
         "ranges": read_ranges(given["ranges"]),
-        "target": runtime_name(options["target"]),
+        "target": target,
         "opset": _recast.LATEST_OPSET if opset == "latest" else opset,
         "prepare": native_preparation(options),
     }
