@@ -23,7 +23,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If the options are invalid, a constant is refused by them, or a data file cannot be read.
+    /// If the options are invalid, a constant is refused by them, the runtime of `target` does not load the model, or a data file cannot be
+    /// read.
     pub fn change_precision(&mut self, options: &Options) -> Result<Report, Error> {
         self.check_tensors()?;
         let Planned { edits, report } = plan(self, options).map_err(|error| self.error(error))?;

@@ -35,7 +35,7 @@ fn run(cases: Vec<Case>) {
     expect_no_failures(failures);
 }
 
-/// microsoft/onnxconverter-common #272, #304 and #323.
+/// microsoft/onnxconverter-common #272, #304, #320, #323 and #331.
 #[test]
 fn reports_to_onnxconverter_common() {
     run(vec![
@@ -46,6 +46,14 @@ fn reports_to_onnxconverter_common() {
             casts: 3,
             kept: &["kept-by-option"],
             contains: &["  float[2] w = {1, 2}", "Mul (x_to_FLOAT16, w_to_FLOAT16)"],
+        },
+        Case {
+            name: "#320 and #331: a cast of integers to FLOAT states the type that its result has now",
+            before: "g (int64[2] i, float[2] x) => (float[2] y) { f = Cast <to = 1> (i) p = Mul (f, x) y = Sin (p) }",
+            options: all(),
+            casts: 3,
+            kept: &[],
+            contains: &["f = Cast <to: int = 10> (i)"],
         },
         Case {
             name: "#323: a mean, whose sum may leave the range, is computed in FLOAT",
