@@ -11,7 +11,7 @@ mod declared_type_differs_from_cast;
 mod declared_type_differs_from_inferred;
 mod e8m0_missing_round_mode;
 mod external_path_escapes;
-mod float16_clipped_at_10000;
+mod float16_clipped;
 mod float8_cast_missing_saturate;
 mod float8_constant_out_of_range;
 mod float8_overflow_not_saturated;
@@ -74,7 +74,7 @@ pub static RULES: &[&Rule] = &[
     &narrowing_overflows_to_infinity::RULE,
     &precision_lost_and_regained::RULE,
     &sign_changing_chain::RULE,
-    &float16_clipped_at_10000::RULE,
+    &float16_clipped::RULE,
     // RC4: performance.
     &foldable_cast::RULE,
     &redundant_cast::RULE,
