@@ -307,12 +307,17 @@ fn with_inserted(
     changed
 }
 
-/// Sets the element type of a tensor, or of the tensors in a sequence or an optional value.
+/// Sets the element type of a tensor, or of the tensors in a sequence or an optional value. One that is not stated stays so.
 pub(crate) fn set_element_type(stated: &mut TypeProto, dtype: DType) {
     use raw::type_proto::Value;
+    let set = |number: &mut Option<i32>| {
+        if number.is_some_and(|number| number != 0) {
+            *number = Some(dtype.number());
+        }
+    };
     let inner = match stated.value.as_mut() {
-        Some(Value::TensorType(tensor)) => return tensor.elem_type = Some(dtype.number()),
-        Some(Value::SparseTensorType(tensor)) => return tensor.elem_type = Some(dtype.number()),
+        Some(Value::TensorType(tensor)) => return set(&mut tensor.elem_type),
+        Some(Value::SparseTensorType(tensor)) => return set(&mut tensor.elem_type),
         Some(Value::SequenceType(sequence)) => sequence.elem_type.as_deref_mut(),
         Some(Value::OptionalType(optional)) => optional.elem_type.as_deref_mut(),
         Some(Value::MapType(_) | Value::OpaqueType(_)) | None => None,

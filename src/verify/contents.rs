@@ -9,7 +9,7 @@ use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
 use crate::ops::inference::{Inferred, infer};
 use crate::passes::Options;
-use crate::tensor::{Content, Tensor};
+use crate::tensor::{Content, Tensor, first_difference};
 
 /// The values of terms that are constant, or why a term has none.
 pub(super) struct Contents<'m> {
@@ -175,4 +175,18 @@ pub(super) fn quieted(content: &Content) -> Result<Content, String> {
         _ => return Ok(content.clone()),
     };
     widened(&widened(content, wider)?, content.dtype())
+}
+
+/// The number of elements of two equal constants, or what differs.
+pub(super) fn same(expected: &Content, found: &Content) -> Result<u64, String> {
+    if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
+        let shown = |content: &Content| format!("{}{:?}", content.dtype(), content.dims());
+        return Err(format!("is {}; must be {}", shown(found), shown(expected)));
+    }
+    let index = match first_difference(expected, found) {
+        // Terms drop casts to another type and back, which make NaNs quiet.
+        Some(_) => first_difference(&quieted(expected)?, found),
+        None => None,
+    };
+    index.map_or(Ok(found.elements() as u64), |index| Err(format!("has another value at element {index}")))
 }

@@ -1,9 +1,9 @@
 //! Verification of a change of precision by erasure.
 //!
 //! The casts that the report lists are removed from the written model, and the types of values are set back. The result must be the
-//! original, field by field; constants that were compared are left out of both, so that their values are not in memory. A constant that changed must be the original one, cast by the exact path element by element. No node may be
-//! invalid that was valid before. Nothing here depends on the planner: what an input of a node refers to follows from the casts between it
-//! and the value that it had.
+//! original, field by field; constants that were compared are left out of both, so that their values are not in memory. A constant that
+//! changed must be the original one, cast by the exact path element by element. No node may be invalid that was valid before. Nothing here
+//! depends on the planner: what an input of a node refers to follows from the casts between it and the value that it had.
 //!
 //! 1. An input refers to the value that it had, or to a cast of it between the two types, or to what that value was cast from.
 //! 2. An attribute may state the new type instead of the old one; it may be new if it states one of the two.
@@ -20,7 +20,7 @@ use crate::ops::validity::node_fault;
 use crate::precision::{AddedCast, Report};
 use crate::protobuf::outline::MODEL_PROTO;
 use crate::protobuf::raw;
-use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto};
+use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto, ValueInfoProto};
 
 /// The longest chain of casts that is followed from an input.
 const LONGEST_CHAIN: usize = 16;
@@ -181,6 +181,7 @@ impl<'v> Erasure<'v> {
                 }
                 ScopeKind::Function(index) => {
                     let (function, before) = (&mut model.functions[index as usize], &mut before.functions[index as usize]);
+                    self.restore_declarations(&mut function.value_info, &before.value_info, scope);
                     self.declarations(&mut function.value_info, &mut before.value_info);
                     function.node = self.nodes(std::mem::take(&mut function.node), &mut before.node, scope);
                 }
@@ -195,6 +196,7 @@ impl<'v> Erasure<'v> {
             let (graph, before): (&mut raw::GraphProto, &mut raw::GraphProto) = (graph, before);
             self.declarations(&mut graph.input, &mut before.input);
             self.declarations(&mut graph.output, &mut before.output);
+            self.restore_declarations(&mut graph.value_info, &before.value_info, scope);
             self.declarations(&mut graph.value_info, &mut before.value_info);
             let path = self.original.scope_path(scope);
             for (tensor, before) in graph.initializer.iter_mut().zip(&mut before.initializer) {
@@ -208,6 +210,26 @@ impl<'v> Erasure<'v> {
         }
         let nodes = std::mem::take(&mut graph.node);
         graph.node = self.nodes(nodes, &mut before.node, scope);
+    }
+
+    /// The declared types of the results of removed casts left with these.
+    fn restore_declarations(&self, infos: &mut Vec<ValueInfoProto>, before: &[ValueInfoProto], scope: ScopeId) {
+        if self.removed.is_empty() {
+            return;
+        }
+        let is_of_removed_cast = |name: &str| {
+            let node = self.original.lookup(scope, name).and_then(|value| self.original.producer(value));
+            node.is_some_and(|node| node.scope == scope && self.removed.contains(self.original.node_path(node).as_str()))
+        };
+        let mut found = std::mem::take(infos).into_iter().peekable();
+        for info in before {
+            if found.peek().is_some_and(|next| next.name() == info.name()) {
+                infos.extend(found.next());
+            } else if is_of_removed_cast(info.name()) {
+                infos.push(info.clone());
+            }
+        }
+        infos.extend(found);
     }
 
     fn nodes(&mut self, nodes: Vec<NodeProto>, before: &mut [NodeProto], scope: ScopeId) -> Vec<NodeProto> {

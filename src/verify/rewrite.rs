@@ -14,7 +14,7 @@ use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::tensor_ints;
 use crate::passes::{Options, is_shape_of, may_have_effects};
-use crate::tensor::{Content, first_difference};
+use crate::tensor::Content;
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
     let terms = Terms::new(Pairs::by_operators(original, written), is_lossy);
@@ -362,7 +362,7 @@ impl Equality<'_> {
         }
         let found = found?;
         let expected = expected.map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
-        same_content(&expected, &found)
+        contents::same(&expected, &found)
     }
 
     fn content(&mut self, WithCasts { term, casts }: &WithCasts) -> Result<Content, String> {
@@ -386,20 +386,6 @@ impl Equality<'_> {
             _ => return None,
         };
         let widened = self.content(&narrow).and_then(|content| contents::widened(&content, middle));
-        Some(widened.and_then(|widened| same_content(&widened, &self.content(&wide)?)))
+        Some(widened.and_then(|widened| contents::same(&widened, &self.content(&wide)?)))
     }
-}
-
-/// The number of elements of two equal constants, or what differs.
-fn same_content(expected: &Content, found: &Content) -> Result<u64, String> {
-    if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
-        let shown = |content: &Content| format!("{}{:?}", content.dtype(), content.dims());
-        return Err(format!("is {}; must be {}", shown(found), shown(expected)));
-    }
-    let index = match first_difference(expected, found) {
-        // Terms drop casts to another type and back, which make NaNs quiet.
-        Some(_) => first_difference(&contents::quieted(expected)?, found),
-        None => None,
-    };
-    index.map_or(Ok(found.elements() as u64), |index| Err(format!("has another value at element {index}")))
 }

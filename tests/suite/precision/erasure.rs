@@ -1,6 +1,8 @@
 //! The verification by erasure finds what does not belong to the change.
 
+use onnx_recast::Model;
 use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::protobuf::raw::type_proto::Value;
 use onnx_recast::verify::Verification;
 
 use super::{all, parsed};
@@ -10,6 +12,19 @@ const BEFORE: &str = "g (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> { p
 #[test]
 fn a_value_that_nothing_defines_is_the_same() {
     let before = parsed("g (float[2] x) => (float[2] y) { p = Sin (x) q = Add (p, missing) y = Cos (p) }");
+    let mut after = before.clone();
+    let report = after.change_precision(&all()).unwrap();
+    assert!(!report.is_unchanged());
+    Verification::of_precision(&before, &report).check(&after).unwrap();
+}
+
+#[test]
+fn a_declaration_without_an_element_type_stays_so() {
+    let mut proto = parsed("g (float[2] x) => (float[2] y) <float[2] p> { p = Sin (x) y = Cos (p) }").proto().clone();
+    let graph = proto.graph.as_mut().unwrap();
+    let Some(Value::TensorType(tensor)) = graph.value_info[0].r#type.as_mut().unwrap().value.as_mut() else { unreachable!() };
+    tensor.elem_type = Some(0);
+    let before = Model::new(proto).unwrap();
     let mut after = before.clone();
     let report = after.change_precision(&all()).unwrap();
     assert!(!report.is_unchanged());
