@@ -32,7 +32,7 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
     let older = schemas::schema("", cx.node.op_type(), cx.to).and_then(|older| older.input(0));
     let Some(formal) = older.filter(|formal| !formal.types.contains(schemas::ValueType::Tensor(narrow))) else { return Ok(()) };
     let supported = |&wide: &DType| formal.types.contains(schemas::ValueType::Tensor(wide)) && represents(wide, narrow);
-    let Some(wide) = WIDER.into_iter().find(supported) else { return Ok(()) };
+    let Some(wide) = wider_types(cx.node.op_type(), narrow).find(supported) else { return Ok(()) };
     let is_narrow = |formal: Option<&schemas::Formal>| {
         formal.zip(cx.schema.input(0)).is_some_and(|(formal, first)| formal.type_name == first.type_name)
     };
@@ -49,6 +49,12 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
         cx.add_after("Cast", &[], vec![make::int("to", narrow.number().into())], "wide", known);
     }
     Ok(())
+}
+
+/// The maximum of no BOOL is false: so is the smallest UINT8, and not the smallest of a signed type.
+fn wider_types(operator: &str, narrow: DType) -> impl Iterator<Item = DType> {
+    let is_maximum = narrow == DType::Bool && matches!(operator, "ReduceMax" | "ReduceMin");
+    is_maximum.then_some(DType::Uint8).into_iter().chain(WIDER)
 }
 
 fn cast_before(cx: &mut Context, input: &str, to: DType, suffix: &str) -> String {
@@ -69,6 +75,7 @@ fn represents(wide: DType, narrow: DType) -> bool {
     };
     match (narrow.class(), wide.class()) {
         (Class::Bool | Class::Signed | Class::Unsigned, Class::Signed | Class::Float) => digits(wide) >= digits(narrow),
+        (Class::Bool, Class::Unsigned) => true,
         (Class::Float, Class::Float) => wide.bits() > narrow.bits() && matches!(wide, DType::Float | DType::Double),
         _ => false,
     }
