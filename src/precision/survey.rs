@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::base::parallel;
-use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::cast::{Cast, Features, Kernel, Level, Rules, convert_element};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 
@@ -71,15 +71,16 @@ impl Limits {
     /// What becomes of little-endian numbers of type FLOAT.
     pub fn survey(self, numbers: &Bytes) -> Survey {
         let parts = numbers.len().div_ceil(PART * 4);
+        let level = Level::detect();
         let part = |index: usize| {
             let end = numbers.len().min((index + 1) * PART * 4);
-            self.survey_part(&numbers[index * PART * 4..end])
+            level.run(Part { limits: self, elements: numbers[index * PART * 4..end].as_chunks().0 })
         };
         parallel::map_and_join(parts, part, Survey::and)
     }
 
-    fn survey_part(self, numbers: &[u8]) -> Survey {
-        let (elements, _) = numbers.as_chunks::<4>();
+    #[inline(always)]
+    fn survey_part(self, elements: &[[u8; 4]]) -> Survey {
         let (mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0.0_f32);
         let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
         for element in elements {
@@ -99,25 +100,45 @@ impl Limits {
     }
 
     /// Numbers that are below the range of normal numbers.
+    #[inline(always)]
     fn survey_small(self, elements: &[[u8; 4]]) -> Survey {
-        let mut found = Survey::default();
-        let Some(format) = Format::of(self.to) else { return found };
-        let least = f64::from(format.lowest_exponent() - format.mantissa_bits as i32).exp2();
+        let Some(format) = Format::of(self.to) else { return Survey::default() };
+        let each = f64::from(format.mantissa_bits as i32 - format.lowest_exponent()).exp2();
+        let normal = f64::from(f32::from_bits(self.normal)) * each;
+        let (mut zeros, mut subnormal, mut largest) = (0_u32, 0_u32, 0.0_f64);
         for element in elements {
             let bits = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
-            if bits == 0 || bits >= self.normal {
-                continue;
-            }
-            let exact = f64::from(f32::from_bits(bits));
-            let rounded = (exact / least).round_ties_even() * least;
-            if rounded == 0.0 {
-                found.became_zero += 1;
-                continue;
-            }
-            found.became_subnormal += u64::from(rounded < f64::from(f32::from_bits(self.normal)));
-            found.largest_relative_error = found.largest_relative_error.max((exact - rounded).abs() / exact);
+            let is_small = bits != 0 && bits < self.normal;
+            // In units of the smallest number.
+            let exact = f64::from(f32::from_bits(bits)) * each;
+            let rounded = exact.round_ties_even();
+            let is_zero = rounded == 0.0;
+            zeros += u32::from(is_small && is_zero);
+            subnormal += u32::from(is_small && !is_zero && rounded < normal);
+            let error = if is_small && !is_zero { (exact - rounded).abs() / exact } else { 0.0 };
+            largest = if error > largest { error } else { largest };
         }
-        found
+        Survey {
+            became_zero: zeros.into(),
+            became_subnormal: subnormal.into(),
+            largest_relative_error: largest,
+            ..Survey::default()
+        }
+    }
+}
+
+/// A part of a constant.
+struct Part<'e> {
+    limits: Limits,
+    elements: &'e [[u8; 4]],
+}
+
+impl Kernel for Part<'_> {
+    type Output = Survey;
+
+    #[inline(always)]
+    fn run<F: Features>(self) -> Survey {
+        self.limits.survey_part(self.elements)
     }
 }
 
@@ -165,6 +186,10 @@ mod tests {
                 let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
                 let counts = |survey: Survey| (survey.overflowed, survey.became_zero, survey.became_subnormal);
                 assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
+                for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                    let again = level.run(Part { limits, elements: bytes.as_chunks().0 });
+                    assert_eq!(again, found, "{to} {:?}: {level:?}", &numbers[..1]);
+                }
                 let difference = (found.largest_relative_error - expected.largest_relative_error).abs();
                 assert!(difference < 1e-6, "{to} {:?}: {found:?}, {expected:?}", &numbers[..1]);
             }

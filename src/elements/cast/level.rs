@@ -58,12 +58,12 @@ impl Level {
 }
 
 /// An instruction set as a type, so that each gets its own copy of the loops.
-pub(super) trait Features {
+pub(crate) trait Features {
     const LEVEL: Level;
 }
 
 /// A function over a chunk. Implementations must be `#[inline(always)]` to be compiled for the instruction set.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     type Output;
     fn run<F: Features>(self) -> Self::Output;
 }
@@ -75,11 +75,11 @@ impl Features for Portable {
 
 impl Level {
     /// Runs a kernel with the level's instructions.
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         debug_assert!(self.is_available());
         match self {
             Level::Portable => kernel.run::<Portable>(),
-            // SAFETY: converters and surveys hold a level only after `is_available` confirmed that the machine supports it.
+            // SAFETY: callers hold a level only after `is_available` confirmed that the machine supports it.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::avx2(kernel) },
             // SAFETY: as above.

@@ -43,6 +43,7 @@ pub use converter::Converter;
 pub use exactness::{collapses, copies, embeds};
 #[allow(unused_imports, reason = "for tests and benchmarks")]
 pub use level::Level;
+pub(crate) use level::{Features, Kernel};
 pub use pair::{Cast, Unsupported};
 pub(crate) use reference::FNUZ_SETTLED;
 pub use reference::convert_element;
