@@ -66,9 +66,15 @@ fn is_epsilon(model: &Model, node: NodeId) -> bool {
         if (is_mean(model, left) && model.constant(right).is_ok()) || (is_mean(model, right) && model.constant(left).is_ok()))
 }
 
+/// Whether a value is a mean or sum, or a cast of one.
 fn is_mean(model: &Model, value: ValueId) -> bool {
-    let producer = model.producer(value).map(|node| model.node(node).op_type());
-    producer.is_some_and(|operator| matches!(operator, "ReduceMean" | "ReduceSum" | "ReduceSumSquare" | "GlobalAveragePool"))
+    let mut producer = model.producer(value);
+    while let Some(cast) = producer.filter(|&node| model.is_cast(node)) {
+        producer = model.input(cast, 0).and_then(|input| model.producer(input));
+    }
+    producer
+        .map(|node| model.node(node).op_type())
+        .is_some_and(|operator| matches!(operator, "ReduceMean" | "ReduceSum" | "ReduceSumSquare" | "GlobalAveragePool"))
 }
 
 /// Whether a root, a power or a reciprocal is made of the result of a node.

@@ -5,6 +5,7 @@ use crate::graph::{Model, NodeId};
 /// Operators whose results consist of elements of their inputs. Either type is right for them.
 const MOVES: &[&str] = &[
     "Cast",
+    "CastLike",
     "CenterCropPad",
     "Compress",
     "Concat",
@@ -58,7 +59,6 @@ const OWN: &[(&str, &[usize], &[usize])] = &[
     ("Dropout", &[1], &[]),
     ("EyeLike", &[0], &[]),
     ("GridSample", &[1], &[]),
-    ("MelWeightMatrix", &[3, 4], &[]),
     ("OneHot", &[0, 1], &[]),
     ("RandomNormalLike", &[0], &[]),
     ("RandomUniformLike", &[0], &[]),
@@ -71,15 +71,11 @@ const SCALES: &[(&str, &[usize])] = &[("DequantizeLinear", &[1]), ("QLinearMatMu
 /// The attributes that state the element type of an operator's result.
 const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("Bernoulli", "dtype"),
-    ("BlackmanWindow", "output_datatype"),
     ("Cast", "to"),
     ("Constant", "value"),
     ("ConstantOfShape", "value"),
     ("DequantizeLinear", "output_dtype"),
     ("EyeLike", "dtype"),
-    ("HammingWindow", "output_datatype"),
-    ("HannWindow", "output_datatype"),
-    ("MelWeightMatrix", "output_datatype"),
     ("Optional", "type"),
     ("RandomNormal", "dtype"),
     ("RandomNormalLike", "dtype"),
@@ -89,8 +85,8 @@ const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
 ];
 
 /// Operators that work in FLOAT alone, whatever their schemas say: the function that defines MeanVarianceNormalization has constants of
-/// FLOAT, and onnxruntime 1.31 has no other kernel of MelWeightMatrix.
-const FLOAT_ALONE: &[&str] = &["MeanVarianceNormalization", "MelWeightMatrix"];
+/// FLOAT, and onnxruntime to 1.32 has no kernels of FLOAT16 or BFLOAT16 for the others.
+const FLOAT_ALONE: &[&str] = &["BlackmanWindow", "HammingWindow", "HannWindow", "MeanVarianceNormalization", "MelWeightMatrix"];
 
 /// The operator of ai.onnx, if it works in FLOAT alone, whatever its schema says.
 pub(super) fn float_alone(operator: &str) -> Option<&'static str> {

@@ -180,6 +180,19 @@ fn casts_are_the_fewest_in_every_scope() {
 }
 
 #[test]
+fn a_root_of_a_mean_is_sensitive_behind_a_cast() {
+    count(
+        &Options::to(DType::Float16),
+        &[Counted {
+            name: "a root of a mean in FLOAT16 stays FLOAT in a second run",
+            before: "g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y) <float e = {0.001}> { p = Sin (x) m = GlobalAveragePool (p) a = Add (m, e) s = Sqrt (a) y = Div (p, s) }",
+            casts: 4,
+            kept: &["sensitive-operator", "sensitive-operator"],
+        }],
+    );
+}
+
+#[test]
 fn types_that_operators_imply_are_stated() {
     count(
         &all(),
@@ -266,6 +279,24 @@ fn types_that_operators_imply_are_stated() {
                 name: "the present state of LinearAttention has the type of its inputs if there is no past state",
                 before: r#"<ir_version: 14, opset_import: ["": 27]> g (float[1, 2, 4] x) => (float[1, 2, 4] y) { p = Sin (x) q, s = LinearAttention <q_num_heads = 1, kv_num_heads = 1, update_rule = "linear"> (p, p, p) y = Cos (q) }"#,
                 casts: 2,
+                kept: &[],
+            },
+            Counted {
+                name: "a CastLike between an input and an output stays as it is",
+                before: "g (int32[2] x, float[2] w) => (float[2] y) { y = CastLike (x, w) }",
+                casts: 1,
+                kept: &["fewer-casts"],
+            },
+            Counted {
+                name: "a CastLike beside values of FLOAT16 has their type",
+                before: "g (int32[2] x, float[2] w) => (float[2] y) { p = Sin (w) q = CastLike (x, p) y = Add (p, q) }",
+                casts: 3,
+                kept: &[],
+            },
+            Counted {
+                name: "the declared type of a cast that is removed leaves with it",
+                before: "g (float[2] x) => (float16[2] y) <float[2] p, float16[2] a, float16[2] b> { p = Sin (x) a = Cast <to = 10> (p) b = Cos (a) y = Sin (b) }",
+                casts: 1,
                 kept: &[],
             },
             Counted {
