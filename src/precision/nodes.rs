@@ -190,6 +190,8 @@ impl Builder<'_, '_, '_> {
             }
             match (wants && has_result, is_free && has_result) {
                 (true, false) => self.types.wish(variable, Wish::New),
+                // Of casts to a type that either is right for, the one that was there stays as it is.
+                (true, true) if name == "CastLike" => self.types.wish(variable, Wish::StayIfFree),
                 (true, true) => {}
                 (false, _) => self.types.wish(variable, Wish::StayIfFree),
             }

@@ -288,6 +288,12 @@ fn types_that_operators_imply_are_stated() {
                 kept: &["fewer-casts"],
             },
             Counted {
+                name: "a CastLike of an output keeps its result, and no later pass removes it",
+                before: "g (float[2] x) => (float[2] y) { p = Sin (x) q = Cos (p) y = CastLike (q, p) }",
+                casts: 3,
+                kept: &["fewer-casts"],
+            },
+            Counted {
                 name: "a CastLike beside values of FLOAT16 has their type",
                 before: "g (int32[2] x, float[2] w) => (float[2] y) { p = Sin (w) q = CastLike (x, p) y = Add (p, q) }",
                 casts: 3,
