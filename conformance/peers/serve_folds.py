@@ -1,16 +1,13 @@
 """Folds a model with another tool, as its documentation recommends: `serve_folds.py TOOL MODEL OUTPUT`.
 
 It runs in the environment of peers.txt, in a process of its own for each model, since a tool may crash. `serve_folds.py --serve TOOL SECONDS`
-reads `[MODEL, OUTPUT]` from lines of stdin and answers `[EXIT_CODE, PROCESSOR_SECONDS, MEGABYTES]`; the tool is imported once.
+does so for many, as `serving.py` says.
 """
 
-import importlib
-import json
-import os
-import signal
 import sys
 
 import onnx
+from serving import serve
 
 
 def onnxsim(model, output):
@@ -55,29 +52,9 @@ TOOLS = {tool.__name__: tool for tool in (onnxsim, onnxslim, onnxscript, polygra
 IMPORTS = {"onnxscript": "onnxscript.optimizer"}
 
 
-def serve(tool, longest):
-    importlib.import_module(IMPORTS.get(tool, tool))
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                signal.alarm(longest)
-                TOOLS[tool](*json.loads(line))
-                code = 0
-            finally:
-                os._exit(code)
-        _, status, usage = os.wait4(child, 0)
-        answer = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6]
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
-
 if __name__ == "__main__":
     name, model, output = sys.argv[1:]
     if name == "--serve":
-        serve(model, int(output))
+        serve(IMPORTS.get(model, model), TOOLS[model], int(output))
     else:
         TOOLS[name](model, output)

@@ -1,15 +1,12 @@
 """Changes a model to FLOAT16 with another tool, with FLOAT inputs and outputs: `serve_precision.py TOOL SECONDS`.
 
-It reads `[MODEL, OUTPUT]` from lines of stdin and answers `[EXIT_CODE, PROCESSOR_SECONDS, MEGABYTES]`, as `serve_folds.py` does.
+Requests and answers are those of `serving.py`.
 """
 
-import importlib
-import json
-import os
-import signal
 import sys
 
 import onnx
+from serving import serve
 
 
 def converter_common(model, output):
@@ -52,25 +49,6 @@ IMPORTS = {
 }
 
 
-def serve(tool, longest):
-    importlib.import_module(IMPORTS.get(tool, tool))
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                signal.alarm(longest)
-                TOOLS[tool](*json.loads(line))
-                code = 0
-            finally:
-                os._exit(code)
-        _, status, usage = os.wait4(child, 0)
-        answer = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6]
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
-
 if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]))
+    name, longest = sys.argv[1:]
+    serve(IMPORTS.get(name, name), TOOLS[name], int(longest))
