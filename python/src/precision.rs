@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::ScopeId;
 use onnx_recast::precision::LaterOpset;
 use onnx_recast::verify::Verification;
-use onnx_recast::{ConvertOptions, DType, Error, Model, PrecisionOptions};
+use onnx_recast::{DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -118,14 +117,7 @@ fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: b
     if to == from {
         return Ok(None);
     }
-    let newest_ir_version = options.target.and_then(|runtime| runtime.ir_version);
-    let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
-    let conversion = ConvertOptions::to(to).ir_version(ir_version);
-    let verification = verify.then(|| Verification::of_conversion(model, &conversion));
-    model.convert(&conversion)?;
-    if let Some(verification) = verification {
-        verification.check(model).map_err(Error::caused_by)?;
-    }
+    model.convert_for_precision(to, options, verify)?;
     Ok(Some(json!({"from": from, "to": to})))
 }
 

@@ -1,8 +1,10 @@
 //! Changes of precision.
 
 use crate::base::error::Error;
+use crate::convert::{self, IrVersion};
 use crate::graph::Model;
 use crate::precision::{Options, Planned, Report, plan};
+use crate::verify::Verification;
 
 /// # Precision
 impl Model {
@@ -32,5 +34,22 @@ impl Model {
             self.apply_edits(edits)?;
         }
         Ok(report)
+    }
+
+    /// Converts the model to an opset in which its precision is then changed. With a `target`, the IR version is one that the runtime loads.
+    /// With `verify`, the result is verified against the model before.
+    ///
+    /// # Errors
+    /// If the model cannot be converted to the opset, or the verification finds a fault.
+    pub fn convert_for_precision(&mut self, opset: i64, options: &Options, verify: bool) -> Result<(), Error> {
+        let newest_ir_version = options.target.and_then(|runtime| runtime.ir_version);
+        let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
+        let conversion = convert::Options::to(opset).ir_version(ir_version);
+        let verification = verify.then(|| Verification::of_conversion(self, &conversion));
+        self.convert(&conversion)?;
+        match verification.map(|verification| verification.check(self)) {
+            Some(Err(faults)) => Err(Error::caused_by(faults)),
+            _ => Ok(()),
+        }
     }
 }

@@ -17,13 +17,12 @@ use super::output::Output;
 use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::base::printable::Shown;
-use crate::convert::IrVersion;
 use crate::diff::inspect;
 use crate::graph::ScopeId;
 use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
 use crate::report::{self, About, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
+use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
 ///
@@ -253,18 +252,11 @@ impl Precision {
         if to == from {
             return Ok(None);
         }
-        let newest_ir_version = self.target.and_then(|runtime| runtime.ir_version);
-        let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
-        let conversion = ConvertOptions::to(to).ir_version(ir_version);
-        let verification = self.verify.then(|| Verification::of_conversion(model, &conversion));
-        model.convert(&conversion).map_err(|error| match error.kind() {
+        model.convert_for_precision(to, options, self.verify).map_err(|error| match error.kind() {
             ErrorKind::NotConvertible => error.with_remedy(&format!("use recast convert --opset {to} --dry-run to list them")),
             _ => error,
         })?;
-        match verification.map(|verification| verification.check(model)) {
-            Some(Err(faults)) => Err(Error::caused_by(faults)),
-            _ => Ok(Some(Opsets { from, to })),
-        }
+        Ok(Some(Opsets { from, to }))
     }
 }
 
