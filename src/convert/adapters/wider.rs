@@ -22,7 +22,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(&["ReduceMax", "ReduceMin"], 20).down(&[Run(compute_wider)]),
 ];
 
-/// In order of preference.
+/// The signed types, in order of preference.
 const WIDER: [DType; 4] = [DType::Int32, DType::Int64, DType::Float, DType::Double];
 
 /// Casts the inputs to a type that the older version supports, and the result back, if the older version lacks the type and such a
@@ -51,10 +51,11 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The maximum of no BOOL is false: so is the smallest UINT8, and not the smallest of a signed type.
+/// The types to compute in, in order of preference. The maximum of no BOOL is false: so is the smallest UINT8, and not the smallest of a
+/// signed type.
 fn wider_types(operator: &str, narrow: DType) -> impl Iterator<Item = DType> {
-    let is_maximum = narrow == DType::Bool && matches!(operator, "ReduceMax" | "ReduceMin");
-    is_maximum.then_some(DType::Uint8).into_iter().chain(WIDER)
+    let is_of_bool = narrow == DType::Bool && matches!(operator, "ReduceMax" | "ReduceMin");
+    is_of_bool.then_some(DType::Uint8).into_iter().chain(WIDER)
 }
 
 fn cast_before(cx: &mut Context, input: &str, to: DType, suffix: &str) -> String {
