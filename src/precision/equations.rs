@@ -1,6 +1,6 @@
 //! The equations between the type variables of a model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::Change;
 use super::integers::integers;
@@ -83,6 +83,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     fn read_scopes(&mut self) {
         let model = self.model;
+        let used = self.old_types();
         for scope in model.scopes() {
             let names = model.body(scope).input_names();
             let defined = |name| model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope);
@@ -98,7 +99,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 _ => {}
             }
             if model.root(scope) == scope {
-                self.uncastable.extend(self.uncastable_because(scope).map(|code| (scope, code)));
+                self.uncastable.extend(self.uncastable_because(scope, used.get(&scope)).map(|code| (scope, code)));
             }
         }
         for value in model.values() {
@@ -113,23 +114,25 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
     }
 
-    /// Why values of a scope cannot be cast.
-    fn uncastable_because(&self, scope: ScopeId) -> Option<Code> {
+    /// The old types of the values in each outermost scope.
+    fn old_types(&self) -> HashMap<ScopeId, BTreeSet<DType>> {
+        let mut used: HashMap<ScopeId, BTreeSet<DType>> = HashMap::default();
+        for value in self.model.values() {
+            if let Some(old) = self.types.value_type(value).and_then(|value_type| self.types.change.old(value_type)) {
+                used.entry(self.model.root(self.model.scope_of(value))).or_default().insert(old);
+            }
+        }
+        used
+    }
+
+    /// Why values of a scope, of these old types, cannot be cast.
+    fn uncastable_because(&self, scope: ScopeId, used: Option<&BTreeSet<DType>>) -> Option<Code> {
         if !self.casts_exist(scope) {
             return Some(Code::Cast);
         }
-        let change = self.types.change;
-        let runtime = self.options.target?;
-        let is_missing = |&dtype: &DType| change.is_old(dtype) && !runs_casts(&runtime, self.model, scope, dtype, change);
-        let missing: Vec<DType> = DType::ALL.iter().copied().filter(is_missing).collect();
-        let is_of_missing = |value| self.types.value_type(value).and_then(|value_type| change.old(value_type));
-        let is_needed = !missing.is_empty()
-            && self
-                .model
-                .values()
-                .filter(|&value| self.model.root(self.model.scope_of(value)) == scope)
-                .any(|value| is_of_missing(value).is_some_and(|dtype| missing.contains(&dtype)));
-        is_needed.then_some(Code::NoKernel)
+        let (runtime, used) = (self.options.target?, used?);
+        let runs = |&old: &DType| runs_casts(&runtime, self.model, scope, old, self.types.change);
+        (!used.iter().all(runs)).then_some(Code::NoKernel)
     }
 
     /// Whether Cast of a scope supports the new type.

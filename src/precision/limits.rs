@@ -169,7 +169,7 @@ impl Uses {
                 match operator(model, node) {
                     "Where" | "Add" | "Sub" | "Mul" => reach.is_mask = true,
                     "Min" | "Max" | "Clip" => reach.is_bound = true,
-                    operator if moves(operator) && !matches!(operator, "Cast" | "CastLike") => {
+                    operator if moves(operator) && operator != "Cast" => {
                         let results = model.outputs(node).map(|(_, result)| result);
                         let new = results.filter(|result| self.0.contains_key(result) && seen.insert(*result));
                         reach.values.extend(new);

@@ -177,6 +177,8 @@ impl Builder<'_, '_, '_> {
             }
         }
         let is_free = rules::moves(name) || matches!(name, "Constant" | "ConstantOfShape");
+        // A cast that was there stays as it is where either type is right for its result.
+        let computes = has_result && name != "CastLike";
         for (type_name, variable, wants) in variables {
             if let Some(code) = kept {
                 self.types.old_because(variable, code);
@@ -188,10 +190,8 @@ impl Builder<'_, '_, '_> {
             if unknown.iter().any(|formal| formal.type_name == type_name) {
                 self.types.old_because(variable, Code::Unknown);
             }
-            match (wants && has_result, is_free && has_result) {
+            match (wants && computes, is_free && has_result) {
                 (true, false) => self.types.wish(variable, Wish::New),
-                // Of casts to a type that either is right for, the one that was there stays as it is.
-                (true, true) if name == "CastLike" => self.types.wish(variable, Wish::StayIfFree),
                 (true, true) => {}
                 (false, _) => self.types.wish(variable, Wish::StayIfFree),
             }

@@ -5,7 +5,6 @@ use crate::graph::{Model, NodeId};
 /// Operators whose results consist of elements of their inputs. Either type is right for them.
 const MOVES: &[&str] = &[
     "Cast",
-    "CastLike",
     "CenterCropPad",
     "Compress",
     "Concat",
