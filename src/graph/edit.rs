@@ -42,6 +42,15 @@ pub enum Edit {
         /// The type.
         dtype: DType,
     },
+    /// Declares the element type of a name of a graph that the batch defines.
+    DeclareNew {
+        /// The graph.
+        scope: ScopeId,
+        /// The name.
+        name: String,
+        /// The type.
+        dtype: DType,
+    },
     /// Removes an initializer and its declarations in the graph.
     RemoveInitializer(ValueId),
     /// Replaces a tensor by another of the same name, shape and element width.
@@ -303,6 +312,7 @@ impl Model {
                     (None, Body::Function(_)) => return Err(self.refuse(value, "has no declared type")),
                 }
             }
+            Edit::DeclareNew { scope, name, dtype } => changes.entry(scope).or_default().newly_declared.push((name, dtype)),
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {

@@ -61,7 +61,7 @@ impl Model {
                     defined.extend(nodes.iter().flat_map(|node| &node.output).map(|name| (*scope, name.as_bytes())));
                 }
                 Edit::ReplaceTensor { .. } | Edit::CastTensor { .. } | Edit::Declare { .. } | Edit::Retype { .. } => {}
-                Edit::RenameOutput { .. } | Edit::SetAttribute { .. } => {}
+                Edit::DeclareNew { .. } | Edit::RenameOutput { .. } | Edit::SetAttribute { .. } => {}
                 Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers

@@ -145,6 +145,7 @@ impl Claims {
                 }
                 Edit::AddInitializer { .. }
                 | Edit::InsertNodes { .. }
+                | Edit::DeclareNew { .. }
                 | Edit::Retype { .. }
                 | Edit::ShareInitializer { .. }
                 | Edit::RemoveInitializer(_)

@@ -6,15 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes;
-use super::casts::cast_node;
+use super::casts::{cast_node, needs_declaration};
 use super::decisions::Decisions;
 use super::reason::{Code, Reason};
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+use super::rules::refers_to_function;
 use super::types::{Kind, Side, Types, Use, User, Variable, Wish};
 use super::weights;
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
+use crate::elements::cast::collapses;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::ops::schemas::ValueType;
 
 impl Decisions<'_, '_> {
     /// The edits that apply the decisions, and their report.
@@ -224,11 +228,35 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         if is_output && let Origin::Node { node, output } = model.origin(value) {
             self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
         }
+        if needs_declaration(model, scope) {
+            let (name, dtype) = if is_output { (input.clone(), from) } else { (output.clone(), to) };
+            self.list.push(Edit::DeclareNew { scope, name, dtype });
+        }
+        // Of a cast that is exact, the new one starts where that does.
+        let (input, value_name, from) = match self.cast_before(value, to).filter(|_| !is_output) {
+            Some((source, from)) => (model.name(source).to_owned(), model.name(source), from),
+            None => (input, name, from),
+        };
         let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
         let node = cast_node(model, scope, &cast_name, [&input, &output], to);
         self.list.push(Edit::InsertNodes { scope, position, nodes: vec![node] });
         let node = format!("{}/{}", model.scope_path(scope), shortened(&cast_name));
-        self.added.push(AddedCast { node, input, output, value: name.to_owned(), from, to });
+        self.added.push(AddedCast { node, input, output, value: value_name.to_owned(), from, to });
+    }
+
+    /// The value of which one cast has the result of the casts that make a value and of one more to a type, and its type: that for which
+    /// `redundant-casts` would change the input of the cast.
+    fn cast_before(&self, value: ValueId, to: DType) -> Option<(ValueId, DType)> {
+        let (model, scope) = (self.model, self.model.scope_of(value));
+        let step = |&(value, from): &(ValueId, DType)| {
+            let node = model.producer(value).filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
+            let input = model.cast_node(node).ok()?.input;
+            let Some(ValueType::Tensor(before)) = self.types.value_type(input) else { return None };
+            let is_one_cast = self.types.kinds[input.index()].is_none() && collapses(before, from, to);
+            (is_one_cast && model.is_visible(input, scope)).then_some((input, before))
+        };
+        let start = (value, self.types.old(value)?);
+        std::iter::successors(Some(start), step).skip(1).last()
     }
 
     /// The result of a cast of a value to the new type that the model has, if it is before all of these users, and they see it.

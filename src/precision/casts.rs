@@ -1,13 +1,19 @@
 //! The casts that are added, and attributes that state a type.
 
 use crate::elements::dtype::DType;
-use crate::graph::{Model, ScopeId};
+use crate::graph::{Body, Model, ScopeId};
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
-/// The first opset in which `to` of Cast is a number.
+/// The first opset in which `to` of Cast is a number, and its result has a type by inference.
 const NUMBERED_TYPES: i64 = 6;
+
+/// Whether types are not inferred through a Cast, so that its result has to be declared.
+pub(super) fn needs_declaration(model: &Model, scope: ScopeId) -> bool {
+    let is_older = model.opset(scope, "").is_some_and(|opset| opset < NUMBERED_TYPES);
+    is_older && matches!(model.body(scope), Body::Graph(_))
+}
 
 /// A Cast of an input to an output.
 pub(super) fn cast_node(model: &Model, scope: ScopeId, name: &str, [input, output]: [&str; 2], to: DType) -> NodeProto {

@@ -167,6 +167,9 @@ impl Builder<'_, '_, '_> {
             if rules::is_fixed_output(name, index as usize) || states {
                 self.types.old_because(variable, Code::Fixed);
             }
+            if rules::has_blocks(model, id, name) {
+                self.types.old_because(variable, Code::Blocks);
+            }
             if self.integers.contains(&value) {
                 self.types.old_because(variable, Code::Integers);
             }

@@ -26,7 +26,7 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     check(model, options)?;
     let selection = Selection::new(options)?;
     let mut types = equations::of(model, options, &selection);
-    let mut weights = weights::read(&types)?;
+    let mut weights = weights::read(&mut types)?;
     let mut kernels = Kernels::of(options.target, &types);
     let wishes = types.wishes.len();
     let (classes, sides) = loop {

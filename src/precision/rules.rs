@@ -144,6 +144,13 @@ pub(super) fn is_fixed_output(operator: &str, index: usize) -> bool {
     operator == "BitCast" || (operator == "LayerNormalization" && index > 0)
 }
 
+/// Whether a node dequantizes blocks. onnxruntime to 1.32 fuses it with a MatMul, and refuses the model if its scale, which stays as it is,
+/// and its result have different types.
+pub(super) fn has_blocks(model: &Model, node: NodeId, operator: &str) -> bool {
+    let has_size = || model.node(node).attribute.iter().any(|attribute| attribute.name() == "block_size" && attribute.i() != 0);
+    operator == "DequantizeLinear" && has_size()
+}
+
 /// The attribute that states the element type of an operator's result.
 pub(super) fn type_attribute(operator: &str) -> Option<&'static str> {
     TYPE_ATTRIBUTES.iter().find(|(name, _)| *name == operator).map(|(_, attribute)| *attribute)

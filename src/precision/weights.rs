@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::reason::Code;
 use super::survey::{Limits, Survey};
-use super::types::{Kind, Types};
+use super::types::{Kind, Types, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
 use crate::elements::cast::{Cast, Rules};
@@ -50,11 +51,11 @@ impl Weight<'_> {
     }
 }
 
-/// Reads the constants, and surveys their numbers.
+/// Reads the constants, and surveys their numbers. Those that are declared with another type than they have keep it.
 ///
 /// # Errors
 /// If a data file cannot be read.
-pub(super) fn read<'m>(types: &Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
+pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
     let model = types.model;
     let limits = Limits::of(types.change.to);
     let is_constant = |value: &ValueId| matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated));
@@ -67,7 +68,16 @@ pub(super) fn read<'m>(types: &Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
         };
         Ok(Some(Weight { value: *value, survey, bound: None, tensor, place }))
     };
-    parallel::map(&values, read).into_iter().filter_map(Result::transpose).collect()
+    let mut weights: Vec<Weight<'m>> =
+        parallel::map(&values, read).into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    weights.retain(|weight| {
+        let is_as_declared = DType::from_number(weight.tensor.data_type()) == types.old(weight.value);
+        if !is_as_declared {
+            types.old_because(weight.value.index() as Variable, Code::Unknown);
+        }
+        is_as_declared
+    });
+    Ok(weights)
 }
 
 fn numbers(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Bytes, Error> {

@@ -13,6 +13,7 @@ use super::bystanders::compare;
 use super::fault::Fault;
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
+use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer};
@@ -59,6 +60,8 @@ pub(super) struct Erasure<'v> {
     bodies: HashMap<NodeId, Vec<ScopeId>>,
     /// The names of values that reported casts turn into outputs, and the names of these.
     renamed: HashMap<&'v str, &'v str>,
+    /// The names that reported casts define, or give to values that they turn into outputs.
+    new_names: HashSet<&'v str>,
     pub faults: Vec<Fault>,
     pub verified: Verified,
 }
@@ -78,6 +81,11 @@ impl<'v> Erasure<'v> {
             values: HashMap::default(),
             bodies: HashMap::default(),
             renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
+            new_names: report
+                .casts_added
+                .iter()
+                .map(|cast| if cast.output == cast.value { &*cast.input } else { &*cast.output })
+                .collect(),
             faults: Vec::new(),
             verified: Verified::default(),
         };
@@ -138,9 +146,10 @@ impl<'v> Erasure<'v> {
         }
     }
 
-    /// Whether a cast is between the types.
+    /// Whether a cast is between the types, or has the result of a cast to the old type and one to the new one.
     fn is_between(&self, from: DType, to: DType) -> bool {
-        (self.is_old(from) && to == self.report.to) || (from == self.report.to && self.is_old(to))
+        let from_old = |old: DType| self.is_old(old) && (old == from || collapses(from, old, to));
+        (to == self.report.to && DType::ALL.iter().copied().any(from_old)) || (from == self.report.to && self.is_old(to))
     }
 
     /// Nodes that were valid are valid, and reported casts have their types.
@@ -212,8 +221,9 @@ impl<'v> Erasure<'v> {
         graph.node = self.nodes(nodes, &mut before.node, scope);
     }
 
-    /// The declared types of the results of removed casts left with these.
+    /// The declared types of the results of removed casts left with these, and those of the names of added casts came with them.
     fn restore_declarations(&self, infos: &mut Vec<ValueInfoProto>, before: &[ValueInfoProto], scope: ScopeId) {
+        infos.retain(|info| !self.new_names.contains(info.name()));
         if self.removed.is_empty() {
             return;
         }

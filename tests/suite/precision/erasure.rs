@@ -32,6 +32,20 @@ fn a_declaration_without_an_element_type_stays_so() {
 }
 
 #[test]
+fn a_constant_that_is_declared_with_another_type_stays_so() {
+    let declared = parsed("g (float[1] x, float[1] w) => (float[1] y) { p = Add (x, w) y = Sin (x) }");
+    let mut proto = declared.proto().clone();
+    let stored = parsed("g () => () <int64[1] w = {5}> {}");
+    proto.graph.as_mut().unwrap().initializer.clone_from(&stored.proto().graph.as_ref().unwrap().initializer);
+    let before = Model::new(proto).unwrap();
+    let mut after = before.clone();
+    let report = after.change_precision(&all()).unwrap();
+    assert!(!report.is_unchanged());
+    assert_eq!(after.proto().graph.as_ref().unwrap().initializer, before.proto().graph.as_ref().unwrap().initializer);
+    Verification::of_precision(&before, &report).check(&after).unwrap();
+}
+
+#[test]
 fn what_was_not_reported_is_a_fault() {
     let before = parsed(BEFORE);
     let mut after = before.clone();
