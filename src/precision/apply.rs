@@ -206,6 +206,24 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 continue;
             }
             self.add_cast(value, side, is_output);
+            if side == Side::Old && !is_output {
+                self.replace_casts(value);
+            }
+        }
+    }
+
+    /// Removes the casts of a value to the new type that the model has behind the one that was added.
+    fn replace_casts(&mut self, value: ValueId) {
+        let model = self.model;
+        let casts = self.uses.get(&value).into_iter().flatten().filter_map(|used| match used.user {
+            User::Input(node, _) if node.scope == model.scope_of(value) => Some(node).zip(self.types.casts.get(&node)),
+            _ => None,
+        });
+        let is_replaceable =
+            |output| model.uses(output).next().is_some() && model.is_removable(output) && model.can_stand_in(value, output);
+        for (node, &(_, output)) in casts.filter(|&(_, &(_, output))| is_replaceable(output)) {
+            self.replaced.insert(output, value);
+            self.removed.insert(node);
         }
     }
 

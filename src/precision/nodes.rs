@@ -222,6 +222,11 @@ impl Builder<'_, '_, '_> {
         let (is_old_input, is_old_output) =
             (self.types.kinds[cast.input.index()].is_some(), self.types.kinds[output.index()].is_some());
         match (is_old_input, is_old_output) {
+            // It gives an output its name, and can cast it too.
+            (true, true) if kept.is_none() && of_input == Some(ValueType::Tensor(to)) && self.is_output_alone(output) => {
+                self.consume(cast.input, cast.input.index() as Variable, User::Input(id, 0));
+                self.types.kinds[output.index()] = Some(Kind::Stated);
+            }
             (true, true) => self.operator(id, schema),
             (true, false) => {
                 let variable = self.types.variable();
@@ -256,6 +261,11 @@ impl Builder<'_, '_, '_> {
             }
             (false, false) => {}
         }
+    }
+
+    /// Whether a value is an output of the model that no node uses.
+    fn is_output_alone(&self, value: ValueId) -> bool {
+        self.model.output_of(value) == [ScopeId::MAIN] && self.model.uses(value).next().is_none()
     }
 
     /// Whether a value is an output of the model that keeps its type.
