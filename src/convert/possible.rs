@@ -142,7 +142,12 @@ pub(super) fn expect_possible(
     }
     let produced: HashSet<&str> = nodes.iter().flat_map(|node| &node.output).map(String::as_str).collect();
     let mut graph = raw::GraphProto { node: nodes.to_vec(), initializer: initializers.to_vec(), ..raw::GraphProto::default() };
-    for &(name, value) in source.values.iter().filter(|(name, _)| !produced.contains(name)) {
+    for &(name, value) in &source.values {
+        if produced.contains(name) {
+            // Other nodes of the body may use it.
+            graph.value_info.push(make::typed(name, source.known(value)));
+            continue;
+        }
         match constant(source, value) {
             Some(mut tensor) => {
                 tensor.name = Some(name.to_owned());

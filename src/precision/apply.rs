@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes;
-use super::casts::{cast_node, needs_declaration};
+use super::casts::{cast_node, casts_from, needs_declaration};
 use super::decisions::Decisions;
 use super::reason::{Code, Reason};
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
@@ -270,7 +270,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             let node = model.producer(value).filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
             let input = model.cast_node(node).ok()?.input;
             let Some(ValueType::Tensor(before)) = self.types.value_type(input) else { return None };
-            let is_one_cast = self.types.kinds[input.index()].is_none() && collapses(before, from, to);
+            let is_one_cast =
+                self.types.kinds[input.index()].is_none() && collapses(before, from, to) && casts_from(model, scope, before);
             (is_one_cast && model.is_visible(input, scope)).then_some((input, before))
         };
         let start = (value, self.types.old(value)?);
