@@ -263,9 +263,9 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// Whether a value is an output of the model that no node uses.
+    /// Whether a value is an output of the model that keeps its type, and no node uses it.
     fn is_output_alone(&self, value: ValueId) -> bool {
-        self.model.output_of(value) == [ScopeId::MAIN] && self.model.uses(value).next().is_none()
+        self.keeps_output(value) && self.model.uses(value).next().is_none()
     }
 
     /// Whether a value is an output of the model that keeps its type.
