@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes;
-use super::casts::{cast_node, casts_from, needs_declaration};
+use super::casts::{cast_node, needs_declaration};
 use super::decisions::Decisions;
 use super::reason::{Code, Reason};
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
@@ -15,6 +15,7 @@ use super::types::{Kind, Side, Types, Use, User, Variable, Wish};
 use super::weights;
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
+use crate::casts::admits;
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId};
@@ -165,14 +166,19 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
 
     /// Removes casts to the new type of values that have it now.
     fn remove_casts(&mut self) {
-        let model = self.model;
         for (&node, &(input, output)) in &self.types.casts {
-            let is_used = model.uses(output).next().is_some();
-            if self.decisions.side(input) == Side::New && is_used && model.is_removable(output) && model.can_stand_in(input, output)
-            {
-                self.replaced.insert(output, input);
-                self.removed.insert(node);
+            if self.decisions.side(input) == Side::New {
+                self.replace_cast(node, input, output);
             }
+        }
+    }
+
+    /// Removes a cast of a value to the new type, if the users of its result can use the value in that type.
+    fn replace_cast(&mut self, node: NodeId, input: ValueId, output: ValueId) {
+        let (model, is_used) = (self.model, self.model.uses(output).next().is_some());
+        if is_used && model.is_removable(output) && model.can_stand_in(input, output) {
+            self.replaced.insert(output, input);
+            self.removed.insert(node);
         }
     }
 
@@ -207,24 +213,23 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             }
             self.add_cast(value, side, is_output);
             if side == Side::Old && !is_output {
-                self.replace_casts(value);
+                // Those behind the one that was added.
+                for (node, output) in self.casts_of(value).collect::<Vec<_>>() {
+                    self.replace_cast(node, value, output);
+                }
             }
         }
     }
 
-    /// Removes the casts of a value to the new type that the model has behind the one that was added.
-    fn replace_casts(&mut self, value: ValueId) {
-        let model = self.model;
-        let casts = self.uses.get(&value).into_iter().flatten().filter_map(|used| match used.user {
-            User::Input(node, _) if node.scope == model.scope_of(value) => Some(node).zip(self.types.casts.get(&node)),
+    /// The casts of a value to the new type that the model has in the scope of the value, with their results, except those that are removed.
+    fn casts_of(&self, value: ValueId) -> impl Iterator<Item = (NodeId, ValueId)> {
+        let scope = self.model.scope_of(value);
+        self.uses(value).iter().filter_map(move |used| match used.user {
+            User::Input(node, _) if node.scope == scope && !self.removed.contains(&node) => {
+                self.types.casts.get(&node).map(|&(_, output)| (node, output))
+            }
             _ => None,
-        });
-        let is_replaceable =
-            |output| model.uses(output).next().is_some() && model.is_removable(output) && model.can_stand_in(value, output);
-        for (node, &(_, output)) in casts.filter(|&(_, &(_, output))| is_replaceable(output)) {
-            self.replaced.insert(output, value);
-            self.removed.insert(node);
-        }
+        })
     }
 
     fn add_cast(&mut self, value: ValueId, side: Side, is_output: bool) {
@@ -251,7 +256,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             self.list.push(Edit::DeclareNew { scope, name, dtype });
         }
         // Of a cast that is exact, the new one starts where that does.
-        let (input, value_name, from) = match self.cast_before(value, to).filter(|_| !is_output) {
+        let source = if is_output { None } else { self.cast_before(value, to) };
+        let (input, value_name, from) = match source {
             Some((source, from)) => (model.name(source).to_owned(), model.name(source), from),
             None => (input, name, from),
         };
@@ -271,7 +277,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             let input = model.cast_node(node).ok()?.input;
             let Some(ValueType::Tensor(before)) = self.types.value_type(input) else { return None };
             let is_one_cast =
-                self.types.kinds[input.index()].is_none() && collapses(before, from, to) && casts_from(model, scope, before);
+                self.types.kinds[input.index()].is_none() && collapses(before, from, to) && admits(model, node, before);
             (is_one_cast && model.is_visible(input, scope)).then_some((input, before))
         };
         let start = (value, self.types.old(value)?);
@@ -288,13 +294,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 User::Output(..) => false,
             })
         };
-        let casts = self.uses(value).iter().filter_map(|used| match used.user {
-            User::Input(node, _) if node.scope == scope && !self.removed.contains(&node) => {
-                self.types.casts.get(&node).map(|(_, output)| (node, *output))
-            }
-            _ => None,
-        });
-        let fitting = casts.filter(|(node, output)| node.position < first && is_seen(*output));
+        let fitting = self.casts_of(value).filter(|(node, output)| node.position < first && is_seen(*output));
         fitting.min_by_key(|(node, _)| *node).map(|(_, output)| output)
     }
 

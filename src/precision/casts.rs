@@ -2,7 +2,6 @@
 
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
-use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
@@ -14,12 +13,6 @@ const NUMBERED_TYPES: i64 = 6;
 pub(super) fn needs_declaration(model: &Model, scope: ScopeId) -> bool {
     let is_older = model.opset(scope, "").is_some_and(|opset| opset < NUMBERED_TYPES);
     is_older && matches!(model.body(scope), Body::Graph(_))
-}
-
-/// Whether Cast of a scope supports a type of its input.
-pub(super) fn casts_from(model: &Model, scope: ScopeId, from: DType) -> bool {
-    let schema = model.opset(scope, "").and_then(|opset| schemas::schema("", "Cast", opset));
-    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from)))
 }
 
 /// A Cast of an input to an output.
