@@ -8,10 +8,10 @@ use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
 use super::{Blocker, Code, NotConverted, Remedy};
-use crate::base::error::Invalid;
+use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
-use crate::ops::inference::{Inferred, infer};
+use crate::ops::inference::{Inferred, Known, infer};
 use crate::ops::schemas::LATEST_OPSET;
 use crate::ops::validity::node_fault;
 use crate::process::{in_waves, try_in_waves};
@@ -25,6 +25,7 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Re
         try_in_waves(&mut (), model.nodes(scope), PART, check, |(), checked| checked)?;
     }
     names(model)?;
+    model.scopes().filter(|&scope| !is_in_training(model, scope)).try_for_each(|scope| initializers(model, scope))?;
     let inferred = inferred.get_or_init(|| infer(model));
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
         let faults =
@@ -50,6 +51,25 @@ fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Bl
 pub(super) fn names(model: &Model) -> Result<(), Invalid> {
     let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
     missing.try_for_each(|value| undefined(model, value))
+}
+
+/// An initializer has the type and shape that are declared for the input of its name.
+fn initializers(model: &Model, scope: ScopeId) -> Result<(), Invalid> {
+    let Body::Graph(graph) = model.body(scope) else { return Ok(()) };
+    if graph.initializer.is_empty() {
+        return Ok(());
+    }
+    for input in &graph.input {
+        let initializer = model.lookup(scope, input.name()).and_then(|value| model.initializer(value));
+        let (Some(stored), Some(declared)) = (initializer.map(Known::of_tensor), input.r#type.as_ref().map(Known::of_type)) else {
+            continue;
+        };
+        if stored.contradicts(&declared) {
+            let place = ModelPlace::of_value(&model.scope_path(scope), "initializer", input.name());
+            return Err(Invalid::at(place, format!("the input of its name is declared as {declared}, but it is {stored}")));
+        }
+    }
+    Ok(())
 }
 
 /// The nodes that are checked by one thread.

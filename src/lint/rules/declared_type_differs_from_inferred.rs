@@ -2,7 +2,7 @@
 
 use crate::graph::Origin;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::ops::inference::{Contradiction, Known};
+use crate::ops::inference::Contradiction;
 
 const DOCS: &str = r#"The declared type or shape of a value is not the one that it has.
 
@@ -47,20 +47,11 @@ pub(super) const RULE: Rule = Rule {
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let finding = |Contradiction { value, declared, found }: &Contradiction| {
-        let message = format!("'{}' is declared as {} but is {}", model.name(*value), text(declared), text(found));
+        let message = format!("'{}' is declared as {declared} but is {found}", model.name(*value));
         match model.origin(*value) {
             Origin::Node { node, .. } => Finding::at_node(node, message),
             _ => Finding::at_value(model, *value, message),
         }
     };
     subject.contradictions().iter().map(finding).collect()
-}
-
-fn text(known: &Known) -> String {
-    let value_type = known.value_type.map_or_else(|| "?".to_owned(), |value_type| value_type.to_string());
-    let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
-    match &known.shape {
-        None => value_type,
-        Some(shape) => format!("{value_type}[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(",")),
-    }
 }

@@ -1,5 +1,7 @@
 //! The known type and shape of a value.
 
+use std::fmt;
+
 use super::length::{Agree, Length};
 use crate::elements::dtype::DType;
 use crate::ops::schemas::ValueType;
@@ -73,6 +75,19 @@ impl Known {
     #[must_use]
     pub fn of_type(proto: &TypeProto) -> Known {
         Known::of_type_with(proto, |_| None).without_symbols()
+    }
+}
+
+/// `FLOAT[2,?]`; `?` is not known.
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value_type {
+            Some(value_type) => write!(f, "{value_type}")?,
+            None => f.write_str("?")?,
+        }
+        let Some(shape) = &self.shape else { return Ok(()) };
+        let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
+        write!(f, "[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(","))
     }
 }
 
