@@ -188,7 +188,7 @@ impl Convert {
     fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let before = self.page.before(path, &model, models)?;
-        let counted = inspect::counts(&model);
+        let counted = inspect::counts(&model, model.bytes());
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let options = self.options(&model)?;
         let mut report = ConvertedModel {
@@ -226,7 +226,8 @@ impl Convert {
         // The document has one list of notes.
         report.notes = std::mem::take(&mut report.report.notes);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
-        let mut after = inspect::counts(&model);
+        // What is written states its bytes by itself.
+        let mut after = inspect::counts(&model, if target.is_some() { 0 } else { model.bytes() });
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);

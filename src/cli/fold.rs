@@ -101,11 +101,14 @@ impl Fold {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
-        let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
+        let bytes_in = model.bytes();
+        let counted = inspect::counts(&model, bytes_in);
         let before = self.page.before(path, &model, models)?;
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
+        // What is written states its bytes by itself.
+        let bytes_out = if target.is_some() { 0 } else { model.bytes() };
         let mut folded = FoldedModel {
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
@@ -113,8 +116,8 @@ impl Fold {
                 path.display().to_string(),
                 prepared,
                 report,
-                (bytes_in, model.bytes()),
-                [counted, inspect::counts(&model)],
+                (bytes_in, bytes_out),
+                [counted, inspect::counts(&model, bytes_out)],
             )
         };
         let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));

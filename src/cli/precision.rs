@@ -213,12 +213,15 @@ impl Precision {
     ) -> Result<Changed<PrecisionModel>, Error> {
         let mut model = files::open_model(path, &self.external_data.folders)?;
         let before = self.page.before(path, &model, models)?;
-        let (bytes_in, counted) = (model.bytes(), inspect::counts(&model));
+        let bytes_in = model.bytes();
+        let counted = inspect::counts(&model, bytes_in);
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let opset = self.convert(&mut model, options)?;
         let original = self.verify.then(|| model.clone());
         let report = model.change_precision(options)?;
         let verification = original.map(|original| Verification::of_precision(&original, &report));
+        // What is written states its bytes by itself.
+        let bytes_out = if target.is_some() { 0 } else { model.bytes() };
         let mut changed = PrecisionModel {
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
@@ -227,8 +230,8 @@ impl Precision {
                 path.display().to_string(),
                 prepared,
                 report,
-                (bytes_in, model.bytes()),
-                [counted, inspect::counts(&model)],
+                (bytes_in, bytes_out),
+                [counted, inspect::counts(&model, bytes_out)],
             )
         };
         let sketch = before.map(|before| before.sketch(&About::narrowed(&changed), Some(&model)));

@@ -136,7 +136,7 @@ impl Report {
         match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
                 let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
-                let counts = [model, &changed].map(inspect::counts);
+                let counts = [model, &changed].map(|model| inspect::counts(model, model.bytes()));
                 let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report, (bytes_in, bytes_out), counts);
                 folds = About::folded(&folded);
                 made.folded.push(folded);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::elements::dtype::DType;
 use crate::graph::{Body, CastNode, Model, TypeSource, ValueId};
-use crate::ops::inference::infer;
+use crate::ops::inference::{infer, nearby_element_type};
 use crate::protobuf::schema::GraphProto;
 
 /// The counts that commands change.
@@ -34,11 +34,11 @@ pub struct CastCount {
     pub count: usize,
 }
 
-/// Counts what commands change.
+/// Counts what commands change, with the bytes of the model file.
 #[must_use]
-pub(crate) fn counts(model: &Model) -> Counts {
+pub(crate) fn counts(model: &Model, file_bytes: u64) -> Counts {
     let inferred = LazyCell::new(|| infer(model));
-    let element_type = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
+    let element_type = |value: ValueId| nearby_element_type(model, value).or_else(|| inferred.of(value).dtype());
     let mut casts: BTreeMap<_, usize> = BTreeMap::new();
     for node in model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| model.is_cast(node)) {
         let from = model.input(node, 0).and_then(element_type).map(DType::name);
@@ -49,7 +49,7 @@ pub(crate) fn counts(model: &Model) -> Counts {
         nodes: model.scopes().map(|scope| model.nodes(scope).len()).sum(),
         casts: casts.into_iter().map(|((from, to), count)| CastCount { from, to, count }).collect(),
         initializers: graphs(model).map(|graph| graph.initializer.len()).sum(),
-        bytes: model.bytes().saturating_add(model.data_bytes()),
+        bytes: file_bytes.saturating_add(model.data_bytes()),
     }
 }
 

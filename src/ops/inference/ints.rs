@@ -21,7 +21,7 @@ pub(super) fn output_ints(view: &View) -> Vec<Option<Numbers>> {
     if view.schema.name == "Split" {
         return split(view).unwrap_or_default();
     }
-    vec![first_output(view).filter(|ints| is_kept(ints.len()))]
+    first_output(view).filter(|ints| is_kept(ints.len())).map_or_else(Vec::new, |ints| vec![Some(ints)])
 }
 
 fn first_output(view: &View) -> Option<Numbers> {

@@ -14,7 +14,7 @@ pub(super) struct View<'a> {
     pub schema: &'static Schema,
     /// By index; an omitted input is unknown.
     pub inputs: Vec<&'a Fact>,
-    /// By index; the integers of small tensors, as far as they are known.
+    /// By index; the integers of small tensors, as far as they are known. It may be shorter than the inputs.
     pub ints: Vec<Option<&'a Numbers>>,
 }
 

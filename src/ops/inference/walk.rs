@@ -257,6 +257,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     fn keep_ints(&mut self, value: ValueId, ints: Option<Numbers>) {
         match ints {
             Some(ints) => self.ints.insert(value, ints),
+            None if self.ints.is_empty() => None,
             None => self.ints.remove(&value),
         };
     }
@@ -309,8 +310,11 @@ impl<'w, 'm> Walk<'w, 'm> {
         inputs
     }
 
-    /// The integers of a node's inputs, by index.
+    /// The integers of a node's inputs, by index; none if no integers are known at all.
     fn input_ints(&self, id: NodeId) -> Vec<Option<&Numbers>> {
+        if self.ints.is_empty() {
+            return Vec::new();
+        }
         let mut inputs = vec![None; self.model.node(id).input.len()];
         for (index, value) in self.model.inputs(id) {
             inputs[index as usize] = self.ints.get(&value);
