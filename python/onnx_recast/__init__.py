@@ -34,6 +34,7 @@ from onnx_recast._operations.inspect import (
 from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
 from onnx_recast._operations.precision import (
     AddedCast,
+    AddedFunction,
     KeptNode,
     LaterOpset,
     NarrowedTensor,
@@ -53,6 +54,7 @@ from onnx_recast._verify import Verified
 __all__ = [
     "LATEST_OPSET",
     "AddedCast",
+    "AddedFunction",
     "Blocker",
     "CastError",
     "CastFacts",

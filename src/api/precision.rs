@@ -29,9 +29,15 @@ impl Model {
     /// read.
     pub fn change_precision(&mut self, options: &Options) -> Result<Report, Error> {
         self.check_tensors()?;
-        let Planned { edits, report } = plan(self, options).map_err(|error| self.error(error))?;
+        let Planned { copied, edits, report } = plan(self, options).map_err(|error| self.error(error))?;
         if !edits.is_empty() {
-            self.apply_edits(edits)?;
+            match copied {
+                Some(mut copied) => {
+                    copied.apply_edits(edits)?;
+                    *self = copied;
+                }
+                None => self.apply_edits(edits)?,
+            }
         }
         Ok(report)
     }

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::attributes;
 use super::casts::{cast_node, needs_declaration};
 use super::decisions::Decisions;
-use super::reason::{Code, Reason};
+use super::reason::Code;
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
 use super::rules::refers_to_function;
-use super::types::{Kind, Side, Types, Use, User, Variable, Wish};
+use super::types::{Kind, Side, Types, Variable, Wish};
+use super::uses::{Use, User};
 use super::weights;
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
@@ -38,6 +39,7 @@ impl Decisions<'_, '_> {
         let mut report = Report {
             to: types.change.to,
             changed_values: 0,
+            functions_added: Vec::new(),
             casts_added: std::mem::take(&mut edits.added),
             casts_removed: Vec::new(),
             tensors: Vec::new(),
@@ -81,8 +83,8 @@ impl Decisions<'_, '_> {
                 matches!(self.types.kinds[value.index()], Some(Kind::Computed | Kind::Stated)) && self.side(value) == Side::Old
             };
             let Some((_, value)) = model.outputs(node).filter(is_kept).min_by_key(|(index, _)| *index) else { continue };
-            let reason: Reason = match self.classes.wish(value.index() as Variable) {
-                Some(Wish::Old(reason)) => reason,
+            let reason = match self.classes.wish(value.index() as Variable) {
+                Some(Wish::Old(reason)) => self.types.reasons[reason as usize],
                 _ => Code::Casts.into(),
             };
             let since = reason.operator.and_then(|operator| operator.since);
@@ -112,8 +114,6 @@ struct Edits<'d, 'p, 'm> {
     types: &'p Types<'m>,
     model: &'m Model,
     names: Names<'m>,
-    /// By value: its uses, in the order in which they were found.
-    uses: HashMap<ValueId, Vec<Use>>,
     forms: HashMap<ValueId, Forms>,
     /// Results of casts that are removed, and what was cast.
     replaced: BTreeMap<ValueId, ValueId>,
@@ -125,16 +125,11 @@ struct Edits<'d, 'p, 'm> {
 impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn new(decisions: &'d Decisions<'p, 'm>) -> Edits<'d, 'p, 'm> {
         let (types, model) = (decisions.types, decisions.types.model);
-        let mut uses: HashMap<ValueId, Vec<Use>> = HashMap::default();
-        for used in &types.uses {
-            uses.entry(used.value).or_default().push(*used);
-        }
         Edits {
             decisions,
             types,
             model,
             names: Names::new(model),
-            uses,
             forms: HashMap::default(),
             replaced: BTreeMap::new(),
             removed: BTreeSet::new(),
@@ -143,8 +138,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
     }
 
-    fn uses(&self, value: ValueId) -> &[Use] {
-        self.uses.get(&value).map_or(&[], Vec::as_slice)
+    fn uses(&self, value: ValueId) -> &'p [Use] {
+        self.types.uses.of(value)
     }
 
     /// The name of a value on a side.
@@ -337,7 +332,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
 
     fn rename_uses(&mut self) {
         let model = self.model;
-        for used in &self.types.uses {
+        for used in self.types.uses.iter() {
             let name = self.name(used.value, self.side(used));
             if let User::Input(node, input) = used.user
                 && name != model.name(used.value)
@@ -364,11 +359,12 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             if self.name(value, Side::New) == model.name(value)
                 && (side == Side::New || self.name(value, Side::Old) != model.name(value))
             {
-                let mut scopes = vec![model.scope_of(value)];
+                let declared = model.declared(value).map(|_| model.scope_of(value));
                 // A body may return a value of an enclosing scope.
-                scopes.extend(model.output_of(value).iter().copied().filter(|&scope| scope != model.scope_of(value)));
+                let returned = model.output_of(value).iter().copied().filter(|&scope| scope != model.scope_of(value));
+                let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
-                self.list.extend(scopes.into_iter().map(|scope| Edit::Retype { scope, name: name.to_owned(), dtype }));
+                self.list.extend(scopes.map(|scope| Edit::Retype { scope, name: name.to_owned(), dtype }));
             }
         }
     }

@@ -3,26 +3,21 @@
 use super::casts::{cast_to, number};
 use super::decisions::Decisions;
 use super::rules::type_attribute;
-use super::types::{Kind, Side, User};
-use crate::base::hash::HashMap;
+use super::types::{Kind, Side};
+use super::uses::User;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
 
 /// The changes of attributes that state the types of results.
 pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
     let (types, model) = (decisions.types, decisions.types.model);
-    // Some operators have results of the type of an input unless an attribute states another one.
-    let mut of_inputs: HashMap<(NodeId, u32), Side> = HashMap::default();
-    for used in &types.uses {
-        if let User::Input(node, index) = used.user
-            && implied_by(model, node) == Some(index)
-        {
-            of_inputs.insert((node, index), decisions.side_of(used.variable));
-        }
-    }
+    let of_input = |node: NodeId, index: u32| {
+        let uses = model.input(node, index).map_or(&[][..], |value| types.uses.of(value));
+        uses.iter().find(|used| used.user == User::Input(node, index)).map(|used| decisions.side_of(used.variable))
+    };
     let mut edits = Vec::new();
-    for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+    for &node in &types.stating {
         let operator = model.node(node).op_type();
-        let Some(name) = type_attribute(operator).filter(|_| model.applies(node, operator)) else { continue };
+        let Some(name) = type_attribute(operator) else { continue };
         let Some(output) = model.output(node, 0) else { continue };
         let Some(kind) = types.kinds[output.index()] else { continue };
         let (side, stated) = (decisions.side(output), model.node(node).attribute.iter().find(|attribute| attribute.name() == name));
@@ -42,10 +37,11 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
             },
             _ => {
                 let dtype = decisions.dtype(output, side);
+                // Some operators have results of the type of an input unless an attribute states another one.
                 let input = implied_by(model, node);
                 let is_stated = stated.is_some_and(|stated| operator != "DequantizeLinear" || stated.i() != 0);
                 let is_needed = match input {
-                    Some(index) if !is_stated => of_inputs.get(&(node, index)).is_some_and(|of_input| *of_input != side),
+                    Some(index) if !is_stated => of_input(node, index).is_some_and(|of_input| of_input != side),
                     _ => side == Side::New,
                 };
                 if !is_needed {

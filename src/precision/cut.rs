@@ -9,7 +9,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
 
-use super::types::{Classes, Kind, Side, Types, Use, Variable, Wish};
+use super::types::{Classes, Kind, Side, Types, Variable, Wish};
+use super::uses::Use;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeId, ScopeKind, ValueId};
 
@@ -34,37 +35,15 @@ struct Group {
 
 /// The sides of all variables, by variable. Values in `fixed` cannot be cast.
 pub(super) fn solve(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_only: bool) -> Vec<Side> {
-    let groups = groups(types, classes, fixed, weights_only);
     let stated = |root: Variable| match classes.wish(root) {
         Some(Wish::Old(_)) => Some(Side::Old),
         Some(Wish::New) => Some(Side::New),
         Some(Wish::StayIfFree) | None => None,
     };
+    let groups = groups(types, classes, fixed, weights_only, |root| stated(root).is_none());
     let mut sides: Vec<Option<Side>> = (0..classes.len() as Variable).map(|variable| stated(classes.root(variable))).collect();
-    // Variables that may have either type, connected by values, are decided together.
-    let mut sets = UnionFind::new(classes.len());
-    for group in &groups {
-        let mut free = group.uses.iter().chain([&group.source]).filter(|&&root| stated(root).is_none());
-        if let Some(&first) = free.next() {
-            free.for_each(|&other| {
-                sets.union(first as usize, other as usize);
-            });
-        }
-    }
-    let mut by_set: HashMap<usize, Vec<&Group>> = HashMap::default();
-    let mut order = Vec::new();
-    for group in &groups {
-        let Some(&free) = group.uses.iter().chain([&group.source]).find(|&&root| stated(root).is_none()) else { continue };
-        let of_set = by_set.entry(sets.find(free as usize)).or_default();
-        if of_set.is_empty() {
-            order.push(sets.find(free as usize));
-        }
-        of_set.push(group);
-    }
-    for set in order {
-        for (root, side) in cut(&by_set[&set], classes, stated) {
-            sides[root as usize] = Some(side);
-        }
+    for (root, side) in free_sides(&groups, classes, stated) {
+        sides[root as usize] = Some(side);
     }
     // A variable without values decides nothing.
     let side = |variable: Variable| match (sides[classes.root(variable) as usize], classes.wish(variable)) {
@@ -75,29 +54,65 @@ pub(super) fn solve(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, 
     (0..classes.len() as Variable).map(side).collect()
 }
 
-fn groups(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_only: bool) -> Vec<Group> {
-    let mut by_value: HashMap<ValueId, usize> = HashMap::default();
-    let mut groups: Vec<Group> = Vec::new();
-    for &Use { value, variable, .. } in &types.uses {
-        let index = *by_value.entry(value).or_insert_with(|| {
-            let shape = types.inferred.of(value).shape.as_deref().unwrap_or_default();
-            let lengths = shape.iter().map(|length| length.map_or(1, i64::unsigned_abs));
-            let once = lengths.fold(1, u64::saturating_mul);
-            let elements = once.saturating_mul(iterations(types.model, types.model.scope_of(value))).min(MOST_ELEMENTS);
-            let can_cast = !fixed.contains(&value);
-            // What is cast from the new type has lost bits.
-            let is_exact = matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated)) && !weights_only;
-            let source = classes.root(value.index() as Variable);
-            groups.push(Group { source, uses: Vec::new(), casts: [can_cast, can_cast && !is_exact], elements });
-            groups.len() - 1
-        });
-        groups[index].uses.push(classes.root(variable));
+/// The sides of the variables that may have either type. Those that values connect are decided together.
+fn free_sides(groups: &[Group], classes: &Classes, stated: impl Fn(Variable) -> Option<Side> + Copy) -> Vec<(Variable, Side)> {
+    let mut places: HashMap<Variable, usize> = HashMap::default();
+    let connected: Vec<(&Group, Vec<usize>)> = groups
+        .iter()
+        .map(|group| {
+            let free = group.uses.iter().chain([&group.source]).filter(|&&root| stated(root).is_none());
+            let place = |root: &Variable| {
+                let next = places.len();
+                *places.entry(*root).or_insert(next)
+            };
+            (group, free.map(place).collect())
+        })
+        .collect();
+    let mut sets = UnionFind::new(places.len());
+    for (left, right) in connected.iter().flat_map(|(_, free)| free.iter().zip(free.iter().skip(1))) {
+        sets.union(*left, *right);
     }
-    for group in &mut groups {
-        group.uses.sort_unstable();
-        group.uses.dedup();
+    let mut by_set: HashMap<usize, Vec<&Group>> = HashMap::default();
+    let mut order = Vec::new();
+    for (group, free) in connected {
+        let Some(&first) = free.first() else { continue };
+        let of_set = by_set.entry(sets.find(first)).or_default();
+        if of_set.is_empty() {
+            order.push(sets.find(first));
+        }
+        of_set.push(group);
     }
-    groups
+    order.into_iter().flat_map(|set| cut(&by_set[&set], classes, stated)).collect()
+}
+
+/// The values of which at least one use, or the value itself, is free to have either type.
+fn groups(
+    types: &Types,
+    classes: &Classes,
+    fixed: &HashSet<ValueId>,
+    weights_only: bool,
+    is_free: impl Fn(Variable) -> bool,
+) -> Vec<Group> {
+    let group = |uses: &[Use]| {
+        let value = uses.first()?.value;
+        let source = classes.root(value.index() as Variable);
+        let roots = || uses.iter().map(|used| classes.root(used.variable));
+        if !roots().chain([source]).any(&is_free) {
+            return None;
+        }
+        let shape = types.inferred.of(value).shape.as_deref().unwrap_or_default();
+        let lengths = shape.iter().map(|length| length.map_or(1, i64::unsigned_abs));
+        let once = lengths.fold(1, u64::saturating_mul);
+        let elements = once.saturating_mul(iterations(types.model, types.model.scope_of(value))).min(MOST_ELEMENTS);
+        let can_cast = !fixed.contains(&value);
+        // What is cast from the new type has lost bits.
+        let is_exact = matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated)) && !weights_only;
+        let mut uses: Vec<Variable> = roots().collect();
+        uses.sort_unstable();
+        uses.dedup();
+        Some(Group { source, uses, casts: [can_cast, can_cast && !is_exact], elements })
+    };
+    types.uses.by_value().filter_map(group).collect()
 }
 
 /// The estimated number of times that a scope runs. A cast in the body of a loop runs in each iteration; all loops have the same estimate.

@@ -1,10 +1,11 @@
 //! The decisions about the types of a model.
 
 use super::kernels::Kernels;
+use super::report::AddedFunction;
 use super::types::{Classes, Side, Types, Variable};
 use super::weights::Weight;
 use crate::elements::dtype::DType;
-use crate::graph::ValueId;
+use crate::graph::{Body, ValueId};
 
 /// The decisions about a model.
 pub(super) struct Decisions<'p, 'm> {
@@ -24,6 +25,18 @@ impl Decisions<'_, '_> {
 
     pub fn side_of(&self, variable: Variable) -> Side {
         self.sides[variable as usize]
+    }
+
+    /// Whether a value in a copy of a function changes its type.
+    pub fn changes_function(&self, function: &AddedFunction) -> bool {
+        let model = self.types.model;
+        let is_in_copy = |value: &ValueId| {
+            let root = model.root(model.scope_of(*value));
+            matches!(model.body(root), Body::Function(known)
+                if [known.domain(), known.name(), known.overload()] == [&function.domain, &function.name, &function.overload])
+        };
+        let changes = |value: &ValueId| self.types.kinds[value.index()].is_some() && self.side(*value) == Side::New;
+        model.values().filter(changes).any(|value| is_in_copy(&value))
     }
 
     /// The element type of a value on a side.

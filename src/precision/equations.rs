@@ -1,19 +1,17 @@
 //! The equations between the type variables of a model.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::change::Change;
 use super::integers::integers;
-use super::kernels::runs_casts;
 use super::options::{Io, Options, Policy, Selection};
 use super::policy::is_sensitive;
 use super::reason::Code;
-use super::types::{Kind, Types, Use, User, Variable, Wish};
+use super::types::{Kind, Types, Variable, Wish};
+use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, Pin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::ops::inference::infer;
-use crate::ops::schemas::{self, Formal, ValueType};
+use crate::ops::schemas::{Formal, ValueType};
 
 /// The equations of a model, with the wishes of the options.
 pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection) -> Types<'m> {
@@ -23,20 +21,23 @@ pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection)
         DType::Float => HashSet::default(),
         _ => integers(model, &inferred, change),
     };
-    let mut types = Types {
-        model,
-        change,
-        kinds: vec![None; model.value_bound()],
-        uses: Vec::new(),
-        casts: BTreeMap::new(),
-        wishes: Vec::new(),
-        equal: Vec::new(),
-        variables: model.value_bound() as u32,
-        inferred,
-    };
-    Builder::new(&mut types, options, selection, integers).build();
+    let mut types = Types::new(model, change, inferred);
+    let uses = Builder::new(&mut types, options, selection, integers).build();
+    types.uses = Uses::new(&uses, model.value_bound());
     types
 }
+
+/// Lists of one node, whose memory serves the next one.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Type variables of the schema, their variables, and whether these want the new type.
+    pub variables: Vec<(&'static str, Variable, bool)>,
+    pub uses: Vec<Operand>,
+    pub results: Vec<Operand>,
+}
+
+/// The index of an input or output, its value, formal, type and variable.
+type Operand = (u32, ValueId, &'static Formal, ValueType, Variable);
 
 /// Makes the equations of a model.
 pub(super) struct Builder<'t, 'm, 'o> {
@@ -45,6 +46,8 @@ pub(super) struct Builder<'t, 'm, 'o> {
     pub options: &'o Options,
     pub selection: &'o Selection<'o>,
     pub integers: HashSet<ValueId>,
+    uses: Vec<Use>,
+    pub scratch: Scratch,
     /// By scope: its inputs.
     pub inputs: HashMap<ScopeId, Vec<Option<ValueId>>>,
     /// By node: the bodies in its attributes.
@@ -53,6 +56,8 @@ pub(super) struct Builder<'t, 'm, 'o> {
     pub foreign: HashMap<ScopeId, Code>,
     /// Outermost scopes in which values cannot be cast.
     pub uncastable: HashMap<ScopeId, Code>,
+    /// Functions that only nodes call that keep their types.
+    pub kept_functions: HashMap<ScopeId, Code>,
     /// By function and output: its variable.
     pub results: HashMap<(ScopeId, u32), Variable>,
 }
@@ -65,85 +70,31 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         integers: HashSet<ValueId>,
     ) -> Builder<'t, 'm, 'o> {
         let model = types.model;
+        // Most values have one equation, and most of them one wish.
+        types.equal.reserve(model.value_bound());
+        types.wishes.reserve(model.value_bound());
+        let nodes = model.scopes().flat_map(|scope| model.nodes(scope));
         let mut builder = Builder {
             types,
             model,
             options,
             selection,
             integers,
+            uses: Vec::with_capacity(nodes.map(|node| model.node(node).input.len()).sum()),
+            scratch: Scratch::default(),
             inputs: HashMap::default(),
             bodies: HashMap::default(),
             foreign: HashMap::default(),
             uncastable: HashMap::default(),
+            kept_functions: HashMap::default(),
             results: HashMap::default(),
         };
         builder.read_scopes();
         builder
     }
 
-    fn read_scopes(&mut self) {
-        let model = self.model;
-        let used = self.old_types();
-        for scope in model.scopes() {
-            let names = model.body(scope).input_names();
-            let defined = |name| model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope);
-            self.inputs.insert(scope, names.map(defined).collect());
-            match model.scope_kind(scope) {
-                ScopeKind::Subgraph { owner, .. } => self.bodies.entry(owner).or_default().push(scope),
-                ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => {
-                    self.foreign.insert(scope, Code::Training);
-                }
-                ScopeKind::Function(_) if !self.types.inferred.is_called(scope) => {
-                    self.foreign.insert(scope, Code::Function);
-                }
-                _ => {}
-            }
-            if model.root(scope) == scope {
-                self.uncastable.extend(self.uncastable_because(scope, used.get(&scope)).map(|code| (scope, code)));
-            }
-        }
-        for value in model.values() {
-            let root = model.root(model.scope_of(value));
-            if let ScopeKind::Function(_) = model.scope_kind(root)
-                && let Some(types) = self.types.inferred.types_in_calls(root, value)
-                && types.only().is_none()
-                && types.iter().any(|value_type| self.types.change.old(value_type).is_some())
-            {
-                self.foreign.insert(root, Code::Function);
-            }
-        }
-    }
-
-    /// The old types of the values in each outermost scope.
-    fn old_types(&self) -> HashMap<ScopeId, BTreeSet<DType>> {
-        let mut used: HashMap<ScopeId, BTreeSet<DType>> = HashMap::default();
-        for value in self.model.values() {
-            if let Some(old) = self.types.value_type(value).and_then(|value_type| self.types.change.old(value_type)) {
-                used.entry(self.model.root(self.model.scope_of(value))).or_default().insert(old);
-            }
-        }
-        used
-    }
-
-    /// Why values of a scope, of these old types, cannot be cast.
-    fn uncastable_because(&self, scope: ScopeId, used: Option<&BTreeSet<DType>>) -> Option<Code> {
-        if !self.casts_exist(scope) {
-            return Some(Code::Cast);
-        }
-        let (runtime, used) = (self.options.target?, used?);
-        let runs = |&old: &DType| runs_casts(&runtime, self.model, scope, old, self.types.change);
-        (!used.iter().all(runs)).then_some(Code::NoKernel)
-    }
-
-    /// Whether Cast of a scope supports the new type.
-    fn casts_exist(&self, scope: ScopeId) -> bool {
-        let schema = self.model.opset(scope, "").and_then(|opset| schemas::schema("", "Cast", opset));
-        let to = ValueType::Tensor(self.types.change.to);
-        let supports = |formal: Option<&Formal>| formal.is_some_and(|formal| formal.types.contains(to));
-        schema.is_some_and(|schema| supports(schema.input(0)) && supports(schema.output(0)))
-    }
-
-    fn build(mut self) {
+    /// Makes the equations, and returns the uses.
+    fn build(mut self) -> Vec<Use> {
         let model = self.model;
         for value in model.values() {
             self.value(value);
@@ -175,6 +126,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         if self.options.weights_only {
             self.weights_only();
         }
+        self.uses
     }
 
     /// A value with its variable, if its type may change.
@@ -229,32 +181,41 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// The inputs and outputs of the model.
     fn signature(&mut self) {
         let model = self.model;
-        let wish = |name: &str, options: &Options, to: DType| {
-            let stated = options.signature.iter().rev().find(|(stated, _)| stated == name).map(|(_, dtype)| *dtype == to);
-            let is_new = stated.unwrap_or(options.io == Io::Convert);
-            if is_new { Wish::New } else { Wish::Old(Code::Signature.into()) }
-        };
         for value in self.inputs[&ScopeId::MAIN].clone().into_iter().flatten() {
             let is_input = match model.origin(value) {
                 Origin::Initializer { .. } => model.is_overridable(value),
                 _ => true,
             };
             if is_input && self.types.kinds[value.index()].is_some() {
-                self.types.wish(value.index() as Variable, wish(model.name(value), self.options, self.types.change.to));
+                self.signature_of(model.name(value), value.index() as Variable);
             }
         }
         let names: Vec<&str> = model.body(ScopeId::MAIN).output_names().collect();
         for (index, name) in (0..).zip(names) {
             let variable = self.types.variable();
-            self.types.wish(variable, wish(name, self.options, self.types.change.to));
+            self.signature_of(name, variable);
             self.body_output(ScopeId::MAIN, index, variable);
         }
+    }
+
+    /// An input or output has the type that the options state.
+    fn signature_of(&mut self, name: &str, variable: Variable) {
+        match self.has_new_signature(name) {
+            true => self.types.wish(variable, Wish::New),
+            false => self.types.old_because(variable, Code::Signature),
+        }
+    }
+
+    /// Whether an input or output gets the new type.
+    pub fn has_new_signature(&self, name: &str) -> bool {
+        let stated = self.options.signature.iter().rev().find(|(stated, _)| stated == name);
+        stated.map_or(self.options.io == Io::Convert, |(_, dtype)| *dtype == self.types.change.to)
     }
 
     /// Values that nothing uses keep their types if nothing speaks against it.
     fn unused(&mut self) {
         let mut is_used = vec![false; self.types.kinds.len()];
-        for used in &self.types.uses {
+        for used in &self.uses {
             is_used[used.value.index()] = true;
         }
         for value in self.model.values() {
@@ -275,7 +236,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 None => {}
             }
         }
-        for used in self.types.uses.clone() {
+        for used in &self.uses {
             self.types.old_because(used.variable, Code::Weights);
         }
     }
@@ -290,7 +251,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     pub fn consume(&mut self, value: ValueId, variable: Variable, user: User) {
         match self.types.value_type(value) {
             Some(value_type) if self.types.kinds[value.index()].is_some() => {
-                self.types.uses.push(Use { value, variable, user });
+                self.uses.push(Use { value, variable, user });
                 let root = self.model.root(self.model.scope_of(value));
                 let is_tensor = matches!(value_type, ValueType::Tensor(_) | ValueType::SparseTensor(_));
                 if !is_tensor || self.uncastable.contains_key(&root) {
@@ -350,6 +311,11 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         let proto = self.model.node(node);
         if self.selection.keeps_node(proto.op_type(), proto.name(), || self.model.node_path(node)) {
             return Some(Code::Option);
+        }
+        if !self.kept_functions.is_empty()
+            && let Some(&code) = self.kept_functions.get(&self.model.root(node.scope))
+        {
+            return Some(code);
         }
         let is_policy = self.options.policy == Policy::Stable && self.options.dtype != DType::Float;
         let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();

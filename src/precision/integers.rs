@@ -41,6 +41,9 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
     let dtype = |value: ValueId| inferred.of(value).dtype();
     let is_old = |value: ValueId| dtype(value).is_some_and(|dtype| change.is_old(dtype));
     let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned) && dtype.bits() >= 16;
+    if !model.values().any(|value| dtype(value).is_some_and(is_integer)) {
+        return HashSet::default();
+    }
     let is_cast = |node: NodeId| model.is_cast(node);
     let input = |node: NodeId| model.input(node, 0);
     let of_integers = |node: NodeId| is_cast(node) && input(node).and_then(dtype).is_some_and(is_integer);
@@ -50,7 +53,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
     };
     let mut from: HashSet<ValueId> = HashSet::default();
     for &node in model.topological_order() {
-        if of_integers(node) || (computes(node) && model.inputs(node).any(|(_, value)| from.contains(&value))) {
+        if of_integers(node) || (model.inputs(node).any(|(_, value)| from.contains(&value)) && computes(node)) {
             from.extend(model.outputs(node).map(|(_, value)| value).filter(|&value| is_old(value)));
         }
     }
@@ -65,7 +68,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
             "Range" | "Resize" | "Upsample" => model.applies(node, operator),
             _ => false,
         };
-        let leads = computes(node) && model.outputs(node).any(|(_, value)| kept.contains(&value));
+        let leads = model.outputs(node).any(|(_, value)| kept.contains(&value)) && computes(node);
         if ends || leads {
             // The first input of Resize is the image.
             let is_size = |index: u32| !ends || !matches!(operator, "Resize" | "Upsample") || index > 0;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use super::casts::cast_node;
 use super::change::Change;
 use super::reason::Code;
-use super::types::{Classes, Kind, Side, Types, User, Variable, Wish};
+use super::types::{Classes, Kind, Side, Types, Variable};
+use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ScopeId};
 use crate::ops::kernels::{MissingKernel, Operation, Table, is_run, missing_kernel, operations_of};
@@ -42,7 +43,7 @@ impl Kernels {
         }
         let model = types.model;
         let new = |value| types.value_type(value).map(|value_type| types.change.changed(value_type));
-        for used in &types.uses {
+        for used in types.uses.iter() {
             // A cast to the new type keeps its own types.
             if let User::Input(node, index) = used.user
                 && !types.casts.contains_key(&node)
@@ -85,10 +86,11 @@ impl Kernels {
         self.missing.len() > known
     }
 
-    /// What keeps the nodes without a kernel as they are.
-    pub fn wishes(&self) -> impl Iterator<Item = (Variable, Wish)> {
-        let operands = self.missing.keys().filter_map(|node| self.operands.get(node)).flatten();
-        operands.map(|operand| (operand.variable, Wish::Old(Code::NoKernel.into())))
+    /// The nodes without a kernel keep their types.
+    pub fn keep(&self, types: &mut Types) {
+        for operand in self.missing.keys().filter_map(|node| self.operands.get(node)).flatten() {
+            types.old_because(operand.variable, Code::NoKernel);
+        }
     }
 
     /// Why a node has no kernel, if it has none.

@@ -3,7 +3,8 @@
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
 use super::rules::moves;
-use super::types::{Types, Use, User, Variable, Wish};
+use super::types::{Types, Variable, Wish};
+use super::uses::{User, Uses};
 use super::weights::{Weight, largest};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::{HashMap, HashSet};
@@ -27,7 +28,6 @@ struct Reach {
 /// # Errors
 /// If a constant is refused.
 pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options) -> Result<HashSet<ValueId>, Error> {
-    let uses = Uses::of(types);
     refuse(types.model, weights, options)?;
     let largest = largest(options.dtype);
     for weight in weights.iter_mut() {
@@ -36,14 +36,14 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
         let is_beyond = bounds.iter().any(|bound| bound.abs() > largest.into() || bound.is_nan());
         if types.kinds[value.index()].is_some() && is_beyond {
-            keep(types, &[value], &uses.of_value(value), Code::Range);
+            keep(types, &[value], &types.uses.variables(value), Code::Range);
         }
     }
     for weight in weights.iter().filter(|weight| weight.survey.became_zero > 0) {
         match options.on_underflow {
-            OnUnderflow::Keep => keep(types, &[weight.value], &uses.of_value(weight.value), Code::Underflow),
+            OnUnderflow::Keep => keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow),
             _ if weight.elements() == 1 => {
-                let divided = uses.divided(types.model, weight.value);
+                let divided = types.uses.divided(types.model, weight.value);
                 if !divided.is_empty() {
                     keep(types, &[weight.value], &divided, Code::Underflow);
                 }
@@ -53,7 +53,7 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     }
     let beyond: Vec<usize> = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0).collect();
     let mut reaches: HashMap<usize, Reach> =
-        beyond.iter().map(|&index| (index, uses.reach(types.model, weights[index].value))).collect();
+        beyond.iter().map(|&index| (index, types.uses.reach(types.model, weights[index].value))).collect();
     if options.on_overflow == OnOverflow::Infinity || options.weights_only {
         reaches.clear();
     }
@@ -64,7 +64,7 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
         }
     }
     // A constant that is kept may keep another one.
-    loop {
+    while !reaches.is_empty() {
         let classes = types.classes();
         let is_old = |variable: &Variable| matches!(classes.wish(*variable), Some(Wish::Old(_)));
         let kept: Vec<usize> = beyond
@@ -131,28 +131,13 @@ fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Er
 fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Code) {
     let sources = values.iter().map(|value| value.index() as Variable);
     for variable in sources.chain(variables.iter().copied()).collect::<Vec<_>>() {
-        types.wish(variable, Wish::Old(code.into()));
+        types.old_because(variable, code);
     }
 }
 
-/// The uses of values, by value.
-struct Uses(HashMap<ValueId, Vec<Use>>);
-
 impl Uses {
-    fn of(types: &Types) -> Uses {
-        let mut uses: HashMap<ValueId, Vec<Use>> = HashMap::default();
-        for used in &types.uses {
-            uses.entry(used.value).or_default().push(*used);
-        }
-        Uses(uses)
-    }
-
-    fn get(&self, value: ValueId) -> &[Use] {
-        self.0.get(&value).map_or(&[], Vec::as_slice)
-    }
-
-    fn of_value(&self, value: ValueId) -> Vec<Variable> {
-        self.get(value).iter().map(|used| used.variable).collect()
+    fn variables(&self, value: ValueId) -> Vec<Variable> {
+        self.of(value).iter().map(|used| used.variable).collect()
     }
 
     fn reach(&self, model: &Model, constant: ValueId) -> Reach {
@@ -160,7 +145,7 @@ impl Uses {
         let (mut next, mut seen) = (0, HashSet::default());
         while let Some(&value) = reach.values.get(next) {
             next += 1;
-            for used in self.get(value) {
+            for used in self.of(value) {
                 reach.variables.push(used.variable);
                 let User::Input(node, _) = used.user else {
                     reach.is_other = true;
@@ -171,7 +156,7 @@ impl Uses {
                     "Min" | "Max" | "Clip" => reach.is_bound = true,
                     operator if moves(operator) && operator != "Cast" => {
                         let results = model.outputs(node).map(|(_, result)| result);
-                        let new = results.filter(|result| self.0.contains_key(result) && seen.insert(*result));
+                        let new = results.filter(|result| !self.of(*result).is_empty() && seen.insert(*result));
                         reach.values.extend(new);
                     }
                     _ => reach.is_other = true,
@@ -185,12 +170,12 @@ impl Uses {
     /// or do so after they have added it.
     fn divided(&self, model: &Model, scalar: ValueId) -> Vec<Variable> {
         let mut variables = Vec::new();
-        for used in self.get(scalar) {
+        for used in self.of(scalar) {
             let User::Input(node, index) = used.user else { continue };
             if needs_nonzero(model, node, index) {
                 variables.push(used.variable);
             } else if matches!(operator(model, node), "Add" | "Sub" | "Max" | "Clip") {
-                let results = model.outputs(node).flat_map(|(_, result)| self.get(result));
+                let results = model.outputs(node).flat_map(|(_, result)| self.of(result));
                 let sensitive =
                     results.filter(|used| matches!(used.user, User::Input(node, index) if needs_nonzero(model, node, index)));
                 let sensitive: Vec<Variable> = sensitive.map(|used| used.variable).collect();

@@ -8,7 +8,9 @@
 //! 4. `kernels`: a node for which a given runtime has no kernel in its new types keeps the old ones.
 //! 5. `apply`: edits. Constants become recipes, which are computed while the file is written.
 //!
-//! Scope: the main graph, subgraphs, and functions. Training graphs and functions that are called with several types are not changed.
+//! 6. `functions`: before all that, calls that change their types get a copy of a function that other calls use as it is.
+//!
+//! Scope: the main graph, subgraphs, and functions. Training graphs are not changed.
 
 mod apply;
 mod attributes;
@@ -17,6 +19,7 @@ mod change;
 mod cut;
 mod decisions;
 mod equations;
+mod functions;
 mod integers;
 mod kernels;
 mod limits;
@@ -27,13 +30,15 @@ mod policy;
 mod reason;
 mod report;
 mod rules;
+mod scopes;
 mod survey;
 mod types;
+mod uses;
 mod weights;
 
 pub use options::{Io, OnOverflow, OnUnderflow, Options, Policy};
 pub(crate) use plan::{Planned, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;
-pub use report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+pub use report::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
 pub(crate) use weights::bounded;

@@ -1,10 +1,10 @@
 //! The equations of each form of node.
 
-use super::equations::Builder;
-use super::options::Io;
-use super::reason::{Code, Reason, Unsupported};
+use super::equations::{Builder, Scratch};
+use super::reason::{Code, Unsupported};
 use super::rules;
-use super::types::{Kind, Types, User, Variable, Wish};
+use super::types::{Kind, Types, Variable, Wish};
+use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
 use crate::ops::schemas::microsoft::{self, Signature};
@@ -20,6 +20,9 @@ impl Builder<'_, '_, '_> {
         }
         let domain = schemas::canonical_domain(node.domain());
         let schema = model.opset(id.scope, domain).and_then(|opset| schemas::schema(domain, node.op_type(), opset));
+        if domain.is_empty() && rules::type_attribute(node.op_type()).is_some() {
+            self.types.stating.push(id);
+        }
         match (schema, domain, node.op_type()) {
             (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
             (Some(schema), "", "Cast") => self.cast(id, schema),
@@ -101,8 +104,7 @@ impl Builder<'_, '_, '_> {
         };
         let later = schemas::versions(schema.domain, schema.name).iter().filter(|later| later.since_version > schema.since_version);
         let since = later.filter(|later| !later.deprecated).find(supports).map(|later| later.since_version);
-        let operator = Some(Unsupported { name: schema.name, dtype: self.types.change.to, since });
-        self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
+        self.types.old_because(variable, Unsupported { name: schema.name, dtype: self.types.change.to, since });
     }
 
     /// An operator with a schema: each type variable of it is a variable of the node.
@@ -113,7 +115,7 @@ impl Builder<'_, '_, '_> {
         let kept = self.kept(id);
         let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
         let shares_all = rules::shares_types(model, id, name);
-        let mut variables: Vec<(&'static str, Variable, bool)> = Vec::new();
+        let Scratch { mut variables, mut uses, mut results } = std::mem::take(&mut self.scratch);
         let mut of = |types: &mut Types, formal: &Formal, wants: bool| {
             let known = variables.iter_mut().find(|(known, _, _)| shares_all || *known == formal.type_name);
             if let Some((_, variable, wanted)) = known.filter(|_| formal.is_homogeneous()) {
@@ -125,7 +127,6 @@ impl Builder<'_, '_, '_> {
             variable
         };
         let (mut unknown, mut has_result) = (Vec::new(), false);
-        let mut uses = Vec::new();
         for (index, value) in model.inputs(id) {
             let Some(formal) = schema.input(index as usize) else { continue };
             match self.types.value_type(value) {
@@ -137,7 +138,6 @@ impl Builder<'_, '_, '_> {
                 None => unknown.push(formal),
             }
         }
-        let mut results = Vec::new();
         for (index, value) in model.outputs(id) {
             let Some(formal) = schema.output(index as usize) else { continue };
             match self.types.value_type(value) {
@@ -150,7 +150,7 @@ impl Builder<'_, '_, '_> {
                 None => unknown.push(formal),
             }
         }
-        for (index, value, formal, value_type, variable) in uses {
+        for (index, value, formal, value_type, variable) in uses.drain(..) {
             self.consume(value, variable, User::Input(id, index));
             self.admit(schema, formal, value_type, variable);
             if rules::is_scale(name, index as usize) {
@@ -160,7 +160,7 @@ impl Builder<'_, '_, '_> {
                 self.types.old_because(variable, Code::Fixed);
             }
         }
-        for (index, value, formal, value_type, variable) in results {
+        for (index, value, formal, value_type, variable) in results.drain(..) {
             self.produce(value, variable);
             self.admit(schema, formal, value_type, variable);
             let states = rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
@@ -182,13 +182,12 @@ impl Builder<'_, '_, '_> {
         let is_free = rules::moves(name) || matches!(name, "Constant" | "ConstantOfShape");
         // A cast that was there stays as it is where either type is right for its result.
         let computes = has_result && name != "CastLike";
-        for (type_name, variable, wants) in variables {
+        for (type_name, variable, wants) in variables.drain(..) {
             if let Some(code) = kept {
                 self.types.old_because(variable, code);
             }
             if let Some(name) = float_alone {
-                let operator = Some(Unsupported { name, dtype: self.types.change.to, since: None });
-                self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
+                self.types.old_because(variable, Unsupported { name, dtype: self.types.change.to, since: None });
             }
             if unknown.iter().any(|formal| formal.type_name == type_name) {
                 self.types.old_because(variable, Code::Unknown);
@@ -199,6 +198,7 @@ impl Builder<'_, '_, '_> {
                 (false, _) => self.types.wish(variable, Wish::StayIfFree),
             }
         }
+        self.scratch = Scratch { variables, uses, results };
     }
 
     /// The result of a `Constant`.
@@ -270,10 +270,7 @@ impl Builder<'_, '_, '_> {
 
     /// Whether a value is an output of the model that keeps its type.
     fn keeps_output(&self, value: ValueId) -> bool {
-        let name = self.model.name(value);
-        let stated = self.options.signature.iter().rev().find(|(stated, _)| stated == name);
-        let is_new = stated.map_or(self.options.io == Io::Convert, |(_, dtype)| *dtype == self.types.change.to);
-        self.model.output_of(value) == [ScopeId::MAIN] && !is_new
+        self.model.output_of(value) == [ScopeId::MAIN] && !self.has_new_signature(self.model.name(value))
     }
 
     /// An operator of com.microsoft, whose type variables are known.
@@ -285,22 +282,19 @@ impl Builder<'_, '_, '_> {
         let outputs: Vec<_> = model.outputs(id).map(|(index, value)| (None, value, signature.output(index as usize))).collect();
         for (input, value, name) in inputs.into_iter().chain(outputs) {
             let name = name.unwrap_or("-");
-            let without_float16 = rules::without_float16(model.node(id).op_type(), name);
             let is_known = name.starts_with(|first: char| first.is_ascii_uppercase()) && !name.ends_with('*');
             let variable = match variables.iter().find(|(known, _)| is_known && *known == name) {
                 Some(&(_, variable)) => variable,
                 None => {
                     let variable = self.types.variable();
                     variables.push((name, variable));
-                    match (is_known, kept) {
-                        (false, _) => self.types.old_because(variable, Code::Domain),
-                        (true, Some(code)) => self.types.old_because(variable, code),
-                        (true, None) if self.types.change.to != DType::Float && without_float16.is_some() => {
-                            let operator =
-                                without_float16.map(|name| Unsupported { name, dtype: self.types.change.to, since: None });
-                            self.types.wish(variable, Wish::Old(Reason { code: Code::Operator, operator }));
-                        }
-                        (true, None) => self.types.wish(variable, Wish::New),
+                    let to = self.types.change.to;
+                    let without = rules::without_float16(model.node(id).op_type(), name).filter(|_| to != DType::Float);
+                    match (is_known, kept, without) {
+                        (false, _, _) => self.types.old_because(variable, Code::Domain),
+                        (true, Some(code), _) => self.types.old_because(variable, code),
+                        (true, None, Some(name)) => self.types.old_because(variable, Unsupported { name, dtype: to, since: None }),
+                        (true, None, None) => self.types.wish(variable, Wish::New),
                     }
                     variable
                 }

@@ -151,18 +151,27 @@ impl<'o> Selection<'o> {
 
     /// Whether the options say that a node keeps its types.
     pub fn keeps_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
-        let Options { keep_ops, only_ops, .. } = self.options;
-        let is_in = |patterns: &GlobSet| !patterns.is_empty() && (patterns.is_match(name) || patterns.is_match(path()));
+        let only_ops = &self.options.only_ops;
         let is_only = (only_ops.is_empty() && self.only_nodes.is_empty())
             || only_ops.iter().any(|only| only == operator)
-            || is_in(&self.only_nodes);
-        !is_only || keep_ops.iter().any(|kept| kept == operator) || is_in(&self.keep_nodes)
+            || is_in(&self.only_nodes, name, &path);
+        !is_only || self.names_kept_node(operator, name, path)
+    }
+
+    /// Whether the options name a node as one that keeps its types.
+    pub fn names_kept_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
+        self.options.keep_ops.iter().any(|kept| kept == operator) || is_in(&self.keep_nodes, name, &path)
     }
 
     /// Whether the options say that a value keeps its type.
     pub fn keeps_value(&self, name: &str) -> bool {
         self.keep_values.is_match(name)
     }
+}
+
+/// Whether patterns match the name or the path of a node.
+fn is_in(patterns: &GlobSet, name: &str, path: impl Fn() -> String) -> bool {
+    !patterns.is_empty() && (patterns.is_match(name) || patterns.is_match(path()))
 }
 
 fn compiled(patterns: &[String]) -> Result<GlobSet, Error> {

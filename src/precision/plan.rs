@@ -1,10 +1,11 @@
 //! Plans a change of precision.
 
 use super::decisions::Decisions;
+use super::functions::Copied;
 use super::kernels::Kernels;
 use super::options::{Options, Selection};
-use super::report::Report;
-use super::{cut, equations, limits, weights};
+use super::report::{AddedFunction, Report};
+use super::{cut, equations, functions, limits, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
@@ -12,6 +13,8 @@ use crate::ops::kernels::unknown_kernels;
 
 /// The edits of a change of precision, and its report.
 pub struct Planned {
+    /// The model with copies of functions, to which the edits apply, if there are copies.
+    pub copied: Option<Model>,
     /// The edits; none if nothing changes.
     pub edits: Vec<Edit>,
     /// The report.
@@ -25,7 +28,29 @@ pub struct Planned {
 pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     check(model, options)?;
     let selection = Selection::new(options)?;
-    let mut types = equations::of(model, options, &selection);
+    let mut useless = Vec::new();
+    loop {
+        let copied = functions::copied(model, options, &selection, &useless)?;
+        let Some(Copied { model: copied, functions }) = copied else {
+            let (edits, report, _) = plan_values(model, options, &selection, &[])?;
+            return Ok(Planned { copied: None, edits, report });
+        };
+        let (edits, report, unchanged) = plan_values(&copied, options, &selection, &functions)?;
+        if unchanged.is_empty() {
+            return Ok(Planned { copied: Some(copied), edits, report: Report { functions_added: functions, ..report } });
+        }
+        useless.extend(unchanged);
+    }
+}
+
+/// The edits for a model, the report, and the functions of these in which nothing changes.
+fn plan_values(
+    model: &Model,
+    options: &Options,
+    selection: &Selection,
+    functions: &[AddedFunction],
+) -> Result<(Vec<Edit>, Report, Vec<AddedFunction>), Error> {
+    let mut types = equations::of(model, options, selection);
     let mut weights = weights::read(&mut types)?;
     let mut kernels = Kernels::of(options.target, &types);
     let wishes = types.wishes.len();
@@ -37,14 +62,15 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
             break (classes, sides);
         }
         types.wishes.truncate(wishes);
-        types.wishes.extend(kernels.wishes());
+        kernels.keep(&mut types);
     };
     let decisions = Decisions { types: &types, classes: &classes, sides: &sides, weights: &weights, kernels: &kernels };
     let (edits, mut report) = decisions.edits()?;
     let target = options.target.iter();
     report.notes = target.flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime))).collect();
     let edits = if report.is_unchanged() { Vec::new() } else { edits };
-    Ok(Planned { edits, report })
+    let unchanged = functions.iter().filter(|function| !decisions.changes_function(function)).cloned().collect();
+    Ok((edits, report, unchanged))
 }
 
 fn check(model: &Model, options: &Options) -> Result<(), Error> {

@@ -40,7 +40,7 @@ pub(super) fn is_sensitive(model: &Model, node: NodeId) -> bool {
     match operator {
         "Mul" => model.input(node, 0).is_some() && model.input(node, 0) == model.input(node, 1),
         "Sqrt" | "Reciprocal" => model.input(node, 0).is_some_and(|input| is_of_mean(model, input)),
-        "Add" | "Max" => is_epsilon(model, node) && roots(model, node),
+        "Add" | "Max" => roots(model, node) && is_epsilon(model, node),
         _ => SENSITIVE.binary_search(&operator).is_ok(),
     }
 }
@@ -79,8 +79,8 @@ fn is_mean(model: &Model, value: ValueId) -> bool {
 
 /// Whether a root, a power or a reciprocal is made of the result of a node.
 fn roots(model: &Model, node: NodeId) -> bool {
-    let users = model.output(node, 0).map(|output| model.uses(output).map(|(user, _)| user).collect::<Vec<NodeId>>());
-    users.unwrap_or_default().into_iter().any(|user| matches!(model.node(user).op_type(), "Sqrt" | "Reciprocal" | "Pow"))
+    let is_root = |(user, _): (NodeId, u32)| matches!(model.node(user).op_type(), "Sqrt" | "Reciprocal" | "Pow");
+    model.output(node, 0).is_some_and(|output| model.uses(output).any(is_root))
 }
 
 #[cfg(test)]

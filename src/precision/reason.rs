@@ -50,6 +50,12 @@ pub struct Unsupported {
     pub since: Option<i64>,
 }
 
+impl From<Unsupported> for Reason {
+    fn from(operator: Unsupported) -> Reason {
+        Reason { code: Code::Operator, operator: Some(operator) }
+    }
+}
+
 impl From<Code> for Reason {
     fn from(code: Code) -> Reason {
         Reason { code, operator: None }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::reason::Code;
 use crate::elements::dtype::DType;
+use crate::graph::{Body, Model, ScopeId};
 
 /// The results of a change of precision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,6 +14,9 @@ pub struct Report {
     pub to: DType,
     /// The number of values that got the type.
     pub changed_values: usize,
+    /// Copies of functions of which some calls change their types and others do not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub functions_added: Vec<AddedFunction>,
     /// Casts that were added, in document order.
     pub casts_added: Vec<AddedCast>,
     /// The paths of casts that were removed, because their input has the type now, or their consumers need the type of their input.
@@ -33,6 +37,30 @@ impl Report {
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.changed_values == 0 && self.casts_added.is_empty() && self.casts_removed.is_empty() && self.tensors.is_empty()
+    }
+}
+
+/// A copy of a function, for the calls whose types change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AddedFunction {
+    /// Its domain, which is also that of the function of which it is a copy.
+    pub domain: String,
+    /// Its name.
+    pub name: String,
+    /// Its overload, which is also that of the function of which it is a copy.
+    pub overload: String,
+    /// The name of the function of which it is a copy.
+    pub copy_of: String,
+    /// The paths of the nodes that called that function, and call the copy now.
+    pub calls: Vec<String>,
+}
+
+impl AddedFunction {
+    /// Whether a scope is the copy, or the function of which it is one.
+    pub(super) fn is_of(&self, model: &Model, scope: ScopeId) -> bool {
+        matches!(model.body(scope), Body::Function(function)
+            if (function.domain(), function.overload()) == (&self.domain, &self.overload)
+                && (function.name() == self.name || function.name() == self.copy_of))
     }
 }
 

@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use petgraph::unionfind::UnionFind;
 
 use super::change::Change;
-use super::reason::{Code, Reason};
+use super::reason::Reason;
+use super::uses::Uses;
+pub(super) use super::uses::Variable;
 use crate::elements::dtype::DType;
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Body, Model, NodeId, Origin, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
-
-/// The index of a type variable.
-pub(super) type Variable = u32;
 
 /// Which type a variable has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,29 +29,12 @@ pub(super) enum Side {
 /// A wish for a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wish {
-    /// It cannot change.
-    Old(Reason),
+    /// It cannot change. The index is that of the reason.
+    Old(u32),
     /// It changes if it can.
     New,
     /// It does not change if that needs no cast.
     StayIfFree,
-}
-
-/// The part of a node or scope that uses a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum User {
-    /// An input of a node.
-    Input(NodeId, u32),
-    /// An output of a scope.
-    Output(ScopeId, u32),
-}
-
-/// A use of a value, and the variable of the type that is needed there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
-    pub value: ValueId,
-    pub variable: Variable,
-    pub user: User,
 }
 
 /// How a value gets its type.
@@ -73,12 +55,18 @@ pub(super) struct Types<'m> {
     pub model: &'m Model,
     pub change: Change,
     pub inferred: Inferred,
+    /// By the value's index; in functions, the type that it has in all calls.
+    value_types: Vec<Option<ValueType>>,
     /// By the value's index; none for values of other types. The variable of a value is its index.
     pub kinds: Vec<Option<Kind>>,
-    pub uses: Vec<Use>,
+    pub uses: Uses,
     /// Casts to the new type, with input and result.
     pub casts: BTreeMap<NodeId, (ValueId, ValueId)>,
+    /// Nodes of operators with an attribute that states the type of a result.
+    pub stating: Vec<NodeId>,
     pub wishes: Vec<(Variable, Wish)>,
+    /// Why variables cannot change. Few of them differ.
+    pub reasons: Vec<Reason>,
     /// Variables that are equal.
     pub equal: Vec<(Variable, Variable)>,
     /// The number of variables.
@@ -86,19 +74,31 @@ pub(super) struct Types<'m> {
 }
 
 impl<'m> Types<'m> {
+    /// The types of a model, without equations.
+    pub fn new(model: &'m Model, change: Change, inferred: Inferred) -> Types<'m> {
+        let mut value_types = vec![None; model.value_bound()];
+        for value in model.values() {
+            value_types[value.index()] = value_type(model, &inferred, value);
+        }
+        Types {
+            model,
+            change,
+            inferred,
+            value_types,
+            kinds: vec![None; model.value_bound()],
+            uses: Uses::default(),
+            casts: BTreeMap::new(),
+            stating: Vec::new(),
+            wishes: Vec::new(),
+            reasons: Vec::new(),
+            equal: Vec::new(),
+            variables: model.value_bound() as u32,
+        }
+    }
+
     /// The type of a value; in functions, the one that it has in all calls.
     pub fn value_type(&self, value: ValueId) -> Option<ValueType> {
-        if let (Origin::SparseInitializer(index), Body::Graph(graph)) =
-            (self.model.origin(value), self.model.body(self.model.scope_of(value)))
-        {
-            let values = graph.sparse_initializer[index as usize].values.as_ref();
-            return values.and_then(|values| DType::from_number(values.data_type())).map(ValueType::Tensor);
-        }
-        let root = self.model.root(self.model.scope_of(value));
-        match self.model.scope_kind(root) {
-            ScopeKind::Function(_) => self.inferred.types_in_calls(root, value).and_then(|types| types.only()),
-            _ => self.inferred.of(value).value_type,
-        }
+        self.value_types[value.index()]
     }
 
     /// The element type of a value, if it may change.
@@ -116,17 +116,24 @@ impl<'m> Types<'m> {
         self.wishes.push((variable, wish));
     }
 
-    pub fn old_because(&mut self, variable: Variable, code: Code) {
-        self.wish(variable, Wish::Old(code.into()));
+    /// A variable cannot change.
+    pub fn old_because(&mut self, variable: Variable, reason: impl Into<Reason>) {
+        let reason = reason.into();
+        let known = self.reasons.iter().position(|known| *known == reason);
+        let index = known.unwrap_or_else(|| {
+            self.reasons.push(reason);
+            self.reasons.len() - 1
+        });
+        self.wish(variable, Wish::Old(index as u32));
     }
 
     /// The classes of equal variables.
     pub fn classes(&self) -> Classes {
-        let mut sets = UnionFind::new(self.variables as usize);
+        let mut sets = UnionFind::<Variable>::new(self.variables as usize);
         for &(left, right) in &self.equal {
-            sets.union(left as usize, right as usize);
+            sets.union(left, right);
         }
-        let roots: Vec<Variable> = sets.into_labeling().into_iter().map(|root| root as Variable).collect();
+        let roots = sets.into_labeling();
         let mut wishes: Vec<Option<Wish>> = vec![None; roots.len()];
         for &(variable, wish) in &self.wishes {
             let held = &mut wishes[roots[variable as usize] as usize];
@@ -161,5 +168,19 @@ impl Classes {
     /// The number of variables.
     pub fn len(&self) -> usize {
         self.roots.len()
+    }
+}
+
+/// The type of a value; in functions, the one that it has in all calls.
+pub(super) fn value_type(model: &Model, inferred: &Inferred, value: ValueId) -> Option<ValueType> {
+    let scope = model.scope_of(value);
+    if let (Origin::SparseInitializer(index), Body::Graph(graph)) = (model.origin(value), model.body(scope)) {
+        let values = graph.sparse_initializer[index as usize].values.as_ref();
+        return values.and_then(|values| DType::from_number(values.data_type())).map(ValueType::Tensor);
+    }
+    let root = model.root(scope);
+    match model.scope_kind(root) {
+        ScopeKind::Function(_) => inferred.types_in_calls(root, value).and_then(|types| types.only()),
+        _ => inferred.of(value).value_type,
     }
 }

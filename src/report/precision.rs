@@ -9,7 +9,7 @@ use super::words::plural;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
-use crate::precision::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
+use crate::precision::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
 use crate::storage::Saved;
 use crate::verify::Verified;
 
@@ -111,6 +111,7 @@ pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
     } else {
         text.push_line(format_args!("  changed {} to {}", plural(model.report.changed_values, "value"), model.report.to));
         write_tensors(&mut text, &model.report.tensors, verbose);
+        write_functions(&mut text, &model.report.functions_added, verbose);
         write_casts(&mut text, &model.report, verbose);
     }
     write_kept(&mut text, &model.report.kept, verbose);
@@ -161,6 +162,16 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
     let error = (error > 0.0).then(|| format!("largest relative error {error:.1e}"));
     let all: Vec<String> = counted.chain(error).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+}
+
+fn write_functions(text: &mut Shown, functions: &[AddedFunction], verbose: bool) {
+    if functions.is_empty() {
+        return;
+    }
+    text.push_line(format_args!("  copied {} for the calls that change their types", plural(functions.len(), "function")));
+    for AddedFunction { domain, name, copy_of, calls, .. } in functions.iter().filter(|_| verbose) {
+        text.push_line(format_args!("    {domain}:{copy_of} to {domain}:{name}, called by {}", calls.join(", ")));
+    }
 }
 
 fn write_casts(text: &mut Shown, report: &Report, verbose: bool) {

@@ -13,6 +13,7 @@
 mod bystanders;
 mod constants;
 mod contents;
+mod copies;
 mod conversion;
 mod declared;
 mod erasure;

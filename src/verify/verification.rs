@@ -1,5 +1,6 @@
 //! The original of a verification, and the options of the run.
 
+use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
 use super::verified::Verified;
 use super::{conversion, erasure, rewrite};
@@ -55,7 +56,11 @@ impl Verification {
         let (verified, faults) = match &self.work {
             Work::Passes { options, is_lossy } => rewrite::verify(&self.original, written, options, *is_lossy),
             Work::Conversion(options) => conversion::verify(&self.original, written, options),
-            Work::Precision(report) => erasure::verify(&self.original, written, report),
+            Work::Precision(report) if report.functions_added.is_empty() => erasure::verify(&self.original, written, report),
+            Work::Precision(report) => match with_copies(&self.original, &report.functions_added) {
+                Ok(original) => erasure::verify(&original, written, report),
+                Err(faults) => (Verified::default(), faults),
+            },
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(faults).collect();

@@ -29,6 +29,22 @@ Range: TypeAlias = Sequence[float] | Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
+class AddedFunction(Value):
+    """A copy of a function, for the calls that change their types."""
+
+    domain: str
+    """Domain of both functions."""
+    name: str
+    """Name of the copy."""
+    overload: str
+    """Overload of both functions."""
+    copy_of: str
+    """Name of the function."""
+    calls: tuple[str, ...]
+    """Paths of the nodes that called the function, and call the copy."""
+
+
+@dataclass(frozen=True, slots=True)
 class AddedCast(Value):
     """A Cast that was added."""
 
@@ -128,6 +144,8 @@ class PrecisionResult(Value, Generic[Model]):
     """Nodes that compute values of the old type, with the reason."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    functions_added: tuple[AddedFunction, ...] = ()
+    """Copies of functions of which some calls change their types and others do not."""
     later_opset: LaterOpset | None = None
     """A later opset in which more operators support the type."""
     opset: Opsets | None = None

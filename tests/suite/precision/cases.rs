@@ -6,10 +6,10 @@ use onnx_recast::{DType, Model};
 use super::{all, changed, parsed};
 use crate::support::{difference, expect_no_failures};
 
-struct Case {
-    name: &'static str,
-    before: &'static str,
-    after: &'static str,
+struct Case<'c> {
+    name: &'c str,
+    before: &'c str,
+    after: &'c str,
 }
 
 fn run(options: &Options, cases: &[Case]) {
@@ -39,6 +39,40 @@ fn values_have_types_and_nodes_do_not() {
             },
         ],
     );
+}
+
+#[test]
+fn a_function_that_some_calls_use_as_it_is_has_a_copy_for_the_others() {
+    let functions = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = Sin (a) }"#;
+    let head = r#"<ir_version: 10, opset_import: ["": 21, "f": 1]>"#;
+    let before = format!(
+        "{head} g (float[2] x, double[2] d) => (float[2] y, double[2] z) {{ y = f.Inner (x) z = f.Inner (d) }} {functions}"
+    );
+    let after = format!(
+        r#"{head} g (float[2] x, double[2] d) => (float[2] y, double[2] z) {{
+            [x_to_FLOAT16] x_to_FLOAT16 = Cast <to = 10> (x) y_FLOAT16 = f.Inner_FLOAT16 (x_to_FLOAT16)
+            [y_to_FLOAT] y = Cast <to = 1> (y_FLOAT16) z = f.Inner (d)
+        }} {functions} {}"#,
+        functions.replace("Inner", "Inner_FLOAT16"),
+    );
+    run(&all(), &[Case { name: "called with FLOAT and DOUBLE", before: &before, after: &after }]);
+    let before =
+        format!("{head} g (float[2] x) => (float[2] y, float[2] z) {{ y = f.Inner (x) [kept] z = f.Inner (x) }} {functions}");
+    let after = format!(
+        r#"{head} g (float[2] x) => (float[2] y, float[2] z) {{
+            [x_to_FLOAT16] x_to_FLOAT16 = Cast <to = 10> (x) y_FLOAT16 = f.Inner_FLOAT16 (x_to_FLOAT16)
+            [y_to_FLOAT] y = Cast <to = 1> (y_FLOAT16) [kept] z = f.Inner (x)
+        }} {functions} {}"#,
+        functions.replace("Inner", "Inner_FLOAT16"),
+    );
+    run(
+        &all().keep_nodes(vec!["kept".to_owned()]),
+        &[Case { name: "a call that an option keeps", before: &before, after: &after }],
+    );
+    // Nothing of the function could change.
+    let sign = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = NonMaxSuppression (a, a) }"#;
+    let same = format!("{head} g (float[1,1,4] x, double[1,1,4] d) => (int64[?,3] y) {{ y = f.Inner (x) z = f.Inner (d) }} {sign}");
+    run(&all(), &[Case { name: "a copy without a use", before: &same, after: &same }]);
 }
 
 /// A model, the casts that it has in FLOAT16, and the codes of the nodes that keep their types.
@@ -155,7 +189,22 @@ fn casts_are_the_fewest_in_every_scope() {
                 before: r#"<ir_version: 10, opset_import: ["": 21, "f": 1]> g (float[2] x, float16[2] h) => (float[2] y, float16[2] z) { p = Sin (x) y = f.Inner (p) z = f.Inner (h) }
                     <domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = Sin (a) }"#,
                 casts: 2,
-                kept: &["function-of-many-types"],
+                kept: &[],
+            },
+            Counted {
+                name: "a function that is called with two types, and calls another one",
+                before: r#"<ir_version: 10, opset_import: ["": 21, "f": 1]> g (float[2] x, double[2] d) => (float[2] y, double[2] z) { p = Sin (x) y = f.Outer (p) z = f.Outer (d) }
+                    <domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = Sin (a) }
+                    <domain: "f", opset_import: ["": 21, "f": 1]> Outer (a) => (b) { c = f.Inner (a) b = Cos (c) }"#,
+                casts: 2,
+                kept: &[],
+            },
+            Counted {
+                name: "integers of two types beside the same floats need no copy",
+                before: r#"<ir_version: 10, opset_import: ["": 21, "f": 1]> g (float[2,2] x, int32[1] i, int64[1] j) => (float[?,2] y) { p = f.Inner (x, i) q = f.Inner (x, j) y = Add (p, q) }
+                    <domain: "f", opset_import: ["": 21]> Inner (a, i) => (b) { c = Sin (a) b = Gather (c, i) }"#,
+                casts: 2,
+                kept: &[],
             },
             Counted {
                 name: "an island of FLOAT16",

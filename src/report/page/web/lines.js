@@ -77,6 +77,10 @@ function linesOf(content) {
       const what = [`${from} to ${to}, ${plural(elements, "element")}`, ...lossesOf(tensor)].join(", ");
       lines.push({ kind: "constant", model: model.path, place, what, isValue: true, group: `${from} to ${to}`, why: "constant rounded as Cast rounds" });
     }
+    for (const { domain, name, copy_of: of, calls } of model.functions_added ?? []) {
+      const what = `copy of ${of} for ${plural(calls.length, "call")}`;
+      lines.push({ kind: "added", model: model.path, place: `function/${domain}:${name}`, what, op: name, group: "function", why: "function that is called in both types" });
+    }
     for (const { node, value, from, to } of model.casts_added) {
       lines.push({ kind: "added", model: model.path, place: node, what: `${value}: ${from} to ${to}`, op: "Cast", group: `${from} to ${to}`, why: "value that is used in both types" });
     }

@@ -1,0 +1,116 @@
+//! Functions of which some calls change their types and others do not: the calls that change get a copy of the function.
+
+use super::change::Change;
+use super::options::{Options, Selection};
+use super::report::AddedFunction;
+use super::types::value_type;
+use crate::base::error::Error;
+use crate::elements::dtype::DType;
+use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind};
+use crate::ops::inference::{Inferred, infer};
+use crate::ops::schemas;
+
+/// A model with copies of functions.
+pub(super) struct Copied {
+    pub model: Model,
+    pub functions: Vec<AddedFunction>,
+}
+
+/// Copies the functions that need it, each once, without those of which copies would change nothing; `None` if there are none.
+///
+/// # Errors
+/// Those of the edits, which are a bug.
+pub(super) fn copied(
+    model: &Model,
+    options: &Options,
+    selection: &Selection,
+    useless: &[AddedFunction],
+) -> Result<Option<Copied>, Error> {
+    let mut copied: Option<Copied> = None;
+    loop {
+        let (current, known) = copied.as_ref().map_or((model, &[][..]), |copied| (&copied.model, &copied.functions[..]));
+        let is_known = |scope: &ScopeId| known.iter().chain(useless).any(|known| known.is_of(current, *scope));
+        let shared = current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect::<Vec<_>>();
+        if options.weights_only || shared.is_empty() {
+            return Ok(copied);
+        }
+        let calls = Calls { model: current, change: Change { to: options.dtype }, inferred: infer(current), selection };
+        let Some((function, changing)) = shared.into_iter().find_map(|scope| Some((scope, calls.changing(scope)?))) else {
+            return Ok(copied);
+        };
+        let (edits, added) = copy(current, function, &changing, options.dtype);
+        let mut functions = known.to_vec();
+        functions.push(added);
+        let mut with_copy = current.clone();
+        with_copy.apply_edits(edits)?;
+        copied = Some(Copied { model: with_copy, functions });
+    }
+}
+
+struct Calls<'c> {
+    model: &'c Model,
+    change: Change,
+    inferred: Inferred,
+    selection: &'c Selection<'c>,
+}
+
+impl Calls<'_> {
+    /// The calls of a function that change the same types, if others do not.
+    fn changing(&self, function: ScopeId) -> Option<Vec<NodeId>> {
+        let is_in_graph = |call: &&NodeId| match self.model.scope_kind(self.model.root(call.scope)) {
+            ScopeKind::Function(_) => self.inferred.is_called(self.model.root(call.scope)),
+            _ => true,
+        };
+        let calls: Vec<NodeId> = self.model.callers(function).iter().filter(is_in_graph).copied().collect();
+        let changes: Vec<Option<Vec<Option<DType>>>> = calls.iter().map(|&call| self.changes(call)).collect();
+        let first = changes.iter().find_map(Option::as_ref)?;
+        let of_first = |(_, changes): &(NodeId, &Option<Vec<Option<DType>>>)| changes.as_ref() == Some(first);
+        let changing: Vec<NodeId> = calls.iter().copied().zip(&changes).filter(of_first).map(|(call, _)| call).collect();
+        (changing.len() < calls.len()).then_some(changing)
+    }
+
+    /// The old types of the inputs and outputs of a call that may change; `None` if none does, or one is not known.
+    fn changes(&self, call: NodeId) -> Option<Vec<Option<DType>>> {
+        let (model, node) = (self.model, self.model.node(call));
+        let is_training =
+            matches!(model.scope_kind(model.root(call.scope)), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_));
+        if is_training || self.selection.keeps_node(node.op_type(), node.name(), || model.node_path(call)) {
+            return None;
+        }
+        let values = model.inputs(call).chain(model.outputs(call)).map(|(_, value)| value);
+        let old = |value| value_type(model, &self.inferred, value).map(|value_type| self.change.old(value_type));
+        let changes = values.map(old).collect::<Option<Vec<_>>>()?;
+        changes.iter().any(Option::is_some).then_some(changes)
+    }
+}
+
+/// The edits that give some calls of a function a copy of it.
+fn copy(model: &Model, function: ScopeId, calls: &[NodeId], to: DType) -> (Vec<Edit>, AddedFunction) {
+    let Body::Function(proto) = model.body(function) else { unreachable!("only functions have callers") };
+    let is_taken = |name: &str| {
+        let same =
+            |scope| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (proto.domain(), name));
+        model.scopes().any(same) || !schemas::versions(schemas::canonical_domain(proto.domain()), name).is_empty()
+    };
+    let candidates = (0..).map(|number| match number {
+        0 => format!("{}_{to}", proto.name()),
+        number => format!("{}_{to}_{number}", proto.name()),
+    });
+    let name = candidates.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
+    let mut copy = proto.clone();
+    copy.name = Some(name.clone());
+    let mut edits = vec![Edit::AddFunction(Box::new(copy))];
+    for &call in calls {
+        let mut node = model.node(call).clone();
+        node.op_type = Some(name.clone());
+        edits.push(Edit::replace_node(call, vec![node]));
+    }
+    let added = AddedFunction {
+        domain: proto.domain().to_owned(),
+        name,
+        overload: proto.overload().to_owned(),
+        copy_of: proto.name().to_owned(),
+        calls: calls.iter().map(|&call| model.node_path(call)).collect(),
+    };
+    (edits, added)
+}

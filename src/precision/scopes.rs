@@ -1,0 +1,102 @@
+//! What the equations need to know of scopes: which keep their types, and in which values cannot be cast.
+
+use std::collections::BTreeSet;
+
+use super::equations::Builder;
+use super::kernels::runs_casts;
+use super::reason::Code;
+use crate::base::hash::HashMap;
+use crate::elements::dtype::DType;
+use crate::graph::{NodeId, ScopeId, ScopeKind};
+use crate::ops::schemas::{self, Formal, ValueType};
+
+impl Builder<'_, '_, '_> {
+    pub fn read_scopes(&mut self) {
+        let model = self.model;
+        let used = self.options.target.map(|_| self.old_types()).unwrap_or_default();
+        for scope in model.scopes() {
+            let names = model.body(scope).input_names();
+            let defined = |name| model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope);
+            self.inputs.insert(scope, names.map(defined).collect());
+            match model.scope_kind(scope) {
+                ScopeKind::Subgraph { owner, .. } => self.bodies.entry(owner).or_default().push(scope),
+                ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => {
+                    self.foreign.insert(scope, Code::Training);
+                }
+                ScopeKind::Function(_) if !self.types.inferred.is_called(scope) => {
+                    self.foreign.insert(scope, Code::Function);
+                }
+                _ => {}
+            }
+            if model.root(scope) == scope {
+                self.uncastable.extend(self.uncastable_because(scope, used.get(&scope)).map(|code| (scope, code)));
+            }
+        }
+        if !model.scopes().any(|scope| matches!(model.scope_kind(scope), ScopeKind::Function(_))) {
+            return;
+        }
+        self.keep_functions();
+        for value in model.values() {
+            let root = model.root(model.scope_of(value));
+            if let ScopeKind::Function(_) = model.scope_kind(root)
+                && let Some(types) = self.types.inferred.types_in_calls(root, value)
+                && types.only().is_none()
+                && types.iter().any(|value_type| self.types.change.old(value_type).is_some())
+            {
+                self.foreign.insert(root, Code::Function);
+            }
+        }
+    }
+
+    /// A function keeps its types if all nodes do that call it, because an option names them or they are in training graphs or in such
+    /// functions.
+    fn keep_functions(&mut self) {
+        let model = self.model;
+        let functions: Vec<ScopeId> = model.scopes().filter(|&scope| !model.callers(scope).is_empty()).collect();
+        let mut known = None;
+        // A function that is kept may keep those that it calls.
+        while known.replace(self.kept_functions.len()) != Some(self.kept_functions.len()) {
+            for &function in &functions {
+                let because = |call: &NodeId| {
+                    let (root, node) = (model.root(call.scope), model.node(*call));
+                    let foreign = self.foreign.get(&root).copied().filter(|&code| code == Code::Training);
+                    let is_named = self.selection.names_kept_node(node.op_type(), node.name(), || model.node_path(*call));
+                    foreign.or_else(|| is_named.then_some(Code::Option)).or_else(|| self.kept_functions.get(&root).copied())
+                };
+                let codes: Option<Vec<Code>> = model.callers(function).iter().map(because).collect();
+                if let Some(code) = codes.and_then(|codes| codes.first().copied()) {
+                    self.kept_functions.insert(function, code);
+                }
+            }
+        }
+    }
+
+    /// The old types of the values in each outermost scope.
+    fn old_types(&self) -> HashMap<ScopeId, BTreeSet<DType>> {
+        let mut used: HashMap<ScopeId, BTreeSet<DType>> = HashMap::default();
+        for value in self.model.values() {
+            if let Some(old) = self.types.value_type(value).and_then(|value_type| self.types.change.old(value_type)) {
+                used.entry(self.model.root(self.model.scope_of(value))).or_default().insert(old);
+            }
+        }
+        used
+    }
+
+    /// Why values of a scope, of these old types, cannot be cast.
+    fn uncastable_because(&self, scope: ScopeId, used: Option<&BTreeSet<DType>>) -> Option<Code> {
+        if !self.casts_exist(scope) {
+            return Some(Code::Cast);
+        }
+        let (runtime, used) = (self.options.target?, used?);
+        let runs = |&old: &DType| runs_casts(&runtime, self.model, scope, old, self.types.change);
+        (!used.iter().all(runs)).then_some(Code::NoKernel)
+    }
+
+    /// Whether Cast of a scope supports the new type.
+    fn casts_exist(&self, scope: ScopeId) -> bool {
+        let schema = self.model.opset(scope, "").and_then(|opset| schemas::schema("", "Cast", opset));
+        let to = ValueType::Tensor(self.types.change.to);
+        let supports = |formal: Option<&Formal>| formal.is_some_and(|formal| formal.types.contains(to));
+        schema.is_some_and(|schema| supports(schema.input(0)) && supports(schema.output(0)))
+    }
+}
