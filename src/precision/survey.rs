@@ -81,7 +81,8 @@ impl Limits {
 
     #[inline(always)]
     fn survey_part(self, elements: &[[u8; 4]]) -> Survey {
-        let (mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0.0_f32);
+        // The bits of numbers that are not negative have their order. Unlike the maximum of floats, that of integers is vectorized.
+        let (mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0_u32);
         let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
         for element in elements {
             let magnitude = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
@@ -93,8 +94,9 @@ impl Limits {
             let distance = if rest > half { mask + 1 - rest } else { rest };
             let significand = (magnitude & 0x007F_FFFF) | 0x0080_0000;
             let error = if is_normal { distance as f32 / significand as f32 } else { 0.0 };
-            largest = if error > largest { error } else { largest };
+            largest = largest.max(error.to_bits());
         }
+        let largest = f32::from_bits(largest);
         let found = Survey { overflowed: overflowed.into(), largest_relative_error: largest.into(), ..Survey::default() };
         if small == 0 { found } else { found.and(self.survey_small(elements)) }
     }
@@ -105,7 +107,7 @@ impl Limits {
         let Some(format) = Format::of(self.to) else { return Survey::default() };
         let each = f64::from(format.mantissa_bits as i32 - format.lowest_exponent()).exp2();
         let normal = f64::from(f32::from_bits(self.normal)) * each;
-        let (mut zeros, mut subnormal, mut largest) = (0_u32, 0_u32, 0.0_f64);
+        let (mut zeros, mut subnormal, mut largest) = (0_u32, 0_u32, 0_u64);
         for element in elements {
             let bits = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
             let is_small = bits != 0 && bits < self.normal;
@@ -116,12 +118,12 @@ impl Limits {
             zeros += u32::from(is_small && is_zero);
             subnormal += u32::from(is_small && !is_zero && rounded < normal);
             let error = if is_small && !is_zero { (exact - rounded).abs() / exact } else { 0.0 };
-            largest = if error > largest { error } else { largest };
+            largest = largest.max(error.to_bits());
         }
         Survey {
             became_zero: zeros.into(),
             became_subnormal: subnormal.into(),
-            largest_relative_error: largest,
+            largest_relative_error: f64::from_bits(largest),
             ..Survey::default()
         }
     }

@@ -46,28 +46,16 @@ fn a_constant_that_is_declared_with_another_type_stays_so() {
     Verification::of_precision(&before, &report).check(&after).unwrap();
 }
 
-#[test]
-fn what_was_not_reported_is_a_fault() {
-    let before = parsed(BEFORE);
+/// Faults that are planted into the result of a change: name, text, what replaces it, and a part of the fault that is found.
+type Planted = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+fn expect_faults(before: &str, planted: &[Planted]) {
+    let before = parsed(before);
     let mut after = before.clone();
     let report = after.change_precision(&all()).unwrap();
     let text = onnx_text::print(after.proto());
     let mut failures = Vec::new();
-    for (name, from, to, fault) in [
-        ("nothing", "w", "w", None),
-        ("a weight", "{0.5, 2}", "{0.5, 3}", Some("graph/w: element 1 is not the original, rounded")),
-        ("an input", "Sub (p, x_to_FLOAT16)", "Sub (p, p)", Some("input 1, 'p', is not the value that it was")),
-        ("an operator", "q = Sub", "q = Mul", Some("Mul")),
-        ("a cast", "q = Sub", "[z] z = Cast <to: int = 1> (p) q = Sub", Some("has 4 nodes apart from reported casts; must have 3")),
-        (
-            "the type of a cast",
-            "x_to_FLOAT16 = Cast <to: int = 10>",
-            "x_to_FLOAT16 = Cast <to: int = 16>",
-            Some("is not the cast that was reported"),
-        ),
-        ("a declared type", "=> (float[2] y)", "=> (float16[2] y)", Some("graph/y_to_FLOAT")),
-        ("a shape", "g (float[2] x)", "g (float[3] x)", Some("cannot be broadcast")),
-    ] {
+    for &(name, from, to, fault) in planted {
         assert!(text.contains(from), "{name}: {text}");
         let planted = parsed(&text.replacen(from, to, 1));
         let found = Verification::of_precision(&before, &report).check(&planted).err().map(|faults| faults.to_string());
@@ -81,4 +69,47 @@ fn what_was_not_reported_is_a_fault() {
         }
     }
     crate::support::expect_no_failures(failures);
+}
+
+#[test]
+fn what_was_not_reported_is_a_fault() {
+    expect_faults(
+        BEFORE,
+        &[
+            ("nothing", "w", "w", None),
+            ("a weight", "{0.5, 2}", "{0.5, 3}", Some("graph/w: element 1 is not the original, rounded")),
+            ("an input", "Sub (p, x_to_FLOAT16)", "Sub (p, p)", Some("input 1, 'p', is not the value that it was")),
+            ("an operator", "q = Sub", "q = Mul", Some("Mul")),
+            (
+                "a cast",
+                "q = Sub",
+                "[z] z = Cast <to: int = 1> (p) q = Sub",
+                Some("has 4 nodes apart from reported casts; must have 3"),
+            ),
+            (
+                "the type of a cast",
+                "x_to_FLOAT16 = Cast <to: int = 10>",
+                "x_to_FLOAT16 = Cast <to: int = 16>",
+                Some("is not the cast that was reported"),
+            ),
+            ("a declared type", "=> (float[2] y)", "=> (float16[2] y)", Some("graph/y_to_FLOAT")),
+            ("a shape", "g (float[2] x)", "g (float[3] x)", Some("cannot be broadcast")),
+        ],
+    );
+}
+
+#[test]
+fn a_copy_of_a_function_is_the_function() {
+    expect_faults(
+        r#"<ir_version: 10, opset_import: ["": 21, "f": 1]>
+        g (float[2] x, double[2] d) => (float[2] y, double[2] z) { y = f.F (x) z = f.F (d) }
+        <domain: "f", opset_import: ["": 21]> F (a) => (b) { c = Sin (a) b = Cos (c) }"#,
+        &[
+            ("nothing", "x", "x", None),
+            ("a node of the copy", "F_FLOAT16 (a) => (b) {\n  c = Sin", "F_FLOAT16 (a) => (b) {\n  c = Tan", Some("Tan")),
+            ("a node of the function", "F (a) => (b) {\n  c = Sin", "F (a) => (b) {\n  c = Tan", Some("Tan")),
+            ("the name of the copy", "F_FLOAT16 (a) =>", "G (a) =>", Some("function/f:F_FLOAT16: was removed")),
+            ("a call of the function", "z = f.F (d)", "z = f.F_FLOAT16 (d)", Some("graph")),
+        ],
+    );
 }
