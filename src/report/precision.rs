@@ -6,6 +6,7 @@ use super::counts::write_counts;
 use super::fold::{unwritten, write_saved, write_verified};
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
+use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
@@ -170,6 +171,7 @@ fn write_functions(text: &mut Shown, functions: &[AddedFunction], verbose: bool)
     }
     text.push_line(format_args!("  copied {} for the calls that change their types", plural(functions.len(), "function")));
     for AddedFunction { domain, name, copy_of, calls, .. } in functions.iter().filter(|_| verbose) {
+        let [domain, name, copy_of] = [domain, name, copy_of].map(|name| shortened(name));
         text.push_line(format_args!("    {domain}:{copy_of} to {domain}:{name}, called by {}", calls.join(", ")));
     }
 }

@@ -1,6 +1,7 @@
 //! The copies of functions that a change of precision reports.
 
 use super::fault::Fault;
+use crate::base::error::shortened;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 use crate::precision::AddedFunction;
 
@@ -8,7 +9,7 @@ use crate::precision::AddedFunction;
 pub(super) fn with_copies(original: &Model, functions: &[AddedFunction]) -> Result<Model, Vec<Fault>> {
     let mut model = original.clone();
     for added in functions {
-        let fault = |what: &str| vec![Fault::at(format!("function/{}:{}", added.domain, added.name), what)];
+        let fault = |what: &str| vec![Fault::at(format!("function/{}:{}", shortened(&added.domain), shortened(&added.name)), what)];
         let is_original = |scope: &ScopeId| {
             let ScopeKind::Function(index) = model.scope_kind(*scope) else { return false };
             let function = &model.proto().functions[index as usize];
