@@ -5,8 +5,9 @@ use super::options::{Options, Selection};
 use super::report::AddedFunction;
 use super::types::value_type;
 use crate::base::error::Error;
+use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
-use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind};
+use crate::graph::{Body, Edit, Model, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::schemas;
 
@@ -30,7 +31,14 @@ pub(super) fn copied(
     loop {
         let (current, known) = copied.as_ref().map_or((model, &[][..]), |copied| (&copied.model, &copied.functions[..]));
         let is_known = |scope: &ScopeId| known.iter().chain(useless).any(|known| known.is_of(current, *scope));
-        let shared = current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect::<Vec<_>>();
+        let mut shared: Vec<ScopeId> =
+            current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect();
+        // A copy of a function that uses a name that nothing defines would use it once more.
+        if !shared.is_empty() {
+            let missing = current.values().filter(|&value| matches!(current.origin(value), Origin::Missing));
+            let incomplete: HashSet<ScopeId> = missing.map(|value| current.root(current.scope_of(value))).collect();
+            shared.retain(|scope| !incomplete.contains(scope));
+        }
         if options.weights_only || shared.is_empty() {
             return Ok(copied);
         }

@@ -69,6 +69,11 @@ fn a_function_that_some_calls_use_as_it_is_has_a_copy_for_the_others() {
         &all().keep_nodes(vec!["kept".to_owned()]),
         &[Case { name: "a call that an option keeps", before: &before, after: &after }],
     );
+    // A function with a name that nothing defines is not copied.
+    let lacking = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = Add (a, missing) }"#;
+    let same =
+        format!("{head} g (float[2] x, double[2] d) => (float[2] y, double[2] z) {{ y = f.Inner (x) z = f.Inner (d) }} {lacking}");
+    run(&all(), &[Case { name: "a name that nothing defines", before: &same, after: &same }]);
     // Nothing of the function could change.
     let sign = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = NonMaxSuppression (a, a) }"#;
     let same = format!("{head} g (float[1,1,4] x, double[1,1,4] d) => (int64[?,3] y) {{ y = f.Inner (x) z = f.Inner (d) }} {sign}");
