@@ -22,6 +22,9 @@ COMPUTED = """<ir_version: 10, opset_import: ["": 21]> g (float[4] x) => (float1
 }"""
 WARNED = """<ir_version: 10, opset_import: ["": 21]>
 g (float[2] x) => (float8e4m3fnuz[2] y) { y = Cast <to = 18> (x) }"""
+COPIED = """<ir_version: 10, opset_import: ["": 21, "f": 1]>
+g (float[2] x, double[2] d) => (float[2] y, double[2] z) { y = f.F (x) z = f.F (d) }
+<domain: "f", opset_import: ["": 21]> F (a) => (b) { b = Sin (a) }"""
 
 KNOWN_TO_CALLERS = {"path", "output", "version"}
 COUNTS = {"before", "after", "bytes_in", "bytes_out"}
@@ -88,7 +91,7 @@ RECORDS = {
     "fold": ("folded", "skipped", "removals", "computed", "changes", "verified"),
     "convert": ("changes", "warnings", "verified"),
     "expand": ("blockers", "expansions"),
-    "precision": ("casts_added", "tensors", "kept", "opset", "verified"),
+    "precision": ("casts_added", "functions_added", "tensors", "kept", "opset", "verified"),
     "inspect": ("casts", "initializers", "functions", "targets"),
 }
 """Records that the models must have, so that their keys are compared."""
@@ -97,7 +100,7 @@ RECORDS = {
 @pytest.fixture
 def models(tmp_path: Path) -> list[Path]:
     """Return the example models, and others for the records that these do not have."""
-    for name, text in {"computed": COMPUTED, "warned": WARNED}.items():
+    for name, text in {"computed": COMPUTED, "warned": WARNED, "copied": COPIED}.items():
         onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
     for path in MODELS.glob("*.onnx"):
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -179,6 +179,7 @@ types! {
     onnx_recast::passes::Tier,
     onnx_recast::passes::UnknownPass,
     onnx_recast::precision::AddedCast,
+    onnx_recast::precision::AddedFunction,
     onnx_recast::precision::Code,
     onnx_recast::precision::Io,
     onnx_recast::precision::KeptNode,
