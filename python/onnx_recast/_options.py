@@ -60,6 +60,8 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         return names(name, value)
     if Literal in kinds and (isinstance(value, str) or int not in kinds):
         return one_of(name, value, get_args(kinds[Literal]))
+    if float in kinds:
+        return number(name, value)
     return whole(name, value) if int in kinds else text(name, value)
 
 
@@ -73,6 +75,16 @@ def flag(name: str, value: object) -> bool:
     if not is_flag(value):
         raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
     return bool(value)
+
+
+def number(name: str, value: Any) -> float:
+    """Return an option that is a number, or raise an error that names it."""
+    if isinstance(value, str) or is_flag(value):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
+    try:
+        return float(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}") from None
 
 
 def whole(name: str, value: Any) -> int:

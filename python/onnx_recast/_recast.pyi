@@ -81,6 +81,7 @@ class _Changing(TypedDict):
     on_overflow: str
     on_underflow: str
     ranges: dict[str, tuple[float, float]]
+    range_limit: float | None
     target: str | None
     opset: int | str | None
     prepare: _Preparation

@@ -32,6 +32,7 @@ pub struct Changing {
     on_overflow: String,
     on_underflow: String,
     ranges: BTreeMap<String, [f64; 2]>,
+    range_limit: Option<f64>,
     /// A runtime that has to run the result.
     target: Option<String>,
     /// None for that of the model.
@@ -82,6 +83,7 @@ impl Changing {
             .on_overflow(choice("on_overflow", &self.on_overflow)?)
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
             .ranges(self.ranges.clone())
+            .range_limit(self.range_limit)
             .target(self.target.as_deref().map(runtime).transpose()?))
     }
 

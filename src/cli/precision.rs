@@ -93,6 +93,9 @@ pub struct Precision {
     /// type keep their types
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
+    /// The magnitude beyond which values of --ranges keep their types, if it is less than the largest number of the type
+    #[arg(long, value_name = "NUMBER", requires = "ranges")]
+    range_limit: Option<f64>,
     /// The runtime that has to run the result; `recast targets` lists them. A node for which it has no kernel in the type keeps its types. The
     /// runtime has to load the opset of the model, or that of --opset
     #[arg(long, value_name = "RUNTIME@VERSION")]
@@ -190,6 +193,7 @@ impl Precision {
             .weights_only(self.weights_only)
             .on_overflow(self.on_overflow)
             .on_underflow(self.on_underflow)
+            .range_limit(self.range_limit)
             .target(self.target);
         for signature in &self.io {
             match signature {

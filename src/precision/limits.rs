@@ -33,8 +33,9 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     for weight in weights.iter_mut() {
         weight.bound = None;
     }
+    let limit = options.range_limit.map_or(largest.into(), |limit| limit.min(largest.into()));
     for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
-        let is_beyond = bounds.iter().any(|bound| bound.abs() > largest.into() || bound.is_nan());
+        let is_beyond = bounds.iter().any(|bound| bound.abs() > limit || bound.is_nan());
         if types.kinds[value.index()].is_some() && is_beyond {
             keep(types, &[value], &types.uses.variables(value), Code::Range);
         }

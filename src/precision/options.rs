@@ -41,6 +41,8 @@ options! {
         /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
         /// their types.
         pub ranges: BTreeMap<String, [f64; 2]>,
+        /// The magnitude beyond which observed values keep their types, if it is less than the largest number of the type.
+        pub range_limit: Option<f64>,
         /// The runtime that has to run the result: nodes for which it has no kernel in their new types keep the old ones.
         pub target: Option<Runtime>,
     }
@@ -64,6 +66,7 @@ impl Options {
             on_overflow: OnOverflow::Mask,
             on_underflow: OnUnderflow::Allow,
             ranges: BTreeMap::new(),
+            range_limit: None,
             target: None,
         }
     }

@@ -79,6 +79,9 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
     if !is_type_of_values(options.dtype) {
         return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));
     }
+    if let Some(limit) = options.range_limit.filter(|limit| limit.is_nan() || *limit <= 0.0) {
+        return usage(format!("a range limit of {limit} keeps all values; use a positive number"));
+    }
     if let Some(runtime) = options.target {
         let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
         let (newest_opset, newest_ir_version) = runtime.exceeded(opset, ir_version);

@@ -15,7 +15,6 @@ pub struct Report {
     /// The number of values that got the type.
     pub changed_values: usize,
     /// Copies of functions of which some calls change their types and others do not.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub functions_added: Vec<AddedFunction>,
     /// Casts that were added, in document order.
     pub casts_added: Vec<AddedCast>,

@@ -134,6 +134,8 @@ class PrecisionResult(Value, Generic[Model]):
     """ONNX type that values got."""
     changed_values: int
     """Number of values that got the type."""
+    functions_added: tuple[AddedFunction, ...]
+    """Copies of functions of which some calls change their types and others do not."""
     casts_added: tuple[AddedCast, ...]
     """Casts that were added."""
     casts_removed: tuple[str, ...]
@@ -144,8 +146,6 @@ class PrecisionResult(Value, Generic[Model]):
     """Nodes that compute values of the old type, with the reason."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
-    functions_added: tuple[AddedFunction, ...] = ()
-    """Copies of functions of which some calls change their types and others do not."""
     later_opset: LaterOpset | None = None
     """A later opset in which more operators support the type."""
     opset: Opsets | None = None
@@ -173,6 +173,7 @@ class Changing(Preparation, total=False):
     weights_only: bool
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"]
     on_underflow: Literal["allow", "keep", "refuse"]
+    range_limit: float | None
     target: str | None
     opset: int | Literal["auto", "latest"] | None
 
@@ -205,6 +206,7 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
         "on_overflow": options["on_overflow"],
         "on_underflow": options["on_underflow"],
         "ranges": read_ranges(given["ranges"]),
+        "range_limit": options["range_limit"],
         "target": target,
         "opset": _recast.LATEST_OPSET if opset == "latest" else opset,
         "prepare": native_preparation(options),
@@ -288,6 +290,7 @@ def convert_precision(
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"] = "mask",
     on_underflow: Literal["allow", "keep", "refuse"] = "allow",
     ranges: Mapping[str, Range] | StrPath | None = None,
+    range_limit: float | None = None,
     target: str | None = None,
     opset: int | Literal["auto", "latest"] | None = None,
     freeze_initializers: bool = False,
@@ -337,6 +340,9 @@ def convert_precision(
     ranges : mapping of str to pair of float, or path, optional
         The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
         the type keep their types. :func:`onnx_recast.ranges` measures them.
+    range_limit : float, optional
+        The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
+        type.
     target : str, optional
         The runtime that has to run the result, such as ``"onnxruntime@1.32"``. A node for which it has no kernel in the
         type keeps its types. :func:`targets` lists the runtimes.

@@ -149,6 +149,11 @@ fn observed_ranges_keep_values() {
     };
     assert_eq!(kept(CHAIN, &options(65504.0)), Vec::new());
     assert_eq!(kept(CHAIN, &options(65505.0)).len(), 2, "the producer and the consumer");
+    assert_eq!(kept(CHAIN, &options(65505.0).range_limit(Some(1e9))).len(), 2, "the range of the type");
+    assert_eq!(kept(CHAIN, &options(512.0).range_limit(Some(512.0))), Vec::new());
+    assert_eq!(kept(CHAIN, &options(513.0).range_limit(Some(512.0))).len(), 2, "a lower limit");
+    let error = parsed(CHAIN).change_precision(&all().range_limit(Some(-1.0))).unwrap_err();
+    assert!(error.to_string().contains("a range limit of -1 keeps all values"), "{error}");
 }
 
 #[test]

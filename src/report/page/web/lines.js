@@ -77,7 +77,7 @@ function linesOf(content) {
       const what = [`${from} to ${to}, ${plural(elements, "element")}`, ...lossesOf(tensor)].join(", ");
       lines.push({ kind: "constant", model: model.path, place, what, isValue: true, group: `${from} to ${to}`, why: "constant rounded as Cast rounds" });
     }
-    for (const { domain, name, copy_of: of, calls } of model.functions_added ?? []) {
+    for (const { domain, name, copy_of: of, calls } of model.functions_added) {
       const what = `copy of ${of} for ${plural(calls.length, "call")}`;
       lines.push({ kind: "added", model: model.path, place: `function/${domain}:${name}`, what, op: name, group: "function", why: "function that is called in both types" });
     }
