@@ -29,8 +29,8 @@ pub(super) struct Changes {
     pub attributes: Vec<(u32, &'static str, AttributeProto)>,
     /// By position: nodes that are inserted before it.
     pub inserted: BTreeMap<u32, Vec<NodeProto>>,
-    /// Names, and the element types that all their declarations get.
-    pub retyped: HashMap<String, DType>,
+    /// Names, an element type that their declarations may state, and the one that these get.
+    pub retyped: HashMap<String, (DType, DType)>,
     /// Tensors that replace a tensor.
     pub tensors: Vec<(TensorPlace, TensorProto)>,
     /// New initializers.
@@ -191,9 +191,9 @@ impl Changes {
     /// Changes the element types of declarations. Messages of other names are not borrowed mutably, and keep their bytes.
     fn retype(&self, infos: &mut [ValueInfoProto]) {
         for info in infos {
-            let Some(&dtype) = self.retyped.get(info.name()) else { continue };
+            let Some(&(from, dtype)) = self.retyped.get(info.name()) else { continue };
             if let Some(stated) = info.r#type.as_mut() {
-                set_element_type(stated, dtype);
+                set_element_type(stated, from, dtype);
             }
         }
     }
@@ -307,11 +307,12 @@ fn with_inserted(
     changed
 }
 
-/// Sets the element type of a tensor, or of the tensors in a sequence or an optional value. One that is not stated stays so.
-pub(crate) fn set_element_type(stated: &mut TypeProto, dtype: DType) {
+/// Changes the element type of a tensor, or of the tensors in a sequence or an optional value, from one to another. Any other one, and one
+/// that is not stated, stays so.
+pub(crate) fn set_element_type(stated: &mut TypeProto, from: DType, dtype: DType) {
     use raw::type_proto::Value;
     let set = |number: &mut Option<i32>| {
-        if number.is_some_and(|number| number != 0) {
+        if *number == Some(from.number()) {
             *number = Some(dtype.number());
         }
     };
@@ -323,7 +324,7 @@ pub(crate) fn set_element_type(stated: &mut TypeProto, dtype: DType) {
         Some(Value::MapType(_) | Value::OpaqueType(_)) | None => None,
     };
     if let Some(inner) = inner {
-        set_element_type(inner, dtype);
+        set_element_type(inner, from, dtype);
     }
 }
 

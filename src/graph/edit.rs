@@ -67,13 +67,15 @@ pub enum Edit {
         /// The tensor that is inserted.
         with: TensorProto,
     },
-    /// Changes the element type in every declaration of a name in a scope: of its inputs, its outputs, and `value_info`; for tensors,
-    /// sequences and optional values.
+    /// Changes the element type in every declaration of a name in a scope that states a certain one: of its inputs, its outputs, and
+    /// `value_info`; for tensors, sequences and optional values.
     Retype {
         /// The scope.
         scope: ScopeId,
         /// The name.
         name: String,
+        /// The element type that is stated.
+        from: DType,
         /// The element type.
         dtype: DType,
     },
@@ -289,8 +291,8 @@ impl Model {
             Edit::ReplaceTensor { place, with } | Edit::CastTensor { place, with } => {
                 changes.entry(place.scope()).or_default().tensors.push((place, with));
             }
-            Edit::Retype { scope, name, dtype } => {
-                changes.entry(scope).or_default().retyped.insert(name, dtype);
+            Edit::Retype { scope, name, from, dtype } => {
+                changes.entry(scope).or_default().retyped.insert(name, (from, dtype));
             }
             Edit::InsertNodes { scope, position, nodes } => {
                 changes.entry(scope).or_default().inserted.entry(position).or_default().extend(nodes);

@@ -364,7 +364,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 let returned = model.output_of(value).iter().copied().filter(|&scope| scope != model.scope_of(value));
                 let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
-                self.list.extend(scopes.map(|scope| Edit::Retype { scope, name: name.to_owned(), dtype }));
+                let from = self.decisions.dtype(value, Side::Old);
+                self.list.extend(scopes.map(|scope| Edit::Retype { scope, name: name.to_owned(), from, dtype }));
             }
         }
     }

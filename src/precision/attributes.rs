@@ -29,7 +29,7 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                 Some(stated) if side == Side::New => {
                     let mut with = stated.clone();
                     if let Some(stated) = with.tp.as_mut() {
-                        set_element_type(stated, types.change.to);
+                        set_element_type(stated, decisions.dtype(output, Side::Old), types.change.to);
                     }
                     with
                 }

@@ -84,7 +84,7 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
 /// but which some writers sign-extend.
 fn range(dtype: DType) -> Option<(i64, i64)> {
     match (dtype.class(), dtype.bits()) {
-        (_, 64) => None,
+        (_, 64..) => None,
         (Class::Unsigned, 32) => Some((0, u32::MAX.into())),
         // A negative number may not be sign-extended to 64 bits; protobuf uses the low 32.
         (Class::Signed, 32) => Some((i32::MIN.into(), u32::MAX.into())),
@@ -151,5 +151,22 @@ impl Raw {
             _ => self.numbers,
         };
         (self.bytes.into(), numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_complex_number_may_be_in_fields_of_their_own() {
+        let parts = [1.0_f64, 2.0].map(f64::to_le_bytes);
+        // dims, data_type, and double_data that is not packed.
+        let message = [&[0x08, 1, 0x10, 15][..], &[0x51], &parts[0], &[0x51], &parts[1]].concat();
+        let proto = TensorProto::decode(message.as_slice()).unwrap();
+        let (bytes, entries) = read(&proto, DType::Complex128).unwrap();
+        assert_eq!((&bytes[..], entries), (&parts.concat()[..], 2));
     }
 }

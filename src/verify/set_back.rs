@@ -128,8 +128,8 @@ impl Erasure<'_> {
             && found == self.report.to
             && self.is_old(expected)
         {
-            set_element_type(stated, expected);
-            set_element_type(before, expected);
+            set_element_type(stated, found, expected);
+            set_element_type(before, expected, expected);
         }
     }
 }

@@ -33,6 +33,17 @@ fn a_declaration_without_an_element_type_stays_so() {
 }
 
 #[test]
+fn a_declaration_of_another_type_stays_so() {
+    let before = parsed("g (float[2] x) => (float[2] y, bool[2] y) { p = Sin (x) y = Cos (p) }");
+    let mut after = before.clone();
+    let report = after.change_precision(&all().io(Io::Convert)).unwrap();
+    assert!(!report.is_unchanged());
+    let text = onnx_text::print(after.proto());
+    assert!(text.contains("(float16[2] y, bool[2] y)"), "{text}");
+    Verification::of_precision(&before, &report).check(&after).unwrap();
+}
+
+#[test]
 fn a_constant_that_is_declared_with_another_type_stays_so() {
     let declared = parsed("g (float[1] x, float[1] w) => (float[1] y) { p = Add (x, w) y = Sin (x) }");
     let mut proto = declared.proto().clone();
