@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written};
+use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{Format, Messages, chosen, exit_codes};
@@ -226,8 +226,7 @@ impl Convert {
         // The document has one list of notes.
         report.notes = std::mem::take(&mut report.report.notes);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
-        // What is written states its bytes by itself.
-        let mut after = inspect::counts(&model, if target.is_some() { 0 } else { model.bytes() });
+        let mut after = inspect::counts(&model, unwritten_bytes(&model, target.as_ref()));
         let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written};
+use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
 use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Format, Messages};
 use super::output::Output;
@@ -107,8 +107,7 @@ impl Fold {
         let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
         let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
-        // What is written states its bytes by itself.
-        let bytes_out = if target.is_some() { 0 } else { model.bytes() };
+        let bytes_out = unwritten_bytes(&model, target.as_ref());
         let mut folded = FoldedModel {
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),

@@ -18,7 +18,7 @@ use crate::base::printable::{Printed, Shown};
 use crate::report::{self, Results, Sketch};
 use crate::storage::Released;
 use crate::verify::{Verification, Verified};
-use crate::{Error, ErrorKind, OverInput, SavePlan, SaveProgress, Saved, Target, files};
+use crate::{Error, ErrorKind, Model, OverInput, SavePlan, SaveProgress, Saved, Target, files};
 
 /// The report of a command about a model.
 pub trait ModelReport: Serialize + Sized {
@@ -55,6 +55,11 @@ pub struct Written {
     pub saved: Saved,
     /// The extent of its verification.
     pub verified: Option<Verified>,
+}
+
+/// The length of a model's file; 0 if it is written, since the plan of that states it.
+pub fn unwritten_bytes(model: &Model, target: Option<&Target>) -> u64 {
+    target.map_or_else(|| model.bytes(), |_| 0)
 }
 
 /// The options of a run.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::exit_code::ExitCode;
 use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written};
+use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Format, Messages, chosen};
 use super::output::Output;
@@ -224,8 +224,7 @@ impl Precision {
         let original = self.verify.then(|| model.clone());
         let report = model.change_precision(options)?;
         let verification = original.map(|original| Verification::of_precision(&original, &report));
-        // What is written states its bytes by itself.
-        let bytes_out = if target.is_some() { 0 } else { model.bytes() };
+        let bytes_out = unwritten_bytes(&model, target.as_ref());
         let mut changed = PrecisionModel {
             dry_run: self.dry_run,
             output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),

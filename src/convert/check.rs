@@ -165,8 +165,7 @@ fn are_equal(cx: &Context, left: &Actual, right: &Actual, target: &Schema) -> Re
 fn shared_before(left: Option<&'static Formal>, right: Option<&'static Formal>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => {
-            left.is_homogeneous() && right.is_homogeneous() && left.type_name == right.type_name
-                || left.fixed_type().is_some() && left.fixed_type() == right.fixed_type()
+            left.shares_variable(right) || left.fixed_type().is_some() && left.fixed_type() == right.fixed_type()
         }
         _ => false,
     }

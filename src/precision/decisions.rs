@@ -5,7 +5,7 @@ use super::report::AddedFunction;
 use super::types::{Classes, Side, Types, Variable};
 use super::weights::Weight;
 use crate::elements::dtype::DType;
-use crate::graph::{Body, ValueId};
+use crate::graph::ValueId;
 
 /// The decisions about a model.
 pub(super) struct Decisions<'p, 'm> {
@@ -30,13 +30,8 @@ impl Decisions<'_, '_> {
     /// Whether a value in a copy of a function changes its type.
     pub fn changes_function(&self, function: &AddedFunction) -> bool {
         let model = self.types.model;
-        let is_in_copy = |value: &ValueId| {
-            let root = model.root(model.scope_of(*value));
-            matches!(model.body(root), Body::Function(known)
-                if [known.domain(), known.name(), known.overload()] == [&function.domain, &function.name, &function.overload])
-        };
         let changes = |value: &ValueId| self.types.kinds[value.index()].is_some() && self.side(*value) == Side::New;
-        model.values().filter(changes).any(|value| is_in_copy(&value))
+        model.values().filter(changes).any(|value| function.is_copy(model, model.root(model.scope_of(value))))
     }
 
     /// The element type of a value on a side.

@@ -27,10 +27,15 @@ pub(super) fn copied(
     selection: &Selection,
     useless: &[AddedFunction],
 ) -> Result<Option<Copied>, Error> {
+    if options.weights_only {
+        return Ok(None);
+    }
     let mut copied: Option<Copied> = None;
     loop {
         let (current, known) = copied.as_ref().map_or((model, &[][..]), |copied| (&copied.model, &copied.functions[..]));
-        let is_known = |scope: &ScopeId| known.iter().chain(useless).any(|known| known.is_of(current, *scope));
+        let is_known = |scope: &ScopeId| {
+            known.iter().chain(useless).any(|known| known.is_copy(current, *scope) || known.is_original(current, *scope))
+        };
         let mut shared: Vec<ScopeId> =
             current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect();
         // A copy of a function that uses a name that nothing defines would use it once more.
@@ -39,7 +44,7 @@ pub(super) fn copied(
             let incomplete: HashSet<ScopeId> = missing.map(|value| current.root(current.scope_of(value))).collect();
             shared.retain(|scope| !incomplete.contains(scope));
         }
-        if options.weights_only || shared.is_empty() {
+        if shared.is_empty() {
             return Ok(copied);
         }
         let calls = Calls { model: current, change: Change { to: options.dtype }, inferred: infer(current), selection };
@@ -100,11 +105,11 @@ fn copy(model: &Model, function: ScopeId, calls: &[NodeId], to: DType) -> (Vec<E
             |scope| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (proto.domain(), name));
         model.scopes().any(same) || !schemas::versions(schemas::canonical_domain(proto.domain()), name).is_empty()
     };
-    let candidates = (0..).map(|number| match number {
+    let mut candidates = (0..).map(|number| match number {
         0 => format!("{}_{to}", proto.name()),
         number => format!("{}_{to}_{number}", proto.name()),
     });
-    let name = candidates.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
+    let name = candidates.find(|name| !is_taken(name)).unwrap_or_default();
     let mut copy = proto.clone();
     copy.name = Some(name.clone());
     let mut edits = vec![Edit::AddFunction(Box::new(copy))];

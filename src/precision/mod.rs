@@ -8,7 +8,7 @@
 //! 4. `kernels`: a node for which a given runtime has no kernel in its new types keeps the old ones.
 //! 5. `apply`: edits. Constants become recipes, which are computed while the file is written.
 //!
-//! 6. `functions`: before all that, calls that change their types get a copy of a function that other calls use as it is.
+//! Before all that, `functions` copies functions: calls that change their types get a copy of a function that other calls use as it is.
 //!
 //! Scope: the main graph, subgraphs, and functions. Training graphs are not changed.
 

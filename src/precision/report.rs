@@ -55,11 +55,19 @@ pub struct AddedFunction {
 }
 
 impl AddedFunction {
-    /// Whether a scope is the copy, or the function of which it is one.
-    pub(super) fn is_of(&self, model: &Model, scope: ScopeId) -> bool {
+    /// Whether a scope is the copy.
+    pub(super) fn is_copy(&self, model: &Model, scope: ScopeId) -> bool {
+        self.is_named(model, scope, &self.name)
+    }
+
+    /// Whether a scope is the function of which it is a copy.
+    pub(crate) fn is_original(&self, model: &Model, scope: ScopeId) -> bool {
+        self.is_named(model, scope, &self.copy_of)
+    }
+
+    fn is_named(&self, model: &Model, scope: ScopeId, name: &str) -> bool {
         matches!(model.body(scope), Body::Function(function)
-            if (function.domain(), function.overload()) == (&self.domain, &self.overload)
-                && (function.name() == self.name || function.name() == self.copy_of))
+            if [function.domain(), function.name(), function.overload()] == [&self.domain, name, &self.overload])
     }
 }
 

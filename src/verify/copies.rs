@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::base::error::shortened;
-use crate::graph::{Edit, Model, ScopeId, ScopeKind};
+use crate::graph::{Body, Edit, Model};
 use crate::precision::AddedFunction;
 
 /// The original with the copies: each has the content of the function of which it is one, and the calls that are listed call it.
@@ -10,20 +10,15 @@ pub(super) fn with_copies(original: &Model, functions: &[AddedFunction]) -> Resu
     let mut model = original.clone();
     for added in functions {
         let fault = |what: &str| vec![Fault::at(format!("function/{}:{}", shortened(&added.domain), shortened(&added.name)), what)];
-        let is_original = |scope: &ScopeId| {
-            let ScopeKind::Function(index) = model.scope_kind(*scope) else { return false };
-            let function = &model.proto().functions[index as usize];
-            [function.domain(), function.name(), function.overload()] == [&added.domain, &added.copy_of, &added.overload]
-        };
-        let Some(scope) = model.scopes().find(is_original) else {
+        let Some(scope) = model.scopes().find(|&scope| added.is_original(&model, scope)) else {
             return Err(fault("is a copy of a function that does not exist"));
         };
         let calls: Vec<_> = model.callers(scope).iter().filter(|&&call| added.calls.contains(&model.node_path(call))).collect();
         if calls.len() != added.calls.len() {
             return Err(fault("is not called by the nodes that are reported"));
         }
-        let ScopeKind::Function(index) = model.scope_kind(scope) else { continue };
-        let mut copy = model.proto().functions[index as usize].clone();
+        let Body::Function(function) = model.body(scope) else { continue };
+        let mut copy = function.clone();
         copy.name = Some(added.name.clone());
         let mut edits = vec![Edit::AddFunction(Box::new(copy))];
         for &&call in &calls {

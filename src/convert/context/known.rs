@@ -56,8 +56,7 @@ impl<'m> Context<'_, 'm> {
         let known = |name: &String| self.known(name).value_type;
         let by_variable = || {
             let formal = formal.filter(|formal| formal.is_homogeneous())?;
-            let shares =
-                |other: Option<&Formal>| other.is_some_and(|other| other.is_homogeneous() && other.type_name == formal.type_name);
+            let shares = |other: Option<&Formal>| other.is_some_and(|other| other.shares_variable(formal));
             let inputs = self.node.input.iter().enumerate().filter(|(index, _)| shares(self.schema.input(*index)));
             let outputs = self.node.output.iter().enumerate().filter(|(index, _)| shares(self.schema.output(*index)));
             formal.fixed_type().or_else(|| inputs.chain(outputs).find_map(|(_, name)| known(name)))

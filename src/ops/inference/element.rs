@@ -62,12 +62,9 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
 
 /// The type of an input with the same type variable.
 fn by_variable(view: &View, formal: &Formal) -> Option<ValueType> {
-    let same = |index: &usize| {
-        let input = view.schema.input(*index);
-        input.is_some_and(|input| input.type_name == formal.type_name && input.is_homogeneous())
-    };
+    let same = |index: &usize| view.schema.input(*index).is_some_and(|input| input.shares_variable(formal));
     let known = |index: usize| view.inputs[index].value_type;
-    formal.is_homogeneous().then(|| (0..view.inputs.len()).filter(same).find_map(known)).flatten()
+    (0..view.inputs.len()).filter(same).find_map(known)
 }
 
 /// A type that an attribute states.

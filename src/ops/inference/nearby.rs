@@ -27,14 +27,8 @@ pub(crate) fn nearby_element_type(model: &Model, value: ValueId) -> Option<DType
             Some(_) => return None,
             None => {}
         }
-        let is_same = |index: u32| {
-            let input = schema.input(index as usize);
-            input.is_some_and(|input| input.type_name == formal.type_name && input.is_homogeneous())
-        };
+        let is_same = |index: u32| schema.input(index as usize).is_some_and(|input| input.shares_variable(formal));
         let inputs = || model.inputs(id).filter(|(index, _)| is_same(*index)).map(|(_, input)| input);
-        if !formal.is_homogeneous() {
-            return None;
-        }
         value = inputs().find(|&input| model.element_type(input).is_some()).or_else(|| inputs().next())?;
     }
     None

@@ -177,6 +177,12 @@ impl Formal {
     pub fn is_homogeneous(&self) -> bool {
         !matches!(self.occurrence, Occurrence::Variadic { homogeneous: false, .. })
     }
+
+    /// Whether a type variable requires equal types of both.
+    #[must_use]
+    pub(crate) fn shares_variable(&self, other: &Formal) -> bool {
+        self.is_homogeneous() && other.is_homogeneous() && self.type_name == other.type_name
+    }
 }
 
 fn nth_formal(formals: &'static [Formal], index: usize) -> Option<&'static Formal> {
