@@ -21,6 +21,16 @@ def is_copy(copy, original):
     return copy.is_file() and copy.read_text() == original.read_text()
 
 
+def name_made(part, folder):
+    """Gives a folder that is complete its name. If another process, which makes the same, was faster, its folder stays."""
+    try:
+        part.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(part)
+
+
 def pip_install(python, *arguments, **options):
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
     return subprocess.run(command, stdout=sys.stderr, **options)

@@ -9,6 +9,7 @@ from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
 from support.common import CACHE
+from support.environments import name_made
 
 FOLDER = CACHE / f"onnx-{onnx.__version__}-nodes"
 # It has 1,884. Fewer means that onnx builds its tests in another way.
@@ -24,7 +25,7 @@ def newest_node_models():
             for case in collect_testcases(None):
                 if case.model is not None:
                     write(case, part / case.name)
-        part.rename(FOLDER)
+        name_made(part, FOLDER)
     models = sorted(FOLDER.glob("*/model.onnx"))
     if len(models) < LEAST_MODELS:
         raise RuntimeError(f"onnx {onnx.__version__} builds {len(models)} node models, fewer than {LEAST_MODELS}")

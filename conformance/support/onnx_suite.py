@@ -12,6 +12,7 @@ from pathlib import Path
 import onnx
 import onnx.version_converter
 import pytest
+from support.environments import name_made
 
 CONFORMANCE = Path(__file__).resolve().parents[1]
 TESTS = CONFORMANCE / f".cache/onnx-{onnx.__version__}-tests"
@@ -50,12 +51,8 @@ def download_tests():
         TESTS.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="onnx-tests-", dir=TESTS.parent) as part:
             copy = shutil.copytree(found[0], Path(part) / TESTS.name)
-            try:
-                copy.rename(TESTS)
-            except OSError:
-                # The tests of the Python package, which may run at the same time, were faster.
-                if not TESTS.is_dir():
-                    raise
+            # The tests of the Python package may make them at the same time.
+            name_made(copy, TESTS)
 
 
 def passed(failures):

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from support.common import CACHE, ROOT
-from support.environments import pip_install
+from support.environments import name_made, pip_install
 
 FOLDER = CACHE / "onnxruntimes"
 SERVER = Path(__file__).with_name("onnxruntime_server.py")
@@ -107,7 +107,7 @@ def install(name, requirement):
     if not folder.is_dir():
         part = folder.with_name(f"{name}.part.{os.getpid()}")
         pip_install(sys.executable, "--no-deps", "--only-binary", ":all:", "--target", part, requirement, check=True)
-        part.rename(folder)
+        name_made(part, folder)
     return folder
 
 
