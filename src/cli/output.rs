@@ -9,7 +9,7 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::is_text_model;
-use crate::files::{self, folder_of};
+use crate::files::{self, folder_of, folders};
 use crate::{Error, ErrorKind, Model, Target, process, storage};
 
 /// The options for outputs.
@@ -47,7 +47,7 @@ impl Output {
             (true, true) => Ok(self.targets(true, inputs)?.into_iter().map(Some).collect()),
             (false, _) => {
                 if let Some(folder) = &self.out_dir {
-                    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                    folders::create_folders(folder).with_context(|| folder.display().to_string())?;
                 }
                 Ok(self.targets(false, inputs)?.into_iter().map(Some).collect())
             }
@@ -125,9 +125,11 @@ fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
     match () {
-        () if path.is_dir() || files::is_called_folder(path) => Err(unusable(path, "is a folder, not a file; name a file in it")),
-        () if folder.is_dir() => Ok(()),
-        () if folder.exists() => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
+        () if folders::is_folder(path) || files::is_called_folder(path) => {
+            Err(unusable(path, "is a folder, not a file; name a file in it"))
+        }
+        () if folders::is_folder(&folder) => Ok(()),
+        () if folders::exists(&folder) => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
         () => Err(unusable(path, format!("the folder {is_in} does not exist; create it first"))),
     }
 }
@@ -168,7 +170,7 @@ impl SideFile<'_> {
         self.check_others(others)?;
         // The models beside it are not read if the run replaces a file of the same kind.
         let is_same_kind = || files::open(path).is_ok_and(|there| is_one(&there.bytes));
-        match path.is_file() && !is_same_kind() {
+        match folders::is_file(path) && !is_same_kind() {
             true => Ok(check_not_of_model(path, &format!("use another name for the {what}"))?),
             false => Ok(()),
         }

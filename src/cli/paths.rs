@@ -1,6 +1,5 @@
 //! Expands the paths of a command line to model files: files, folders, glob patterns, lists.
 
-use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +8,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::files;
 use crate::api::explain_open;
+use crate::files::folders::{self, Kind};
 use crate::{Error, ErrorKind, lint};
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
@@ -16,7 +16,7 @@ pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let name = || format!("--file-list {}", list.display());
     let reader: Box<dyn BufRead> = match list {
         list if files::is_stdin(list) => Box::new(io::stdin().lock()),
-        list => Box::new(BufReader::new(fs::File::open(list).with_context(name)?)),
+        list => Box::new(BufReader::new(folders::read(list).with_context(name)?)),
     };
     let lines = reader.lines().collect::<io::Result<Vec<String>>>().with_context(name)?;
     Ok(lines.into_iter().filter(|line| !line.is_empty()).map(PathBuf::from).collect())
@@ -35,7 +35,7 @@ pub struct Found {
 pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
-        match path.to_str().filter(|text| is_pattern(text) && fs::symlink_metadata(path).is_err()) {
+        match path.to_str().filter(|text| is_pattern(text) && folders::stat(path).is_err()) {
             Some(pattern) => {
                 let before = all.len();
                 expand_pattern(pattern, Ignored::Nothing, &mut all);
@@ -76,9 +76,9 @@ pub enum Ignored {
 /// yields an error in place of its files.
 pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
-    match fs::metadata(path) {
+    match folders::stat_target(path) {
         _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
-        Ok(metadata) if metadata.is_dir() => walk(path, ignored, &mut all),
+        Ok(found) if found.kind == Kind::Folder => walk(path, ignored, &mut all),
         Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
         Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
             Some(pattern) => expand_pattern(pattern, ignored, &mut all),
@@ -180,8 +180,8 @@ fn walk_failure(folder: &Path, error: ignore::Error) -> Error {
 
 /// Adds a file that was found, not named. Only regular files and links to them are added; reading a pipe would block.
 fn push_file(path: &Path, all: &mut Vec<Result<Found, Error>>) {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => all.push(Ok(Found { path: plain(path), in_folder: true })),
+    match folders::stat_target(path) {
+        Ok(found) if found.kind == Kind::File => all.push(Ok(Found { path: plain(path), in_folder: true })),
         Ok(_) => {}
         Err(error) => all.push(Err(failure(&plain(path), error))),
     }

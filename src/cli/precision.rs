@@ -1,7 +1,6 @@
 //! `recast precision`
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -18,6 +17,7 @@ use super::page::PageFile;
 use super::prepare::{DropMetadata, Freeze, prepare};
 use crate::base::printable::Shown;
 use crate::diff::inspect;
+use crate::files::folders;
 use crate::graph::ScopeId;
 use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
 use crate::report::{self, About, Opsets, PrecisionModel, Results};
@@ -269,7 +269,7 @@ impl Precision {
 /// Reads a file of ranges.
 fn read_ranges(file: &Path) -> Result<BTreeMap<String, [f64; 2]>, Error> {
     let name = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
+    let text = folders::read_text(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
     let ranges: BTreeMap<String, Range> = serde_json::from_str(&text)
         .map_err(|error| Error::new(ErrorKind::Usage, format!("not a JSON object of ranges: {error}")).in_file(name))?;
     let pair = |range| match range {

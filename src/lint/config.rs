@@ -1,6 +1,5 @@
 //! `recast.toml`: the configuration of the lint.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,6 +10,7 @@ use toml::Spanned;
 use super::{Layer, Selector, Severity, UnknownRule};
 use crate::base::choice::nearest;
 use crate::base::error::{Classified, ErrorKind};
+use crate::files::folders;
 use crate::ops::runtimes::{Runtime, UnknownRuntime};
 
 /// The file's name.
@@ -104,7 +104,7 @@ impl Config {
     /// If it cannot be read, or has unknown or invalid settings.
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
         let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
-        let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+        let text = folders::read_text(path).map_err(|error| bad(error.to_string()))?;
         let File { lint } = toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
         let bad_at = |span: Range<usize>, what: String| bad(format!("{}: {what}", place(&text, span.start)));
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -143,7 +143,7 @@ impl Config {
     #[must_use]
     pub fn find(folder: &Path) -> Option<PathBuf> {
         let folder = absolute(folder);
-        folder.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
+        folder.ancestors().map(|folder| folder.join(NAME)).find(|path| folders::is_file(path))
     }
 }
 

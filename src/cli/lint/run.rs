@@ -1,6 +1,5 @@
 //! The run: lints all files, then prints the report.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -18,7 +17,7 @@ use crate::cli::output::{self, SideFile};
 use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::files::save;
+use crate::files::{folders, read_all, save};
 use crate::lint::{Baseline, Noqa, Overlapping, Safety};
 use crate::protobuf::{Layout, Piece};
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
@@ -116,7 +115,9 @@ impl Lint {
         match &self.baseline {
             Some(path) if !self.write_baseline => {
                 let name = path.display().to_string();
-                let text = fs::read(path).map_err(|error| Error::of(&error).in_file(&name))?;
+                let text = folders::read(path)
+                    .and_then(|mut file| read_all(&mut file))
+                    .map_err(|error| Error::of(&error).in_file(&name))?;
                 let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
                 Ok(read.map_err(|error| Error::of(&error).in_file(&name))?)
             }

@@ -11,7 +11,7 @@ use super::task::Task;
 use crate::api::is_text_model;
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
-use crate::files::identity;
+use crate::files::{folders, identity};
 use crate::{Classified, Error, ErrorKind};
 
 /// The models of the paths of a run.
@@ -54,7 +54,7 @@ impl Search<'_> {
     fn add(&mut self, path: &Path, lint: &Lint, settings: &mut Settings) -> anyhow::Result<()> {
         let found = paths::expand(path, ignored(lint));
         if found.is_empty() && !lint.allow_empty {
-            let is_folder = path.is_dir();
+            let is_folder = folders::is_folder(path);
             match ignored(lint) != Ignored::Nothing && !paths::expand(path, Ignored::Nothing).is_empty() {
                 true => {
                     let files = if is_folder { "all .onnx files" } else { "all files that match this pattern" };

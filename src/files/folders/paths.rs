@@ -57,6 +57,26 @@ pub fn is_file(path: &Path) -> bool {
     stat_target(path).is_ok_and(|found| found.kind == Kind::File)
 }
 
+/// Whether a path is that of a folder; links are followed.
+#[must_use]
+pub fn is_folder(path: &Path) -> bool {
+    stat_target(path).is_ok_and(|found| found.kind == Kind::Folder)
+}
+
+/// Whether a path exists; links are followed.
+#[must_use]
+pub fn exists(path: &Path) -> bool {
+    stat_target(path).is_ok()
+}
+
+/// The text of the file at a path; links are followed.
+///
+/// # Errors
+/// Those of the operating system; also if it is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    io::read_to_string(read(path)?)
+}
+
 /// The sorted paths of the entries of the folder at a path.
 ///
 /// # Errors
