@@ -94,3 +94,23 @@ function markdown(text) {
   flush();
   return blocks;
 }
+
+// What scrolls can be scrolled with the keyboard, and nothing else is a stop of the Tab key. Its label is the heading before it.
+function focusable(page) {
+  const labels = new Map();
+  let heading = "";
+  for (const box of page.querySelectorAll("h1, h2, h3, .scroll, .drawing, pre")) {
+    if (box.tagName.startsWith("H")) {
+      heading = box.textContent;
+      continue;
+    }
+    const same = (labels.get(heading) ?? 0) + 1;
+    labels.set(heading, same);
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    const attributes = { tabindex: "0", role: "region", "aria-label": same > 1 ? `${heading} (${same})` : heading };
+    for (const [attribute, value] of Object.entries(attributes)) {
+      if (scrolls) box.setAttribute(attribute, value);
+      else box.removeAttribute(attribute);
+    }
+  }
+}

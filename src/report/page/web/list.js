@@ -6,8 +6,8 @@ const rowHeight = () => (isNarrow.matches ? 144 : 48);
 // A browser's longest element is about this high; later rows are found by searching.
 const mostRows = () => Math.floor(7_600_000 / rowHeight());
 
-// `draw` fills the element of a row; `choose` is called with the item that is chosen, or with nothing.
-function virtualList(label, draw, choose) {
+// `draw` fills the element of a row; `choose` is called with the item that is chosen, or with nothing; `signal` ends the list.
+function virtualList(label, draw, choose, signal) {
   const all = el("div", { class: "all" });
   const list = el("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": label, id: "list" }, all);
   let items = [];
@@ -55,7 +55,7 @@ function virtualList(label, draw, choose) {
     select(keys[event.key]());
   });
   list.addEventListener("scroll", render, { passive: true });
-  window.addEventListener("resize", render);
+  window.addEventListener("resize", render, { signal });
 
   return {
     element: list,
