@@ -9,6 +9,7 @@ mod explain;
 mod failures;
 mod files;
 mod fold;
+mod in_memory;
 mod inspect;
 mod lint;
 mod manual;
@@ -34,10 +35,12 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub use crate::base::error::recorded_panics;
 use crate::base::error::{catch, record_places};
 pub use crate::process::{Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon};
 pub use exit_code::ExitCode;
 use failures::OnError;
+pub use in_memory::{Ran, run_in_memory};
 use options::{Format, Messages, all_exit_codes};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, change precision, lint casts

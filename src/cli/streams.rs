@@ -1,8 +1,9 @@
-//! Standard output and standard error. Only this module writes to them, except for models (`files::save`) and the progress bar, which
-//! contains numbers only.
+//! Standard output and standard error, or texts in memory in their place. Only this module writes to them, except for models
+//! (`files::save`) and the progress bar, which contains numbers only.
 
 #![expect(clippy::disallowed_methods, reason = "all text printed here is escaped")]
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
 use anstream::stream::{AsLockedWrite, RawStream};
@@ -10,6 +11,35 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::base::printable::{Printed, Shown};
 use crate::{Error, process};
+
+/// What was written to the two streams.
+#[derive(Default)]
+pub struct Texts {
+    /// Standard output.
+    pub output: Vec<u8>,
+    /// Standard error.
+    pub errors: Vec<u8>,
+}
+
+thread_local! {
+    /// The texts that this thread writes in place of the streams.
+    static TEXTS: RefCell<Option<Texts>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` with texts in place of the streams of this thread.
+pub fn captured<T>(work: impl FnOnce() -> T) -> (T, Texts) {
+    TEXTS.set(Some(Texts::default()));
+    let result = work();
+    (result, TEXTS.take().unwrap_or_default())
+}
+
+/// Appends to one of the texts; `Err` with the argument if the streams are those of the process.
+fn append<'d>(printed: Printed<'d>, text: impl FnOnce(&mut Texts) -> &mut Vec<u8>) -> Result<io::Result<()>, Printed<'d>> {
+    TEXTS.with_borrow_mut(|texts| match texts {
+        Some(texts) => Ok(write(printed, ColorChoice::Never, text(texts), || {})),
+        None => Err(printed),
+    })
+}
 
 /// Prints a complete result to standard output. A broken pipe is not an error and does not change the exit code.
 ///
@@ -24,13 +54,15 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// # Errors
 /// Those of the operating system.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
-    let written = write(result.into(), colours, io::stdout(), process::note_output);
+    let written = append(result.into(), |texts| &mut texts.output)
+        .unwrap_or_else(|result| write(result, colours, io::stdout(), process::note_output));
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
 /// Prints a message, or a report while standard output holds a model, to standard error. Errors of standard error are ignored.
 pub fn say<'d>(message: impl Into<Printed<'d>>) {
-    let _ = write(message.into(), ColorChoice::Auto, io::stderr(), || {});
+    let _ = append(message.into(), |texts| &mut texts.errors)
+        .unwrap_or_else(|message| write(message, ColorChoice::Auto, io::stderr(), || {}));
 }
 
 /// Writes to a stream; `begin` is called before the first byte is written.
@@ -93,7 +125,7 @@ const NARROWEST: usize = 40;
 
 /// Whether standard output is a terminal.
 pub fn is_terminal() -> bool {
-    io::stdout().is_terminal()
+    TEXTS.with_borrow(Option::is_none) && io::stdout().is_terminal()
 }
 
 /// The width of text output, if standard output is a terminal.

@@ -35,7 +35,7 @@ fn a_folder_uses_the_folders_above_it_only() {
 }
 
 /// What the command uses of private modules: output, files, threads and the process, which belong to a program. All else is public.
-const PRIVATE_IN_COMMAND: [&str; 15] = [
+const PRIVATE_IN_COMMAND: [&str; 16] = [
     "api::explain_open",
     "api::is_text_model",
     "api::not_written",
@@ -43,6 +43,7 @@ const PRIVATE_IN_COMMAND: [&str; 15] = [
     "base::choice::choice",
     "base::error::catch",
     "base::error::record_places",
+    "base::error::recorded_panics",
     "base::parallel",
     "base::printable",
     "files",

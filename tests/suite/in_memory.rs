@@ -1,9 +1,12 @@
 //! Models and data files in memory: the results are those on the disk.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
+use onnx_recast::cli::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
 use onnx_recast::internals::files::{self, DataFolder, Target};
 use onnx_recast::internals::graph::Model;
@@ -118,4 +121,60 @@ fn a_folder_in_memory_lives_as_long_as_it_is_used() {
     drop(data);
     assert!(files::open(&path).is_err());
     assert_eq!(input.bytes.as_ref(), [1, 2, 3]);
+}
+
+/// Each command, run in a folder of the disk and in memory: the exit code, the texts and the files are the same. Those that open models on
+/// other threads are left out: the tests of the page run them without threads.
+#[test]
+fn a_command_in_memory_does_what_it_does_on_the_disk() {
+    let commands = [
+        "fold fp8_qdq.onnx -o folded.onnx --verify --report report.html",
+        "fold fp8_qdq.onnx --in-place --format json",
+        "fold fp8_qdq.onnx -o split.onnx --external-data weights.bin --external-threshold 0",
+        "fold missing.onnx -o folded.onnx",
+        "fold text.onnx -o folded.onnx --format json",
+        "convert fp8_qdq.onnx --opset 25 -o converted.onnx --format json",
+        "convert fp8_qdq.onnx --opset 11 -o converted.onnx",
+        "precision transformer_fp16.onnx --to FLOAT -o wide.onnx --report report.html",
+        "lint fp8_qdq.onnx --format json",
+        "lint fp8_qdq.onnx --fix --report report.html",
+        "lint fp8_qdq.onnx --baseline known.json --write-baseline",
+        "report fp8_qdq.onnx transformer_fp16.onnx --format json",
+        "inspect fp8_qdq.onnx",
+        "explain RC101",
+        "fold --no-such-option",
+        "--version",
+    ];
+    let inputs =
+        ["fp8_qdq.onnx", "transformer_fp16.onnx"].map(|name| (name.to_owned(), fs::read(Path::new("models").join(name)).unwrap()));
+    let inputs: BTreeMap<String, Vec<u8>> = inputs.into_iter().chain([("text.onnx".to_owned(), b"no model".to_vec())]).collect();
+    let mut failures = Vec::new();
+    for command in commands {
+        let disk = tempfile::tempdir().unwrap();
+        for (name, bytes) in &inputs {
+            fs::write(disk.path().join(name), bytes).unwrap();
+        }
+        let arguments = || command.split_whitespace().map(OsString::from);
+        let output = Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments()).current_dir(&disk).output().unwrap();
+        let mut written = files_on_disk(disk.path());
+        written.retain(|name, bytes| inputs.get(name) != Some(bytes));
+        let text =
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&disk.path().canonicalize().unwrap().display().to_string(), "");
+        let expected = (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr), written);
+
+        let files = inputs.iter().map(|(name, bytes)| (name.into(), bytes.clone().into()));
+        let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files).unwrap();
+        let written = ran.written.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes.to_vec())).collect();
+        let found = (i32::from(u8::from(ran.code)), ran.output, ran.errors, written);
+        if found != expected {
+            let shown = |(code, output, errors, files): &(i32, String, String, BTreeMap<String, Vec<u8>>)| {
+                format!(
+                    "code {code}\n{output}{errors}{:?}",
+                    files.iter().map(|(name, bytes)| (name, bytes.len())).collect::<Vec<_>>()
+                )
+            };
+            failures.push(format!("recast {command}\nin memory: {}\non the disk: {}", shown(&found), shown(&expected)));
+        }
+    }
+    expect_no_failures(failures);
 }

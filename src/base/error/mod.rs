@@ -16,6 +16,8 @@ pub use kind::ErrorKind;
 pub(crate) use panic::catch;
 #[cfg(feature = "cli")]
 pub(crate) use panic::record_places;
+#[cfg(feature = "cli")]
+pub use panic::recorded_panics;
 pub(crate) use place::shortened;
 pub use place::{ModelPlace, Place};
 

@@ -56,6 +56,13 @@ pub fn record_places() {
     }));
 }
 
+/// The messages of the panics whose places were recorded, for a program that a panic ends.
+#[must_use]
+pub fn recorded_panics() -> Vec<String> {
+    let places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    places.iter().map(|(text, place)| format!("{text} ({place})")).collect()
+}
+
 fn text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("a panic without a message")

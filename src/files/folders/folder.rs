@@ -76,6 +76,21 @@ impl Folder {
         Folder::in_memory(memory::Folder::new(false))
     }
 
+    /// Runs `work` with a folder in memory in place of the files of the operating system: on this thread, relative paths and those that
+    /// begin with `/` are paths beneath it.
+    pub fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
+        memory::Folder::in_place_of_system(|folder| work(&Folder::in_memory(folder.clone())))
+    }
+
+    /// The paths and bytes of all files of the table in memory of which this folder is a part; none if it is one of the operating system.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, Bytes)> {
+        match &self.backend {
+            Backend::System(_) => Vec::new(),
+            Backend::Memory(folder) => folder.files(),
+        }
+    }
+
     /// A folder in memory that behaves as on Windows: a file whose bytes are in use can be neither replaced nor removed.
     #[cfg(test)]
     pub(crate) fn memory_that_keeps_files_in_use() -> Folder {

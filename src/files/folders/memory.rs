@@ -1,8 +1,10 @@
 //! Folders in memory: tables of names and bytes, for systems without files, and for data that was not read from files.
 //!
 //! Each table has its own path, `<memory-NUMBER>`. As long as the table exists, every function of [`super`] that takes a path finds it
-//! there, so that models and data files are named by paths in either case. There are no links and no permissions.
+//! there, so that models and data files are named by paths in either case. A thread can also have a table in place of the files of the
+//! operating system, see [`Folder::in_place_of_system`]. There are no links and no permissions.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -40,6 +42,8 @@ enum Content {
 #[derive(Debug)]
 struct Table {
     number: u64,
+    /// The path of its root.
+    root: PathBuf,
     entries: Mutex<Entries>,
     /// Whether a file whose bytes are in use cannot be replaced or removed, as on Windows.
     keeps_files_in_use: bool,
@@ -71,19 +75,27 @@ impl Drop for Table {
     }
 }
 
-/// The path of a table.
-fn root(number: u64) -> PathBuf {
-    format!("<memory-{number}>").into()
+thread_local! {
+    /// The table that this thread has in place of the files of the operating system.
+    static IN_PLACE_OF_SYSTEM: RefCell<Option<Arc<Table>>> = const { RefCell::new(None) };
 }
 
 /// The root of the table with whose path a path begins, and the components after it. None for a path of the operating system.
 pub(super) fn root_of(path: &Path) -> Option<(Folder, PathBuf)> {
+    let (table, below) = named(path).or_else(|| {
+        let table = IN_PLACE_OF_SYSTEM.with_borrow(Clone::clone)?;
+        Some((table, path.strip_prefix("/").unwrap_or(path)))
+    })?;
+    // A path out of the table does not exist.
+    Some((Folder { table, below: PathBuf::new() }, normal(below).unwrap_or_else(|| below.to_owned())))
+}
+
+/// The table with whose path a path begins, and the rest of the path.
+fn named(path: &Path) -> Option<(Arc<Table>, &Path)> {
     let Some(Component::Normal(first)) = path.components().next() else { return None };
     let number = first.to_str()?.strip_prefix("<memory-")?.strip_suffix('>')?.parse().ok()?;
     let table = lock(&TABLES).get(&number)?.upgrade()?;
-    let below = path.strip_prefix(first).ok()?;
-    // A path out of the table does not exist.
-    Some((Folder { table, below: PathBuf::new() }, normal(below).unwrap_or_else(|| below.to_owned())))
+    Some((table, path.strip_prefix(first).ok()?))
 }
 
 /// The path without `.` and `..`. None if it is outside of the table.
@@ -184,9 +196,28 @@ impl Inode {
 impl Folder {
     /// The root of a new table.
     pub(super) fn new(keeps_files_in_use: bool) -> Folder {
-        let table = Arc::new(Table { number: next_number(), entries: Mutex::default(), keeps_files_in_use });
-        lock(&TABLES).insert(table.number, Arc::downgrade(&table));
+        let number = next_number();
+        let root = format!("<memory-{number}>").into();
+        let table = Arc::new(Table { number, root, entries: Mutex::default(), keeps_files_in_use });
+        lock(&TABLES).insert(number, Arc::downgrade(&table));
         Folder { table, below: PathBuf::new() }
+    }
+
+    /// Runs `work` with a new table in place of the files of the operating system: relative paths and those that begin with `/` are
+    /// paths of this table. Other threads still find the files of the operating system.
+    pub(super) fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
+        /// Gives the thread its files back, even after a panic.
+        struct Back(Option<Arc<Table>>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                IN_PLACE_OF_SYSTEM.set(self.0.take());
+            }
+        }
+
+        let table =
+            Arc::new(Table { number: next_number(), root: "/".into(), entries: Mutex::default(), keeps_files_in_use: false });
+        let _back = Back(IN_PLACE_OF_SYSTEM.replace(Some(Arc::clone(&table))));
+        work(&Folder { table, below: PathBuf::new() })
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -199,7 +230,7 @@ impl Folder {
 
     pub(super) fn path(&self) -> PathBuf {
         // Joining an empty path would add a slash.
-        root(self.table.number).components().chain(self.below.components()).collect()
+        self.table.root.components().chain(self.below.components()).collect()
     }
 
     /// The path of an existing entry, without `.` and `..`.
@@ -243,6 +274,11 @@ impl Folder {
         let first = |path: &PathBuf| Some(path.strip_prefix(&self.below).ok()?.components().next()?.as_os_str().to_owned());
         let names: BTreeSet<OsString> = entries.files.keys().chain(&entries.folders).filter_map(first).collect();
         names.into_iter().collect()
+    }
+
+    /// The paths and bytes of all files of the table.
+    pub(super) fn files(&self) -> Vec<(PathBuf, Bytes)> {
+        self.entries().files.iter().map(|(path, inode)| (path.clone(), inode.bytes())).collect()
     }
 
     pub(super) fn insert(&self, path: &Path, bytes: Bytes) -> io::Result<()> {
