@@ -33,3 +33,8 @@ fuzz SECONDS *TARGETS:
 # The kernels beside memcpy and a plain loop
 bench:
     cargo bench
+
+# The page that runs recast in a browser, on http://localhost:8000/recast.html
+web:
+    web/build
+    python3 -m http.server --bind localhost --directory web/dist 8000
