@@ -23,7 +23,9 @@ impl Builder<'_, '_, '_> {
         if domain.is_empty() && rules::type_attribute(node.op_type()).is_some() {
             self.types.stating.push(id);
         }
+        let has_more_inputs = |schema: &Schema| model.inputs(id).any(|(index, _)| schema.input(index as usize).is_none());
         match (schema, domain, node.op_type()) {
+            (Some(schema), _, _) if has_more_inputs(schema) => self.unknown(id),
             (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
             (Some(schema), "", "Cast") => self.cast(id, schema),
             // The bodies of other operators, such as FlexAttention, have types of their own.
