@@ -125,15 +125,28 @@ def test_names_are_shown_and_not_interpreted(opened, model):
     assert "<img src=x onerror=alert(1)>.onnx" in page.page.inner_text("#open")
 
 
-def test_a_run_can_be_cancelled(opened, model):
+@pytest.fixture
+def running(opened, model):
+    """The page while it looks at a long model."""
     nodes = " ".join(f"v{index} = Cast <to = {10 if index % 2 else 1}> ({f'v{index - 1}' if index else 'x'})" for index in range(30_000))
     path = model(f'<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) {{ {nodes} y = Cast <to = 1> (v29999) }}')
     page = opened()
     page.page.set_input_files("#files", path)
     page.page.wait_for_selector("#cancel:visible")
-    page.page.click("#cancel")
-    page.page.wait_for_selector("#status:text('Cancelled.')")
-    assert page.page.is_enabled("#run")
+    return page
+
+
+def test_a_run_can_be_cancelled(running):
+    running.page.click("#cancel")
+    running.page.wait_for_selector("#status:text('Cancelled.')")
+    assert running.page.is_enabled("#run")
+
+
+def test_a_task_that_is_left_ends(running):
+    running.choose("cast")
+    running.set(number="1")
+    running.run()
+    assert running.page.locator("table.bits").count() == 1
 
 
 def test_nothing_can_be_sent(opened):

@@ -1,0 +1,31 @@
+// The fixes of findings.
+
+// The file of the findings that a run leaves alone.
+const BASELINE = "baseline.json";
+
+// The button of a finding that has a fix: all other findings are in a baseline, so that it alone is fixed.
+function fixButtons(line) {
+  if (chosen.job !== "lint" || line.kind !== "finding" || !line.fix) return null;
+  const unsafe = line.fix.safety === "safe" ? [] : ["--unsafe-fixes"];
+  const options = optionsOf("lint", { ...chosen.values.lint, fix: false, "unsafe-fixes": false });
+  const all = () => fixWith([...options, "--select", line.code, "--fix", ...unsafe], []);
+  return el("div", { class: "tools" },
+    el("button", { type: "button", id: "fix-one", on: { click: () => fixOne(line, [...options, "--fix", ...unsafe]) } }, "Fix this"),
+    el("button", { type: "button", id: "fix-rule", on: { click: all } }, `Fix all ${line.code}`));
+}
+
+function fixWith(options, more) {
+  clearResult();
+  return perform(["lint", chosen.model, ...options, "--report", REPORT], more);
+}
+
+async function fixOne(line, options) {
+  const listing = ["lint", chosen.model, ...options.filter((option) => !option.endsWith("-fixes") && option !== "--fix"), "--exit-zero"];
+  const results = await run([{ args: [...listing, "--baseline", BASELINE, "--write-baseline"], files: filesForRun() }]);
+  const listed = results?.[0].written.find((file) => file.name === BASELINE);
+  if (!listed) return;
+  const baseline = JSON.parse(new TextDecoder().decode(listed.bytes));
+  baseline.findings = baseline.findings.filter(({ code, place }) => code !== line.code || place !== line.place);
+  const file = new TextEncoder().encode(JSON.stringify(baseline));
+  await fixWith([...options, "--baseline", BASELINE], [{ name: BASELINE, file }]);
+}
