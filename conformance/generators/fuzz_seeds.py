@@ -13,6 +13,7 @@ import onnx
 from onnx.backend.test.case.node import collect_testcases
 
 from generators.bodies import random_model
+from support.environments import name_made
 
 RANDOM_MODELS = 400
 # Fewer means that onnx builds its tests in another way.
@@ -33,7 +34,7 @@ def main(folder):
         onnx.save(case.model, part / f"{case.name}.onnx")
     for seed in range(RANDOM_MODELS):
         onnx.save(random_model(seed)[0], part / f"random-{seed}.onnx")
-    part.rename(made)
+    name_made(part, made)
     print(f"{made}: {len(cases)} models of onnx's node tests and {RANDOM_MODELS} random ones")
 
 

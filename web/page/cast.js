@@ -12,10 +12,10 @@ const TYPES = [
 ];
 
 async function castNumber() {
-  const { number: text, ...options } = chosen.values.cast;
+  const text = chosen.values.cast.number;
   const input = inputOf(text.trim());
   if (!input) return outcome.replaceChildren(el("ul", { class: "errors" }, el("li", {}, `${text}: is not a number`)));
-  const common = Object.entries({ opset: "28", undefined: "skip", contested: "skip", ...options }).flatMap(([key, value]) => [`--${key}`, value]);
+  const common = optionsOf("cast", { ...chosen.values.cast, number: "" });
   const casts = TYPES.flatMap(([type, layout, variants = [["", []]]]) => variants.map(([variant, more]) => ({ type, layout, variant, more })));
   const there = await run(casts.map(({ type, more }) => ({
     args: ["cast", "in.npy", "-o", "out.npy", "--to", type, ...more, ...common], files: [{ name: "in.npy", file: input }],
@@ -28,7 +28,7 @@ async function castNumber() {
     args: ["cast", "in.npy", "-o", "out.npy", "--from", type, "--to", type.endsWith("INT64") ? type : "DOUBLE", "--undefined", "fold"], files: [{ name: "in.npy", file: file.slice() }],
   })));
   if (!back) return;
-  known.forEach((known, index) => { known.value = valueOf(known.type, back[index].written[0]?.bytes); });
+  known.forEach((result, index) => { result.value = valueOf(result.type, back[index].written[0]?.bytes); });
   showBits(results);
 }
 

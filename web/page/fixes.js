@@ -8,13 +8,13 @@ function fixButtons(line) {
   if (chosen.job !== "lint" || line.kind !== "finding" || !line.fix) return null;
   const unsafe = line.fix.safety === "safe" ? [] : ["--unsafe-fixes"];
   const options = optionsOf("lint", { ...chosen.values.lint, fix: false, "unsafe-fixes": false });
-  const all = () => fixWith([...options, "--select", line.code, "--fix", ...unsafe], []);
+  const all = () => fixWith([...options, "--select", line.code, "--fix", ...unsafe]);
   return el("div", { class: "tools" },
     el("button", { type: "button", id: "fix-one", on: { click: () => fixOne(line, [...options, "--fix", ...unsafe]) } }, "Fix this"),
     el("button", { type: "button", id: "fix-rule", on: { click: all } }, `Fix all ${line.code}`));
 }
 
-function fixWith(options, more) {
+function fixWith(options, more = []) {
   clearResult();
   return perform(["lint", chosen.model, ...options, "--report", REPORT], more);
 }
