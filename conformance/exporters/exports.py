@@ -21,6 +21,7 @@ from support.case import Case, convert_with_recast
 from support.common import CACHE, ROOT, recast, scratch_folder
 from support.environments import make_environment
 from support.processes import in_processes
+from support.runners import NEWEST_THAT_RUNS
 
 SCRIPTS = ROOT / "conformance/exporters/scripts"
 # An exporter: its environment, its script and arguments.
@@ -32,8 +33,7 @@ EXPORTERS = {
     "torch, legacy": ("torch", "torch_models.py", "legacy"),
     "torch, dynamo": ("torch", "torch_models.py", "dynamo"),
 }
-# onnxruntime runs models of opset 26 and older.
-NEWEST, NEWEST_THAT_RUNS = 28, 26
+NEWEST = 28
 OLDER = (20, 17, 15, 13, 11)
 CHAINED = range(11, NEWEST_THAT_RUNS + 1)
 LEAST_MODELS, LEAST_DOWN, LEAST_BACK = 60, 0.7, 0.99

@@ -24,6 +24,8 @@ onnxruntime.set_default_logger_severity(4)
 BITS = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 # What an expansion by definition may differ from a fused kernel, by the width of the type.
 CLOSE, CLOSE_16_BIT = 1e-4, 2e-2
+# The newest opset that the onnxruntime of the requirements runs.
+NEWEST_THAT_RUNS = 26
 
 
 def run_model(path, inputs, runner):
