@@ -6,8 +6,8 @@ use super::explained::explained;
 use crate::base::parallel;
 use crate::protobuf::{GRAIN, Layout, Piece};
 
-/// The number of bytes that a thread computes or copies, and writes, at a time.
-pub(super) const CHUNK: usize = 2730 * GRAIN;
+/// The number of bytes that are computed or copied at a time.
+const CHUNK: usize = 2730 * GRAIN;
 
 /// A part of a piece.
 pub(super) struct Chunk<'p> {
@@ -19,15 +19,16 @@ pub(super) struct Chunk<'p> {
     pub place: u64,
 }
 
-/// All parts of the pieces; `step` gives the length of the parts of a piece at an offset in the file.
-pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> Vec<Chunk<'_>> {
+/// All parts of the pieces; `length` gives the maximum length of the part of a piece that begins at an offset in the piece and in the file.
+pub(super) fn chunks(pieces: &[Piece], length: impl Fn(&Piece, usize, u64) -> usize) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut place = 0;
     for piece in pieces {
-        let step = step(piece, place);
-        for start in (0..piece.bytes()).step_by(step) {
-            let bytes = step.min(piece.bytes() - start);
+        let mut start = 0;
+        while start < piece.bytes() {
+            let bytes = length(piece, start, place).min(piece.bytes() - start);
             chunks.push(Chunk { piece, start, bytes, place });
+            start += bytes;
             place += bytes as u64;
         }
     }
@@ -37,7 +38,7 @@ pub(super) fn chunks(pieces: &[Piece], step: impl Fn(&Piece, u64) -> usize) -> V
 /// Writes sequentially, for pipes.
 pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _| CHUNK) {
+    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _, _| CHUNK) {
         match piece {
             Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
             Piece::Made(recipe) => {
@@ -64,7 +65,7 @@ impl Layout {
     pub fn is_content_of(&self, found: &[u8]) -> bool {
         let pieces = self.pieces();
         self.bytes() == found.len() as u64
-            && parallel::all(chunks(&pieces, |_, _| CHUNK), |Chunk { piece, start, bytes, place }| {
+            && parallel::all(chunks(&pieces, |_, _, _| CHUNK), |Chunk { piece, start, bytes, place }| {
                 let found = &found[place as usize..];
                 match piece {
                     Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),

@@ -1,18 +1,19 @@
 //! Direct writes from memory to the disk, which bypass the page cache.
 //!
-//! Bytes of a data file that are only moved take almost no processor time this way, and the page cache keeps its content. If the system
-//! or the file system does not support direct writes, the caller writes in the usual way.
+//! A file that has to be on the disk before it gets its name is there sooner this way, bytes of a data file that are only moved take almost
+//! no processor time, and the page cache keeps its content. If the system or the file system does not support direct writes, the caller
+//! writes in the usual way.
 
 use std::fs::File;
 use std::io;
 
 /// The alignment of the bytes in memory: the block size of disks, or a multiple of it.
-const BLOCK: usize = 4096;
+pub(super) const BLOCK: usize = 4096;
 
-/// The minimum number of bytes for which a direct write is worthwhile.
-const LEAST: usize = 1 << 20;
+/// The minimum number of bytes for which a direct write is worthwhile, and the number that is computed or copied before it is written.
+pub(super) const LEAST: usize = 1 << 20;
 
-/// The number of bytes to write at a time.
+/// The number of bytes to write at a time that are in memory already.
 pub(super) const MOST: usize = 8 << 20;
 
 /// The offset and the number of bytes are multiples of this, so that no page of the file is written both directly and through the cache:
@@ -27,9 +28,14 @@ fn page() -> usize {
     BLOCK
 }
 
+/// The number of bytes between an offset in a file and the next one at which a direct write can begin.
+pub(super) fn before_page(place: u64) -> usize {
+    (place.next_multiple_of(page() as u64) - place) as usize
+}
+
 /// Whether bytes can be written directly at an offset in a file, except for the last, incomplete page.
 pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
-    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && place.is_multiple_of(page() as u64)
+    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && before_page(place) == 0
 }
 
 /// A second handle of a file, for direct writes; none if the file system does not support them.
@@ -51,15 +57,14 @@ impl Direct {
         Direct(None)
     }
 
-    /// Writes the complete pages of bytes that have the required alignment. Returns the number of written bytes: 0 if the file does not
-    /// support direct writes.
+    /// Writes the complete pages of bytes. Returns the number of written bytes: 0 if the bytes or the file are not suited to direct writes.
     ///
     /// # Errors
     /// Those of the operating system.
     pub(super) fn write(&self, bytes: &[u8], place: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
 
-        let Some(file) = &self.0 else {
+        let Some(file) = self.0.as_ref().filter(|_| suits(bytes, place)) else {
             return Ok(0);
         };
         let pages = &bytes[..bytes.len() / page() * page()];

@@ -7,31 +7,145 @@ use std::os::unix::fs::FileExt;
 use super::direct::{self, Direct};
 use super::memory;
 use crate::base::parallel;
-use crate::files::chunks::{CHUNK, Chunk, chunks};
+use crate::files::chunks::{Chunk, chunks};
 use crate::files::explained::explained;
-use crate::protobuf::{Layout, Piece};
+use crate::protobuf::{GRAIN, Layout, Piece};
 
 /// Writes each chunk at its offset.
 pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     let direct = Direct::to(file);
-    let suits = |piece: &Piece, part: std::ops::Range<usize>, place| matches!(piece, Piece::Bytes(bytes) if direct::suits(&bytes[part], place));
-    let step = |piece: &Piece, place| if suits(piece, 0..piece.bytes(), place) { direct::MOST } else { CHUNK };
     let pieces = layout.pieces();
-    let write = |buffer: &mut Vec<u8>, Chunk { piece, start, bytes, place }: Chunk| {
+    let write = |buffer: &mut Buffer, Chunk { piece, start, bytes, place }: Chunk| {
         let end = start + bytes;
         let moved = match piece {
-            Piece::Bytes(all) if suits(piece, start..end, place) => direct.write(&all[start..end], place).map_err(explained)?,
-            _ => 0,
+            Piece::Bytes(all) => direct.write(&all[start..end], place).map_err(explained)?,
+            Piece::Made(_) => 0,
         };
-        for part in (start + moved..end).step_by(CHUNK) {
-            let buffer = &mut buffer[..CHUNK.min(end - part)];
+        for part in (start + moved..end).step_by(direct::LEAST) {
+            let bytes = buffer.filled(piece, part, direct::LEAST.min(end - part));
             let place = place + (part - start) as u64;
-            piece.fill(part, buffer);
-            file.write_all_at(buffer, place)?;
-            memory::start_flushing(file, place, buffer.len());
+            let written = direct.write(bytes, place)?;
+            let (rest, place) = (&bytes[written..], place + written as u64);
+            file.write_all_at(rest, place)?;
+            memory::start_flushing(file, place, rest.len());
         }
         memory::release(piece.source(start..end));
         layout.count_written(bytes)
     };
-    parallel::try_for_each(chunks(&pieces, step), || vec![0; CHUNK], write)
+    parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
+}
+
+/// The maximum length of a chunk: one that is too small for a direct write ends where a direct write of the next one can begin.
+fn length(piece: &Piece, start: usize, place: u64) -> usize {
+    let before = direct::before_page(place);
+    match piece {
+        _ if before > 0 && piece.bytes() - start >= before + direct::LEAST => before,
+        Piece::Bytes(all) if direct::suits(&all[start..], place) => direct::MOST,
+        _ => direct::LEAST,
+    }
+}
+
+/// Memory for a part of a piece, aligned as direct writes need it.
+struct Buffer(Vec<u8>);
+
+impl Buffer {
+    fn new() -> Buffer {
+        Buffer(vec![0; GRAIN + direct::BLOCK + direct::LEAST])
+    }
+
+    /// Copies or computes a part of a piece.
+    fn filled(&mut self, piece: &Piece, start: usize, bytes: usize) -> &[u8] {
+        // The beginning of a grain that begins before the part is computed too.
+        let before = start % GRAIN;
+        let address = self.0.as_ptr().addr() + before;
+        let padding = address.next_multiple_of(direct::BLOCK) - address;
+        let filled = &mut self.0[padding..padding + before + bytes];
+        piece.fill(start - before, filled);
+        &filled[before..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::protobuf::Recipe;
+
+    /// Bytes that are computed from their offsets.
+    #[derive(Debug)]
+    struct Counted(usize);
+
+    impl Recipe for Counted {
+        fn bytes(&self) -> usize {
+            self.0
+        }
+
+        fn source(&self) -> &[u8] {
+            &[]
+        }
+
+        fn fill(&self, start: usize, out: &mut [u8]) {
+            assert!(start.is_multiple_of(GRAIN), "{start} is in a grain");
+            out.iter_mut().zip(start..).for_each(|(out, index)| *out = (index % 251) as u8);
+        }
+    }
+
+    fn moved(bytes: usize) -> Piece {
+        Piece::Bytes((0..bytes).map(|index| (index % 241) as u8).collect::<Vec<_>>().into())
+    }
+
+    fn made(bytes: usize) -> Piece {
+        Piece::Made(Arc::new(Counted(bytes)))
+    }
+
+    /// Bytes that begin at a block of memory.
+    fn aligned(bytes: usize) -> Piece {
+        let all = Bytes::from(vec![7; direct::BLOCK + bytes]);
+        let first = all.as_ptr().addr().next_multiple_of(direct::BLOCK) - all.as_ptr().addr();
+        Piece::Bytes(all.slice(first..first + bytes))
+    }
+
+    /// Pieces that begin at pages of the file and between them, and end there, below and beyond the length of a direct write.
+    fn files() -> Vec<Vec<Piece>> {
+        let (page, least) = (1 << 16, direct::LEAST);
+        vec![
+            vec![],
+            vec![moved(1)],
+            vec![made(3 * least + 17), moved(5), made(2 * least)],
+            vec![moved(page - 1), made(least), moved(1), made(least + 2)],
+            vec![moved(page + 1), moved(least - 1), made(3 * least), made(2 * least)],
+            vec![moved(page), aligned(2 * direct::MOST + 3), aligned(least), made(384)],
+            vec![made(page - 7), moved(7), aligned(direct::MOST), made(least - 1)],
+        ]
+    }
+
+    #[test]
+    fn a_file_is_what_its_pieces_are() {
+        for (number, pieces) in files().into_iter().enumerate() {
+            let layout = Layout::of_pieces(pieces);
+            let mut expected = Vec::new();
+            layout.write_to(&mut expected).unwrap();
+            let mut file = tempfile::tempfile().unwrap();
+            write_anywhere(&layout, &file).unwrap();
+            let mut found = Vec::new();
+            file.read_to_end(&mut found).unwrap();
+            assert!(found == expected, "file {number}");
+        }
+    }
+
+    #[test]
+    fn all_but_the_ends_of_a_piece_can_be_written_directly() {
+        let mut direct = 0;
+        for chunk in files().iter().flat_map(|pieces| chunks(pieces, length)) {
+            let is_end = chunk.start == 0 || chunk.start + chunk.bytes == chunk.piece.bytes();
+            let is_whole = chunk.bytes >= direct::LEAST && direct::before_page(chunk.place) == 0;
+            assert!(is_whole || is_end, "{} bytes at {}", chunk.bytes, chunk.place);
+            direct += usize::from(is_whole);
+        }
+        assert_eq!(direct, 13);
+    }
 }
