@@ -15,8 +15,9 @@ pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> S
     let mut path: Vec<String> = Vec::new();
     let (mut message, mut range) = (root, 0..bytes.len());
     loop {
-        let begin = range.start;
-        let is_around = |span: &Span| begin + span.start <= offset && offset < begin + span.value.end.max(span.start + 1);
+        // The offset in the message, unless it is in the length before it. Fields may claim to end anywhere.
+        let Some(place) = offset.checked_sub(range.start) else { break };
+        let is_around = |span: &Span| span.start <= place && place < span.value.end.max(span.start + 1);
         let mut spans = Spans::of(&bytes[range.clone()]);
         let mut before: HashMap<u32, usize> = HashMap::default();
         let found = spans
@@ -27,8 +28,7 @@ pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> S
                 }
             })
             .find(is_around);
-        let Some(span) =
-            found.or_else(|| spans.broken().filter(|span| begin + span.start == offset && message.field(span.tag).is_some()))
+        let Some(span) = found.or_else(|| spans.broken().filter(|span| span.start == place && message.field(span.tag).is_some()))
         else {
             break;
         };
@@ -42,9 +42,9 @@ pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> S
         }
         path.push(name);
         match field.kind {
-            Kind::Message(inner) if span.has_length && begin + span.start < offset => {
+            Kind::Message(inner) if span.has_length && span.start < place => {
                 message = inner;
-                range = begin + span.value.start..(begin + span.value.end).min(range.end);
+                range = range.start + span.value.start..range.start + span.value.end.min(range.len());
             }
             _ => break,
         }

@@ -152,6 +152,11 @@ fn bad_files_are_refused_with_the_place() {
             "`graph` at byte 0: is not an ONNX model: the field is longer than the message around it",
         ),
         (
+            "a length near 2^64",
+            [[0x12, 120].as_slice(), &[b'p'; 120], &[0x3a, 11, 0x2a, 0x9c], &[0xff; 8], &[1]].concat(),
+            "`graph.initializer[0]` at byte 124: is not an ONNX model: the field is longer than the message around it",
+        ),
+        (
             "a name that is no UTF-8",
             Tree(vec![(7, Node::Message(Tree(vec![(2, Node::Bytes(vec![0xff, 0xfe]))])))]).write(),
             "`graph.name` at byte 2: is not an ONNX model: the text is not UTF-8",
