@@ -19,7 +19,6 @@ use crate::api::tensor_files::{self, Failure, Form, Remedy};
 use crate::base::printable::Shown;
 use crate::cast::{Cast, Summary};
 use crate::files::{NewFile, check_replaceable, formats, is_stream, save, save_together};
-use crate::process::is_standard_output;
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
 use crate::{Contested, DType, DataFolder, RoundMode, Rules, Tally, Target};
@@ -94,7 +93,7 @@ impl CastFile {
         }
         let layout = tensor_files::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
-        let is_stdout = self.output == Path::new("-") || is_standard_output(&self.output);
+        let is_stdout = output::is_stdout(&self.output);
         if !is_stdout && data.holds(&self.output) {
             bail!("{}: the input stores its values in this file; use another output", self.output.display());
         }

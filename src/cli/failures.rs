@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::options::Format;
+use clap::ValueEnum;
+
 use super::remedy;
 use super::streams::{message, print, say};
 use crate::base::error::catch;
@@ -28,20 +29,17 @@ pub enum OnError {
 }
 
 impl OnError {
-    /// For a command that writes models, to standard output or to files.
-    pub fn of_models(format: Format, to_stdout: bool) -> OnError {
-        match format {
-            Format::Text => OnError::Text,
-            Format::Json if to_stdout => OnError::ModelsOnStderr,
-            Format::Json => OnError::Models,
-        }
-    }
-
-    /// For findings in a format.
-    pub fn of_lint(format: LintFormat) -> OnError {
-        match format {
-            LintFormat::Concise | LintFormat::Full => OnError::Text,
-            format => OnError::Lint(format),
+    /// For a command with this `--format`, which writes models to standard output or not.
+    pub fn of(command: &str, format: &str, to_stdout: bool) -> OnError {
+        match command {
+            "lint" => match LintFormat::from_str(format, true) {
+                Ok(LintFormat::Concise | LintFormat::Full) | Err(_) => OnError::Text,
+                Ok(format) => OnError::Lint(format),
+            },
+            _ if format != "json" => OnError::Text,
+            "fold" | "convert" | "precision" if to_stdout => OnError::ModelsOnStderr,
+            "fold" | "convert" | "precision" => OnError::Models,
+            _ => OnError::Document,
         }
     }
 

@@ -33,7 +33,7 @@ mod usage;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use crate::base::error::recorded_panics;
 use crate::base::error::{catch, record_places};
@@ -41,7 +41,7 @@ pub use crate::process::{Limited, defer_huge_pages, exit, install_signal_handler
 pub use exit_code::ExitCode;
 use failures::OnError;
 pub use in_memory::{Ran, run_in_memory};
-use options::{Format, Messages, all_exit_codes};
+use options::{Messages, all_exit_codes};
 
 /// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, change precision, lint casts
 #[derive(Parser)]
@@ -82,25 +82,6 @@ enum Command {
     Completions(completions::Completions),
 }
 
-impl Command {
-    /// Where an error that ends the run is reported.
-    fn on_error(&self) -> OnError {
-        match self {
-            Command::Fold(fold) => OnError::of_models(fold.format, fold.output.is_stdout()),
-            Command::Convert(convert) => OnError::of_models(convert.format, convert.output.is_stdout()),
-            Command::Precision(precision) => OnError::of_models(precision.format, precision.output.is_stdout()),
-            Command::Inspect(inspect) if inspect.format == inspect::InspectFormat::Json => OnError::Document,
-            Command::Explain(explain) if explain.format == Format::Json => OnError::Document,
-            Command::Passes(passes) if passes.format == Format::Json => OnError::Document,
-            Command::Targets(targets) if targets.format == Format::Json => OnError::Document,
-            Command::Diff(diff) if diff.format == Format::Json => OnError::Document,
-            Command::Report(report) if report.format == report::PageFormat::Json => OnError::Document,
-            Command::Lint(lint) => lint.on_error(),
-            _ => OnError::Text,
-        }
-    }
-}
-
 /// Parses and runs the command line of this process; prints its errors and its help.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -111,16 +92,16 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    match Cli::try_parse_from(&arguments) {
-        Ok(cli) => run(cli),
+    let parsed = Cli::command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
+    match parsed {
+        Ok((cli, given)) => run(cli, usage::on_error(&given)),
         Err(error) => usage::print_usage(&Cli::command(), &arguments, error),
     }
 }
 
 /// Runs the command and returns its exit code.
-fn run(cli: Cli) -> ExitCode {
+fn run(cli: Cli, on_error: OnError) -> ExitCode {
     let messages = cli.messages;
-    let on_error = cli.command.on_error();
     memory::set_limit(cli.max_memory, on_error);
     record_places();
     let result = catch(|| match cli.command {

@@ -27,10 +27,15 @@ pub struct Output {
     in_place: bool,
 }
 
+/// Whether a path is `-` or another name of standard output.
+pub fn is_stdout(output: &Path) -> bool {
+    output == Path::new("-") || process::is_standard_output(output)
+}
+
 impl Output {
     /// Whether models go to standard output, which leaves no room there for a report.
     pub fn is_stdout(&self) -> bool {
-        self.output.as_deref().is_some_and(|output| output == Path::new("-") || process::is_standard_output(output))
+        self.output.as_deref().is_some_and(is_stdout)
     }
 
     fn is_given(&self) -> bool {

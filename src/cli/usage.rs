@@ -1,15 +1,14 @@
 //! Errors of the command line itself, help and version.
 
 use std::ffi::OsString;
-use std::path::Path;
 
-use clap::{Command, ValueEnum};
+use clap::{ArgMatches, Command};
 
 use super::exit_code::ExitCode;
 use super::failures::{self, OnError};
+use super::output::is_stdout;
 use super::streams::{message, print, say};
 use crate::base::printable::{self, Shown};
-use crate::report::LintFormat;
 use crate::{Error, ErrorKind};
 
 /// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
@@ -21,7 +20,7 @@ pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error
         let paragraph: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         let paragraph = paragraph.join(" ");
         let failure = Error::new(ErrorKind::Usage, paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
-        on_error(command, arguments).report_as(Shown::lines(&text), failure);
+        on_error_of_words(command, arguments).report_as(Shown::lines(&text), failure);
         return ExitCode::from(2);
     }
     match print(Shown::help(&error.render().ansi().to_string())) {
@@ -39,8 +38,21 @@ fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> 
     command.clone().try_get_matches_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
 }
 
+/// Where an error that ends the run of a command line is reported.
+pub fn on_error(given: &ArgMatches) -> OnError {
+    let Some((command, given)) = given.subcommand() else { return OnError::Text };
+    let value_of = |option: &str| given.try_get_raw(option).ok().flatten().and_then(Iterator::last);
+    // The differences that `lint --diff` prints are no report.
+    let format = value_of("format").filter(|_| !given.try_get_one("diff").ok().flatten().copied().unwrap_or(false));
+    OnError::of(
+        command,
+        &format.unwrap_or_default().to_string_lossy(),
+        value_of("output").is_some_and(|output| is_stdout(output.as_ref())),
+    )
+}
+
 /// Where an error of arguments that cannot be parsed is reported: as their `--format` says.
-fn on_error(command: &Command, arguments: &[OsString]) -> OnError {
+fn on_error_of_words(command: &Command, arguments: &[OsString]) -> OnError {
     let words: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
     let value_of = |option: &str| {
         let value = |(index, word): (usize, &_)| match AsRef::<str>::as_ref(word).strip_prefix(option)? {
@@ -49,15 +61,11 @@ fn on_error(command: &Command, arguments: &[OsString]) -> OnError {
         };
         words.iter().enumerate().find_map(value)
     };
-    let command = words.iter().find_map(|word| command.find_subcommand(&**word));
-    let format = value_of("--format").unwrap_or_default();
-    let is_stdout =
-        || ["-o", "--output"].iter().filter_map(|option| value_of(option)).any(|output| Path::new(&output) == Path::new("-"));
-    match command.map(Command::get_name) {
-        Some("lint") => LintFormat::from_str(&format, true).map_or(OnError::Text, OnError::of_lint),
-        _ if format != "json" => OnError::Text,
-        Some("fold" | "convert") if is_stdout() => OnError::ModelsOnStderr,
-        Some("fold" | "convert") => OnError::Models,
-        _ => OnError::Document,
-    }
+    let Some(command) = words.iter().find_map(|word| command.find_subcommand(&**word)) else { return OnError::Text };
+    let output = ["-o", "--output"].iter().find_map(|option| value_of(option));
+    OnError::of(
+        command.get_name(),
+        &value_of("--format").unwrap_or_default(),
+        output.is_some_and(|output| is_stdout(output.as_ref())),
+    )
 }

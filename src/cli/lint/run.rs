@@ -11,7 +11,7 @@ use crate::api::not_written;
 use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
 use crate::cli::exit_code::ExitCode;
-use crate::cli::failures::{self, OnError, caught};
+use crate::cli::failures::{self, caught};
 use crate::cli::options::Messages;
 use crate::cli::output::{self, SideFile};
 use crate::cli::progress;
@@ -24,11 +24,6 @@ use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_file
 use crate::{Error, Target};
 
 impl Lint {
-    /// Where an error goes that ends the run without a report.
-    pub fn on_error(&self) -> OnError {
-        if self.diff { OnError::Text } else { OnError::of_lint(self.format) }
-    }
-
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let mut run = LintRun::default();
         let (mut diff, mut sketches) = (Shown::default(), Vec::new());
