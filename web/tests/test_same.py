@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from conftest import ROOT, recast
+from hostile import plant
 
 # MODELS names another folder with models.
 FOLDER = pathlib.Path(os.environ.get("MODELS", ROOT / "models"))
@@ -26,18 +27,42 @@ TASKS = [
     ("precision", {"to": "BFLOAT16", "policy": "all", "io": "convert", "verify": True}),
     ("precision", {"to": "FLOAT"}),
 ]
+CASTS = " ".join(f"v{index} = Cast <to = {10 if index % 2 else 1}> ({f'v{index - 1}' if index else 'x'})" for index in range(50_000))
+HEAD = '<ir_version: 10, opset_import: ["": 21'
+# Models that a program may not survive, in ONNX text.
+HOSTILE = {
+    "a name of 10 MB": HEAD + ']> g (float x) => (float y) <float w = {2}> { [NAME] a = Cast <to = 10> (w) y = Neg (x) }',
+    "50,000 casts": f"{HEAD}]> g (float x) => (float y) {{ {CASTS} y = Cast <to = 1> (v49999) }}",
+    "a cycle": HEAD + "]> g (float x) => (float y) { a = Add (x, b) b = Neg (a) y = Cast <to = 1> (b) }",
+    "a function that calls itself": HEAD + ', "own": 1]> g (float x) => (float y) { y = own.f (x) }\n<domain: "own", opset_import: ["": 21, "own": 1]> f (x) => (y) { y = own.f (x) }',
+    "an initializer of 2^60 elements": HEAD + "]> g (float x) => (float y) <float[1073741824, 1073741824] w = {}> { a = Cast <to = 10> (w) y = Neg (x) }",
+}
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_files_are_those_of_the_command(opened, tmp_path, path):
-    files = [path, *data_files(path)]
-    page = opened()
+    expect_same_tasks(opened(), tmp_path, [path, *data_files(path)])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_models_have_the_results_of_the_command(opened, tmp_path, name):
+    """As text, and as the model that `recast fold` makes of it, if it does."""
+    text = tmp_path / "text.onnxtxt"
+    text.write_text(HOSTILE[name])
+    model = tmp_path / "model.onnx"
+    recast(tmp_path, "fold", text, "--passes", "none", "-o", model)
+    if model.exists() and "[NAME]" in HOSTILE[name]:
+        plant(model, b"NAME", b"n" * 10_000_000)
+    expect_same_tasks(opened(), tmp_path, [model if model.exists() else text])
+
+
+def expect_same_tasks(page, folder, files):
     page.open(*files)
     failures = []
     for number, (job, values) in enumerate(TASKS):
         page.go(job, **values)
         try:
-            expect_same(page, tmp_path / str(number), files, page.run())
+            expect_same(page, folder / str(number), files, page.run())
         except AssertionError as error:
             failures.append(f"{job} {values}: {error}")
     assert failures == []
