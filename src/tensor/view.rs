@@ -41,10 +41,10 @@ impl<'a> Tensor<'a> {
     pub fn read(proto: &'a TensorProto) -> Result<Tensor<'a>, BadTensor> {
         let number = proto.data_type.unwrap_or(0);
         let dtype = DType::from_number(number).ok_or(BadTensor::UnknownType(number))?;
+        let bad_dims = || BadTensor::Dims(proto.dims.clone());
         let elements = element_count(&proto.dims)
-            .filter(|&elements| usize::try_from(elements).is_ok())
-            .filter(|&elements| dtype == DType::String || dtype.addressable_bytes(elements).is_some())
-            .ok_or_else(|| BadTensor::Dims(proto.dims.clone()))?;
+            .filter(|&elements| dtype == DType::String || dtype.raw_bytes(elements).is_some())
+            .ok_or_else(bad_dims)?;
         let tensor = Tensor { proto, dtype, elements };
         if is_external(proto) {
             tensor.check_reference(&Reference::read(proto)?)?;
@@ -53,7 +53,10 @@ impl<'a> Tensor<'a> {
         } else if dtype == DType::String {
             tensor.expect_length("string_data", "strings", proto.string_data.len() as u64, elements)?;
         }
-        Ok(tensor)
+        // After the lengths, so that an error is the same where addresses have 32 bits.
+        let is_addressable =
+            usize::try_from(elements).is_ok() && (dtype == DType::String || dtype.addressable_bytes(elements).is_some());
+        is_addressable.then_some(tensor).ok_or_else(bad_dims)
     }
 
     /// The element type.
