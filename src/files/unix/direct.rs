@@ -43,18 +43,33 @@ pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
 pub(super) struct Direct(Option<File>);
 
 impl Direct {
+    /// The handle of an empty file that will have this length.
+    ///
+    /// # Errors
+    /// If the disk has no room for the file.
     #[cfg(target_os = "linux")]
-    pub(super) fn to(file: &File) -> Direct {
+    pub(super) fn to(file: &File, length: u64) -> io::Result<Direct> {
         use std::os::fd::AsRawFd;
         use std::os::unix::fs::OpenOptionsExt;
 
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+
+        if length < LEAST as u64 {
+            return Ok(Direct(None));
+        }
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        Direct(File::options().write(true).custom_flags(libc::O_DIRECT).open(path).ok())
+        let direct = File::options().write(true).custom_flags(libc::O_DIRECT).open(path).ok();
+        // Threads can write at the same time into blocks that the file already has.
+        match direct.as_ref().map(|file| fallocate(file, FallocateFlags::empty(), 0, length)) {
+            Some(Err(error)) if error == Errno::NOSPC => Err(error.into()),
+            _ => Ok(Direct(direct)),
+        }
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn to(_file: &File) -> Direct {
-        Direct(None)
+    pub(super) fn to(_file: &File, _length: u64) -> io::Result<Direct> {
+        Ok(Direct(None))
     }
 
     /// Writes the complete pages of bytes. Returns the number of written bytes: 0 if the bytes or the file are not suited to direct writes.

@@ -13,7 +13,7 @@ use crate::protobuf::{GRAIN, Layout, Piece};
 
 /// Writes each chunk at its offset.
 pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
-    let direct = Direct::to(file);
+    let direct = Direct::to(file, layout.bytes())?;
     let pieces = layout.pieces();
     let write = |buffer: &mut Buffer, Chunk { piece, start, bytes, place }: Chunk| {
         let end = start + bytes;
