@@ -26,10 +26,10 @@ function drawFiles() {
   const input = el("input", { type: "file", multiple: "", id: "files", "aria-describedby": "about-files", on: { change: () => add(input.files) } });
   const list = [...files].map(([fileName, file]) => el("li", {}, name(fileName), el("span", { class: "faint" }, bytes(file.size)),
     el("button", { type: "button", class: "link", "aria-label": `Close ${fileName}`, on: { click: () => remove(fileName) } }, "Close")));
-  const box = el("div", { class: "drop" },
-    el("p", { id: "about-files" }, files.size ? "Drop more files here, or choose them." : "Drop a model here, or choose it; its data files together with it."),
-    el("label", {}, el("span", { class: "faint" }, "Files "), input), files.size ? el("ul", {}, list) : null);
-  opened.replaceChildren(box);
+  opened.replaceChildren(el("div", { class: "drop" },
+    files.size ? el("ul", {}, list) : null,
+    el("label", { class: "button" }, files.size ? "Choose more" : "Choose files", input),
+    el("p", { id: "about-files", class: "faint" }, files.size ? "or drop them here" : "or drop a model here, together with its data files")));
 }
 
 function acceptDrops() {
