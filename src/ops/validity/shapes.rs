@@ -69,7 +69,10 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
         }
         // It is not established that all runtimes refuse its contradictions when they load a model.
         "StringConcat" => None,
-        name if broadcasts(name) && operation.schema.attribute("broadcast").is_none() => all_broadcast(operation),
+        name if broadcasts(name) => match operation.schema.attribute("broadcast") {
+            Some(_) => broadcast_by_axis(operation),
+            None => all_broadcast(operation),
+        },
         _ => None,
     }
 }
@@ -121,6 +124,17 @@ fn all_broadcast(operation: &Operation) -> Option<String> {
     let shapes: Vec<Dims> = (0..operation.inputs.len()).filter_map(|index| operation.shape(index)).collect();
     // Where two fit, a third may not fit both: each is compared with each of the few.
     shapes.iter().enumerate().take(8).find_map(|(index, left)| shapes[index + 1..].iter().find_map(|right| broadcast(left, right)))
+}
+
+/// Before opset 7, the second shape is that of the axes from `axis` on, if there is one.
+fn broadcast_by_axis(operation: &Operation) -> Option<String> {
+    let (left, right) = (operation.shape(0)?, operation.shape(1)?);
+    let axis = operation.attribute("axis").filter(|_| operation.int_or("broadcast", 0) != Some(0));
+    let end = match axis {
+        Some(axis) => usize::try_from(axis.i()).ok()?.checked_add(right.len())?,
+        None => left.len(),
+    };
+    broadcast(left.get(..end)?, right)
 }
 
 /// The lengths over which a product sums.
