@@ -81,6 +81,9 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
     if cx.ints("scan_output_directions")?.is_some_and(|directions| directions.iter().any(|&direction| direction != 0)) {
         return Err(refuse("cannot reverse its results"));
     }
+    if cx.node.input.iter().any(String::is_empty) {
+        return Err(NodeInvalid.because("an input is omitted"));
+    }
     let scanned = cx.int("num_scan_inputs")?.and_then(|number| usize::try_from(number).ok());
     let states = scanned.and_then(|scanned| cx.node.input.len().checked_sub(scanned));
     let states = states.ok_or_else(|| NodeInvalid.because("the attribute `num_scan_inputs` does not match the inputs"))?;
