@@ -6,7 +6,7 @@ use super::rules;
 use super::types::{Kind, Types, Variable, Wish};
 use super::uses::User;
 use crate::elements::dtype::DType;
-use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
+use crate::graph::{ConstantValue, NodeId, Origin, ScopeId, TypeSource, ValueId};
 use crate::ops::schemas::microsoft::{self, Signature};
 use crate::ops::schemas::{self, Formal, Schema, ValueType};
 
@@ -24,8 +24,10 @@ impl Builder<'_, '_, '_> {
             self.types.stating.push(id);
         }
         let has_more_inputs = |schema: &Schema| model.inputs(id).any(|(index, _)| schema.input(index as usize).is_none());
+        let is_missing = |(_, value)| matches!(model.origin(value), Origin::Missing);
         match (schema, domain, node.op_type()) {
             (Some(schema), _, _) if has_more_inputs(schema) => self.unknown(id),
+            _ if model.inputs(id).any(is_missing) => self.unknown(id),
             (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
             (Some(schema), "", "Cast") => self.cast(id, schema),
             // The bodies of other operators, such as FlexAttention, have types of their own.

@@ -1,6 +1,6 @@
 //! Models before and after, in FLOAT16.
 
-use onnx_recast::precision::Options;
+use onnx_recast::precision::{Io, Options};
 use onnx_recast::{DType, Model};
 
 use super::{all, changed, parsed};
@@ -242,6 +242,19 @@ fn a_root_of_a_mean_is_sensitive_behind_a_cast() {
             before: "g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y) <float e = {0.001}> { p = Sin (x) m = GlobalAveragePool (p) a = Add (m, e) s = Sqrt (a) y = Div (p, s) }",
             casts: 4,
             kept: &["sensitive-operator", "sensitive-operator"],
+        }],
+    );
+}
+
+#[test]
+fn a_node_with_an_input_that_nothing_defines_keeps_its_types() {
+    count(
+        &Options::to(DType::Float16).io(Io::Convert).target(Some("onnxruntime@1.32".parse().unwrap())),
+        &[Counted {
+            name: "Attention without a query",
+            before: r#"<ir_version: 11, opset_import: ["": 23]> g (float[2,4,24] k, float[2,6,24] v) => (float[2,4,24] y) { y = Attention <kv_num_heads = 3, q_num_heads = 3> (q, k, v) }"#,
+            casts: 3,
+            kept: &["foreign-domain"],
         }],
     );
 }
