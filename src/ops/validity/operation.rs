@@ -1,7 +1,7 @@
 //! A node with what is known of its inputs and outputs.
 
 use crate::graph::{Attribute, Model, NodeId};
-use crate::ops::inference::{Inferred, Ints, Known, NOTHING};
+use crate::ops::inference::{Inferred, Ints, Known, MOST_DIMENSIONS, NOTHING, tensor_ints};
 use crate::ops::schemas::Schema;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
@@ -66,7 +66,18 @@ impl<'a> Operation<'a> {
 
     /// The integers of an input, if all are known.
     pub fn values(&self, index: usize) -> Option<Vec<i64>> {
-        self.ints.get(index).copied().flatten()?.iter().copied().collect()
+        match self.ints.get(index).copied().flatten() {
+            Some(ints) => ints.iter().copied().collect(),
+            None => self.flattened(index),
+        }
+    }
+
+    /// The integers of a constant of rank 2 or more in place of a list: both tools take them as a list, too.
+    fn flattened(&self, index: usize) -> Option<Vec<i64>> {
+        let elements = self.shape(index)?.iter().try_fold(1i64, |product, dim| product.checked_mul((*dim)?))?;
+        let is_small = usize::try_from(elements).is_ok_and(|elements| elements <= MOST_DIMENSIONS);
+        let value = self.model.input(self.id, index as u32).filter(|_| is_small)?;
+        tensor_ints(&self.model.constant(value).ok()?.tensor)
     }
 
     /// Operands that are attributes in some versions of an operator, and inputs in others.

@@ -2,6 +2,7 @@
 
 use super::operation::Operation;
 use crate::ops::inference::broadcasts;
+use crate::ops::schemas::Default;
 
 /// Operators whose `axis` counts the axes of the first input, and the first opset in which both tools refuse any other number.
 const AXIS: &[(&str, i64)] = &[
@@ -91,7 +92,13 @@ fn repeated(axes: &[i64], rank: usize) -> Option<String> {
 }
 
 fn axis(operation: &Operation) -> Option<String> {
-    let (axis, rank) = (operation.attribute("axis")?.i(), i64::try_from(operation.rank(0)?).ok()?);
+    let axis = match (operation.schema.attribute("axis")?.default, operation.schema.name) {
+        (Some(Default::Int(default)), _) => operation.int_or("axis", default)?,
+        // Version 1 states its default in words.
+        (_, "Concat") => operation.int_or("axis", 1)?,
+        _ => operation.attribute("axis")?.i(),
+    };
+    let rank = i64::try_from(operation.rank(0)?).ok()?;
     (!(-rank..rank).contains(&axis)).then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
 }
 

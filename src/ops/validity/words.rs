@@ -46,6 +46,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     ("StringNormalizer", "case_change_action", &["LOWER", "UPPER", "NONE"]),
     ("TensorScatter", "mode", &["linear", "circular"]),
     ("TfIdfVectorizer", "mode", &["TF", "IDF", "TFIDF"]),
+    ("Upsample", "mode", &["nearest", "linear", "bilinear", "cubic"]),
 ];
 
 pub(super) fn fault(operation: &Operation) -> Option<String> {
