@@ -14,9 +14,8 @@ const LAST: usize = 3;
 pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> String {
     let mut path: Vec<String> = Vec::new();
     let (mut message, mut range) = (root, 0..bytes.len());
-    loop {
-        // The offset in the message, unless it is in the length before it. Fields may claim to end anywhere.
-        let Some(place) = offset.checked_sub(range.start) else { break };
+    // The offset in the message, unless it is in the length before it. Fields may claim to end anywhere.
+    while let Some(place) = offset.checked_sub(range.start) {
         let is_around = |span: &Span| span.start <= place && place < span.value.end.max(span.start + 1);
         let mut spans = Spans::of(&bytes[range.clone()]);
         let mut before: HashMap<u32, usize> = HashMap::default();

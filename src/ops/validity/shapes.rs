@@ -133,7 +133,7 @@ fn all_broadcast(operation: &Operation) -> Option<String> {
     shapes.iter().enumerate().take(8).find_map(|(index, left)| shapes[index + 1..].iter().find_map(|right| broadcast(left, right)))
 }
 
-/// Before opset 7, the second shape is that of the axes from `axis` on, if there is one.
+/// Before opset 7, the second shape is that of the axes from `axis` on, if there is one, and the result has the first shape.
 fn broadcast_by_axis(operation: &Operation) -> Option<String> {
     let (left, right) = (operation.shape(0)?, operation.shape(1)?);
     let axis = operation.attribute("axis").filter(|_| operation.int_or("broadcast", 0) != Some(0));
@@ -141,7 +141,13 @@ fn broadcast_by_axis(operation: &Operation) -> Option<String> {
         Some(axis) => usize::try_from(axis.i()).ok()?.checked_add(right.len())?,
         None => left.len(),
     };
-    broadcast(left.get(..end)?, right)
+    let left = left.get(..end)?;
+    let padded = left.iter().rev().chain(std::iter::repeat(&Some(1)));
+    let grows = padded.zip(right.iter().rev()).find(|(left, right)| **left == Some(1) && right.is_some_and(|right| right != 1));
+    match grows {
+        Some((_, right)) => Some(format!("dimension 1 cannot be broadcast to {} before opset 7", (*right)?)),
+        None => broadcast(left, right),
+    }
 }
 
 /// The lengths over which a product sums.
