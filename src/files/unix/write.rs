@@ -11,6 +11,10 @@ use crate::files::chunks::{Chunk, chunks};
 use crate::files::explained::explained;
 use crate::protobuf::{GRAIN, Layout, Piece};
 
+/// Pages are released again for so many bytes before a chunk: when the next pages are read, Linux 6.18 maps all pages of the block of the
+/// page cache that they are in, of up to 4 MiB.
+const BEHIND: usize = 8 << 20;
+
 /// Writes each chunk at its offset.
 pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     let direct = Direct::to(file, layout.bytes())?;
@@ -29,7 +33,7 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
             file.write_all_at(rest, place)?;
             memory::start_flushing(file, place, rest.len());
         }
-        memory::release(piece.source(start..end));
+        memory::release(piece.source(start.saturating_sub(BEHIND)..end));
         layout.count_written(bytes)
     };
     parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
