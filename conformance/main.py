@@ -40,6 +40,7 @@ AREAS = {
         "emulation",
         "chains",
         "random_models",
+        "again",
         "refusals",
         "rewrites",
         "onnx_tests",
