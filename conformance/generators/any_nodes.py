@@ -6,12 +6,13 @@ import random
 
 from onnx import TensorProto, defs, helper
 
+from generators import typed_nodes
+
 LATEST = 28
-# Models of lower IR versions declare initializers as inputs, too.
 IR_VERSIONS = (3, 4, 7, 8, 10)
 FIRST_OPSET_OF_IR_12, IR_12 = 23, 12
 WITH_BODIES = ("If", "Loop", "Scan", "SequenceMap")
-TYPES = {f"tensor({name.lower()})": number for name, number in TensorProto.DataType.items() if name.isalnum() and number}
+TYPES = {f"tensor({name})": number for name, number in typed_nodes.NUMBERS.items()}
 LENGTHS = (1, 1, 2, 3, 3, 4, 0)
 LISTED = {TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL}
 NUMBERS = (0, 1, 2, 3, -1, -2, 4)
@@ -27,16 +28,12 @@ def any_node(seed):
 @functools.cache
 def schemas():
     """Every version of every operator without bodies, and the newest opset that has it."""
-    versions = {}
-    for schema in defs.get_all_schemas_with_history():
-        if schema.domain == "" and schema.name not in WITH_BODIES:
-            versions.setdefault(schema.name, []).append(schema)
-    last = {}
-    for known in versions.values():
-        known.sort(key=lambda schema: schema.since_version)
-        for schema, later in zip(known, [*known[1:], None]):
-            last[schema.name, schema.since_version] = later.since_version - 1 if later else LATEST
-    return [(schema, last[schema.name, schema.since_version]) for known in versions.values() for schema in known if not schema.deprecated]
+    versions = []
+    for schema in typed_nodes.all_schemas():
+        if schema.domain == "" and schema.name not in WITH_BODIES and not schema.deprecated:
+            later = [each.since_version for each in typed_nodes.history("", schema.name) if each.since_version > schema.since_version]
+            versions.append((schema, min(later) - 1 if later else LATEST))
+    return sorted(versions, key=lambda version: (version[0].name, version[0].since_version))
 
 
 class Node:
@@ -44,7 +41,7 @@ class Node:
         self.choices = choices
         self.schema, self.last = choices.choice(schemas())
         self.common = self.shape()
-        self.inputs, self.constants = [], []
+        self.names, self.inputs, self.constants = [], [], []
 
     def model(self):
         """None if the operator needs an input or an attribute that is not made here."""
@@ -62,9 +59,8 @@ class Node:
             return None
         most = max(self.schema.min_output, min(self.schema.max_output, 3))
         outputs = [f"output_{index}" for index in range(max(1, self.choices.randint(self.schema.min_output, most)))]
-        names = [value.name for value in (*self.inputs, *self.constants)]
         given = {name: value for name, value in attributes.items() if value is not None}
-        node = helper.make_node(self.schema.name, sorted(names, key=lambda name: int(name.split("_")[1])), outputs, **given)
+        node = helper.make_node(self.schema.name, self.names, outputs, **given)
         graph = helper.make_graph([node], "g", self.inputs, [helper.make_empty_tensor_value_info(name) for name in outputs], self.constants)
         opset = self.choices.randint(self.schema.since_version, self.last)
         ir_version = self.choices.choice(IR_VERSIONS) if opset < FIRST_OPSET_OF_IR_12 else IR_12
@@ -86,7 +82,8 @@ class Node:
         return [length if self.choices.random() < 0.7 else 1 for length in self.common] if kind < 0.65 else self.shape()
 
     def add_input(self, number):
-        name, shape = f"input_{len(self.inputs) + len(self.constants)}", self.shape_beside()
+        name, shape = f"input_{len(self.names)}", self.shape_beside()
+        self.names.append(name)
         if number in LISTED and None not in shape and len(shape) < 3 and self.choices.random() < 0.35:
             values = [self.choices.choice(NUMBERS) for _ in range(functools.reduce(int.__mul__, shape, 1))]
             values = [value & 1 for value in values] if number == TensorProto.BOOL else values
