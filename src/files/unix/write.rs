@@ -30,8 +30,11 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
             let place = place + (part - start) as u64;
             let written = direct.write(bytes, place)?;
             let (rest, place) = (&bytes[written..], place + written as u64);
-            file.write_all_at(rest, place)?;
-            memory::start_flushing(file, place, rest.len());
+            if !rest.is_empty() {
+                file.write_all_at(rest, place)?;
+                // A length of 0 would mean all of the file from here.
+                memory::start_flushing(file, place, rest.len());
+            }
         }
         memory::release(piece.source(start.saturating_sub(BEHIND)..end));
         layout.count_written(bytes)
