@@ -69,11 +69,13 @@ pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
     typed(name, &Known { shape: Some(Vec::new()), ..Known::tensor(dtype) })
 }
 
-/// A value with what is known of it, if it is a tensor.
+/// A value with what is known of it, unless it is known not to be a tensor.
 pub(super) fn typed(name: &str, known: &Known) -> ValueInfoProto {
     use raw::tensor_shape_proto::dimension::Value;
     let mut info = named(name);
-    let Some(dtype) = known.dtype() else { return info };
+    if known.value_type.is_some() && known.dtype().is_none() {
+        return info;
+    }
     let dim = |size: &Option<i64>| {
         tensor_shape_proto::Dimension::from(raw::tensor_shape_proto::Dimension {
             value: size.map(Value::DimValue),
@@ -82,7 +84,7 @@ pub(super) fn typed(name: &str, known: &Known) -> ValueInfoProto {
     };
     let shape = |dims: &Vec<Option<i64>>| TensorShapeProto::from(raw::TensorShapeProto { dim: dims.iter().map(dim).collect() });
     let tensor = type_proto::Tensor::from(raw::type_proto::Tensor {
-        elem_type: Some(dtype.number()),
+        elem_type: known.dtype().map(DType::number),
         shape: known.shape.as_ref().map(shape),
     });
     info.r#type =
