@@ -13,6 +13,7 @@ use super::types::{Classes, Kind, Side, Types, Variable, Wish};
 use super::uses::Use;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeId, ScopeKind, ValueId};
+use crate::ops::inference::Known;
 
 /// The capacity of an edge that must not be cut.
 const NEVER: u128 = 1 << 112;
@@ -93,6 +94,9 @@ fn groups(
     weights_only: bool,
     is_free: impl Fn(Variable) -> bool,
 ) -> Vec<Group> {
+    // What follows from the nodes: a declaration of an output is not that of the value before its Cast.
+    let contradictions = types.inferred.contradictions().iter();
+    let contradicted: HashMap<ValueId, &Known> = contradictions.map(|wrong| (wrong.value, &wrong.found)).collect();
     let group = |uses: &[Use]| {
         let value = uses.first()?.value;
         let source = classes.root(value.index() as Variable);
@@ -100,7 +104,8 @@ fn groups(
         if !roots().chain([source]).any(&is_free) {
             return None;
         }
-        let shape = types.inferred.of(value).shape.as_deref().unwrap_or_default();
+        let known = contradicted.get(&value).copied().unwrap_or_else(|| types.inferred.of(value));
+        let shape = known.shape.as_deref().unwrap_or_default();
         let lengths = shape.iter().map(|length| length.map_or(1, i64::unsigned_abs));
         let once = lengths.fold(1, u64::saturating_mul);
         let elements = once.saturating_mul(iterations(types.model, types.model.scope_of(value))).min(MOST_ELEMENTS);

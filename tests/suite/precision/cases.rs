@@ -1,6 +1,6 @@
 //! Models before and after, in FLOAT16.
 
-use onnx_recast::precision::{Io, Options};
+use onnx_recast::precision::{Io, OnUnderflow, Options};
 use onnx_recast::{DType, Model};
 
 use super::{all, changed, parsed};
@@ -255,6 +255,19 @@ fn a_node_with_an_input_that_nothing_defines_keeps_its_types() {
             before: r#"<ir_version: 11, opset_import: ["": 23]> g (float[2,4,24] k, float[2,6,24] v) => (float[2,4,24] y) { y = Attention <kv_num_heads = 3, q_num_heads = 3> (q, k, v) }"#,
             casts: 3,
             kept: &["foreign-domain"],
+        }],
+    );
+}
+
+#[test]
+fn an_output_that_is_declared_with_a_wrong_shape_gets_the_same_cast_in_a_second_run() {
+    count(
+        &Options::to(DType::Bfloat16).io(Io::Convert).on_underflow(OnUnderflow::Keep),
+        &[Counted {
+            name: "a wrong length",
+            before: "g () => (float[3] y) <float[4] c = {1e-45, 1, 1, 1}> { v = Identity (c) y = Cast <to = 1> (v) }",
+            casts: 2,
+            kept: &["constant-underflows"],
         }],
     );
 }
