@@ -20,10 +20,11 @@ function report() {
   const bindings = new Function(`${glue}; return wasm_bindgen;`)();
   bindings.initSync({ module: new WebAssembly.Module(wasm) });
   const run = new bindings.Run();
-  run.insert("model.onnx", readFileSync(join(web, "../models/fp8_qdq.onnx")));
+  const model = readFileSync(join(web, "../models/fp8_qdq.onnx"));
+  run.insert("model.onnx", { size: model.length, read: (offset, out) => out.set(model.subarray(offset, offset + out.length)) });
   const code = run.run(["report", "model.onnx", "-o", "report.html"]);
   if (code !== 0) throw new Error(run.errors);
-  return new TextDecoder().decode(run.bytes(0));
+  return Buffer.concat(run.parts(0).map(({ length }, part) => run.read(0, part, 0, length))).toString();
 }
 
 function between(text, start, end) {

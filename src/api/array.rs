@@ -114,7 +114,7 @@ impl Array {
             return Err(Error::new(ErrorKind::BadTensor, what));
         }
         Ok(Array::of(match packing {
-            Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes, Vec::new())),
+            Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes.into(), Vec::new())),
             Packing::Byte => Content::spread(dtype, dims, bytes),
         }))
     }
@@ -193,7 +193,7 @@ impl Array {
     /// The number of bytes of the numbers; `None` for strings.
     #[must_use]
     pub fn byte_length(&self, packing: Packing) -> Option<usize> {
-        self.content.piece(packing).map(|piece| piece.bytes())
+        self.content.piece(packing).and_then(|piece| usize::try_from(piece.bytes()).ok())
     }
 
     /// Computes the numbers, on all cores, into memory of [`Array::byte_length`] bytes.
@@ -202,14 +202,14 @@ impl Array {
     /// If the elements are strings, or the memory has another length; if the operation is cancelled, which leaves the memory incomplete.
     pub fn write_into(&self, out: &mut [u8], packing: Packing) -> Result<(), Error> {
         let piece = self.numbers(packing)?;
-        if piece.bytes() != out.len() {
+        if piece.bytes() != out.len() as u64 {
             let what = format!("the array has {} bytes, not {}", piece.bytes(), out.len());
             return Err(Error::new(ErrorKind::Usage, what));
         }
         let counter = self.control.counter(Unit::Bytes, out.len() as u64);
         parallel::for_each_part(out, PART, |index, part| {
             if !self.control.cancel.is_cancelled() {
-                piece.fill(index * PART, part);
+                piece.fill((index * PART) as u64, part);
                 counter.add(part.len() as u64);
             }
         });
@@ -221,7 +221,7 @@ impl Array {
     /// # Errors
     /// If the elements are strings.
     pub fn to_bytes(&self, packing: Packing) -> Result<Vec<u8>, Error> {
-        let mut bytes = vec![0; self.numbers(packing)?.bytes()];
+        let mut bytes = vec![0; self.numbers(packing)?.bytes() as usize];
         self.write_into(&mut bytes, packing)?;
         Ok(bytes)
     }

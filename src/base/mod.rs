@@ -8,3 +8,4 @@ pub mod options;
 pub mod parallel;
 pub mod printable;
 pub mod progress;
+pub mod stored;

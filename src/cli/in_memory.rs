@@ -1,15 +1,15 @@
 //! Runs of the command on files in memory, for programs without files: the web page.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-
-use bytes::Bytes;
+use std::path::{Path, PathBuf};
 
 use super::exit_code::ExitCode;
 use super::main_with;
 use super::streams::{Texts, captured};
-use crate::Error;
 use crate::files::folders::Folder;
+use crate::proto::Piece;
+use crate::protobuf::Pieces;
+use crate::{Error, Stored};
 
 /// What a run in memory leaves behind.
 #[derive(Debug)]
@@ -20,12 +20,14 @@ pub struct Ran {
     pub output: String,
     /// What it said on standard error.
     pub errors: String,
-    /// The files that it wrote, by their paths.
-    pub written: Vec<(PathBuf, Bytes)>,
+    /// The files that it wrote, by their paths. The pieces of a file are parts of the given files, and bytes that it made; tensors are
+    /// computed when they are read.
+    pub written: Vec<(PathBuf, Vec<Piece>)>,
 }
 
 /// Runs the command with these files in its current folder, and no others; the first argument is the name of the command. What it would
-/// print is returned. Standard input is empty, and models cannot be written to standard output.
+/// print is returned. Standard input is empty, and models cannot be written to standard output. Data files that are [read in
+/// ranges](crate::ReadAt) may be larger than the memory; models are read completely.
 ///
 /// Only the current thread finds these files: with the feature `parallel`, commands that read several models do not.
 ///
@@ -42,22 +44,27 @@ pub struct Ran {
 /// ```
 ///
 /// # Errors
-/// If the name of a file leads out of the folder, or two files cannot exist beside each other.
+/// If the name of a file leads out of the folder, or two files cannot exist beside each other; if a file cannot be read.
 pub fn run_in_memory(
     arguments: impl IntoIterator<Item = OsString>,
-    files: impl IntoIterator<Item = (PathBuf, Bytes)>,
+    files: impl IntoIterator<Item = (PathBuf, Stored)>,
 ) -> Result<Ran, Error> {
     Folder::in_place_of_system(|folder| {
+        let of = |path: &Path, error| Error::caused_by(error).in_file(path.display().to_string());
         for (path, bytes) in files {
-            folder.insert(&path, bytes).map_err(|error| Error::caused_by(error).in_file(path.display().to_string()))?;
+            folder.insert(&path, bytes).map_err(|error| of(&path, error))?;
         }
         let before = folder.files();
         let (code, Texts { output, errors }) = captured(|| main_with(arguments));
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let was_there = |(path, bytes): &(PathBuf, Bytes)| {
-            before.iter().any(|(old, old_bytes)| old == path && old_bytes.as_ptr_range() == bytes.as_ptr_range())
-        };
-        let written = folder.files().into_iter().filter(|file| !was_there(file)).collect();
+        if let Some((path, error)) = before.iter().find_map(|(path, bytes)| Some((path, bytes.failure()?))) {
+            return Err(of(path, error));
+        }
+        let was_there =
+            |path: &PathBuf, bytes: &Stored| before.iter().any(|(old, old_bytes)| old == path && old_bytes.is_same(bytes));
+        let after = folder.files().into_iter();
+        let written = after.filter(|(path, bytes)| !was_there(path, bytes)).map(|(path, bytes)| (path, Pieces::of(&bytes)));
+        let written = written.collect();
         Ok(Ran { code, output: text(output), errors: text(errors), written })
     })
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use bytes::Bytes;
 use clap::Args;
 
 use super::options::Messages;
@@ -103,7 +102,7 @@ fn side_file(page: &Path) -> SideFile<'_> {
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
     let mut bytes = Vec::new();
     let made = page.write(&mut bytes);
-    let layout = Layout::of_pieces(vec![Piece::Bytes(Bytes::from(bytes))]);
+    let layout = Layout::of_pieces(vec![Piece::Bytes(bytes.into())]);
     let written = made.and_then(|()| save(layout, &Target::File(file.to_owned())));
     written.map_err(|error| not_written(&file.display().to_string(), error))?;
     if !messages.quiet {

@@ -88,7 +88,7 @@ fn place(proto: &TensorProto, bytes: &Bytes) -> String {
 
 fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Values, crate::tensor::BadTensor> {
     match is_external(proto) {
-        true => Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(Values::Raw),
+        true => Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(|numbers| Values::Raw(numbers.to_bytes())),
         false => tensor.values(),
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::explained::explained;
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::protobuf::{GRAIN, Layout, Piece};
 
 /// The number of bytes that are computed or copied at a time.
@@ -13,23 +14,23 @@ const CHUNK: usize = 2730 * GRAIN;
 pub(super) struct Chunk<'p> {
     pub piece: &'p Piece,
     /// Its offset in the piece.
-    pub start: usize,
+    pub start: u64,
     pub bytes: usize,
     /// Its offset in the file.
     pub place: u64,
 }
 
 /// All parts of the pieces; `length` gives the maximum length of the part of a piece that begins at an offset in the piece and in the file.
-pub(super) fn chunks(pieces: &[Piece], length: impl Fn(&Piece, usize, u64) -> usize) -> Vec<Chunk<'_>> {
+pub(super) fn chunks(pieces: &[Piece], length: impl Fn(&Piece, u64, u64) -> usize) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut place = 0;
     for piece in pieces {
         let mut start = 0;
         while start < piece.bytes() {
-            let bytes = length(piece, start, place).min(piece.bytes() - start);
-            chunks.push(Chunk { piece, start, bytes, place });
+            let bytes = (length(piece, start, place) as u64).min(piece.bytes() - start);
+            chunks.push(Chunk { piece, start, bytes: bytes as usize, place });
             start += bytes;
-            place += bytes as u64;
+            place += bytes;
         }
     }
     chunks
@@ -40,13 +41,13 @@ pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Resul
     let mut buffer = vec![0; CHUNK];
     for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _, _| CHUNK) {
         match piece {
-            Piece::Bytes(all) => out.write_all(&all[start..start + bytes]).map_err(explained)?,
-            Piece::Made(recipe) => {
-                recipe.fill(start, &mut buffer[..bytes]);
+            Piece::Bytes(all) => out.write_all(&all.part(start..start + bytes as u64)).map_err(explained)?,
+            Piece::Made(_) => {
+                piece.fill(start, &mut buffer[..bytes]);
                 out.write_all(&buffer[..bytes])?;
             }
         }
-        layout.count_written(bytes)?;
+        layout.count_written(bytes as u64)?;
     }
     out.flush()
 }
@@ -62,17 +63,17 @@ impl Layout {
 
     /// Whether an existing file has the same bytes. Stops at the first difference.
     #[must_use]
-    pub fn is_content_of(&self, found: &[u8]) -> bool {
+    pub fn is_content_of(&self, found: &Stored) -> bool {
         let pieces = self.pieces();
-        self.bytes() == found.len() as u64
+        self.bytes() == found.len()
             && parallel::all(chunks(&pieces, |_, _, _| CHUNK), |Chunk { piece, start, bytes, place }| {
-                let found = &found[place as usize..];
+                let found = found.part(place..place + bytes as u64);
                 match piece {
-                    Piece::Bytes(all) => found.starts_with(&all[start..start + bytes]),
-                    Piece::Made(recipe) => {
+                    Piece::Bytes(all) => found == all.part(start..start + bytes as u64),
+                    Piece::Made(_) => {
                         let mut buffer = vec![0; bytes];
-                        recipe.fill(start, &mut buffer);
-                        found.starts_with(&buffer)
+                        piece.fill(start, &mut buffer);
+                        found == buffer
                     }
                 }
             })

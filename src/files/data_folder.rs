@@ -8,12 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-
 use super::folders::{self, Folder, Kind, OpenFile, Stat, id_of};
 use super::mapped::mapped;
 use super::paths::{at, folder_of, identity};
 use crate::base::error::{Classified, ErrorKind, shortened};
+use crate::base::stored::Stored;
 
 /// The folders in which a model's data files are looked up.
 ///
@@ -34,7 +33,7 @@ pub struct DataFolder {
     /// The model itself, if it is a regular file.
     model: Option<Located>,
     /// Files that do not have their names yet, by their resolved paths.
-    unnamed: BTreeMap<PathBuf, Bytes>,
+    unnamed: BTreeMap<PathBuf, Stored>,
     files: Mutex<Files>,
 }
 
@@ -46,7 +45,7 @@ struct Files {
 
 #[derive(Debug)]
 struct Opened {
-    bytes: Bytes,
+    bytes: Stored,
     at: Located,
 }
 
@@ -93,8 +92,8 @@ impl Located {
 pub struct DataFile {
     /// Its path, with all links resolved.
     pub path: PathBuf,
-    /// All of it, mapped.
-    pub bytes: Bytes,
+    /// All of it: mapped, or read in ranges.
+    pub bytes: Stored,
 }
 
 /// Why no data can be read at a location.
@@ -178,7 +177,7 @@ impl DataFolder {
 
     /// The folder of a model that is written from data of this one, with new files that do not have their names yet.
     #[must_use]
-    pub fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Bytes)>) -> DataFolder {
+    pub fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> DataFolder {
         let unnamed = files.into_iter().map(|(path, bytes)| (identity(&path), bytes)).collect();
         DataFolder { allowed: self.allowed.clone(), unnamed, ..DataFolder::of_model(model) }
     }
@@ -189,7 +188,7 @@ impl DataFolder {
         self.folder == other.folder && self.unnamed.is_empty() && other.unnamed.is_empty()
     }
 
-    /// Maps the file at a location.
+    /// Opens the file at a location, by mapping it if that is possible.
     ///
     /// # Errors
     /// If the location is outside of the folder, or the file cannot be mapped.
@@ -222,13 +221,8 @@ impl DataFolder {
 
     /// The complete file that contains some bytes, if it was opened through this value.
     #[must_use]
-    pub fn file_around(&self, bytes: &[u8]) -> Option<Bytes> {
-        let range = bytes.as_ptr_range();
-        let is_around = |file: &&Opened| {
-            let file = file.bytes.as_ptr_range();
-            file.start <= range.start && range.end <= file.end
-        };
-        self.lock().by_path.values().find(is_around).map(|file| file.bytes.clone())
+    pub fn file_around(&self, bytes: &Stored) -> Option<Stored> {
+        self.lock().by_path.values().find(|file| file.bytes.surrounds(bytes)).map(|file| file.bytes.clone())
     }
 
     /// The paths of all open files.
@@ -248,10 +242,13 @@ impl DataFolder {
     /// that was computed from them gets its name.
     ///
     /// # Errors
-    /// "changed while it was read", with the path; also those of the operating system.
+    /// "changed while it was read", with the path; also those of the operating system, and of files that are read in ranges.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         self.model.iter().try_for_each(Located::expect_unchanged)?;
-        self.lock().by_path.values().try_for_each(|file| file.at.expect_unchanged())
+        self.lock().by_path.values().try_for_each(|file| match file.bytes.failure() {
+            Some(error) => Err(at(&file.at.path(), error)),
+            None => file.at.expect_unchanged(),
+        })
     }
 
     /// Closes all files; a later use opens them again. To be called before a file of this folder is replaced or removed: some systems

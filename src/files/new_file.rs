@@ -6,8 +6,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use bytes::Bytes;
-
 use super::chunks::write_in_order;
 use super::folders::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 use super::mapped::mapped;
@@ -16,6 +14,7 @@ use super::replaceable::Place;
 use super::system::write_anywhere;
 use super::temporary::Temporary;
 use crate::base::progress::Phase;
+use crate::base::stored::Stored;
 use crate::protobuf::Layout;
 
 /// Why a file of another user is not replaced.
@@ -85,6 +84,7 @@ impl Written {
             layout.enter(Phase::Writing);
             let written = match file.file().system() {
                 Some(file) => write_anywhere(&layout, file),
+                None if file.file().keep(&layout) => layout.count_written(layout.bytes()),
                 None => write_in_order(&layout, &mut file.file()),
             };
             if let Err(error) = written {
@@ -113,7 +113,7 @@ impl Written {
     ///
     /// # Errors
     /// Those of the operating system, with the path.
-    pub(super) fn bytes(&self) -> io::Result<Bytes> {
+    pub(super) fn bytes(&self) -> io::Result<Stored> {
         let path = self.place.path();
         let bytes = self.file.file().reopened().and_then(|file| mapped(&file, &path));
         bytes.map_err(|error| at(&path, error))

@@ -30,7 +30,7 @@ pub fn open(path: &Path) -> io::Result<Input> {
     let name = path.display().to_string();
     let mut file = match folders::read(path)? {
         Reading::System(file) => file,
-        Reading::Memory(bytes) => return Ok(Input { name, bytes }),
+        Reading::Memory(bytes, _) => return Ok(Input { name, bytes: bytes.try_to_bytes()? }),
     };
     let metadata = file.metadata()?;
     if metadata.is_dir() {
@@ -50,7 +50,7 @@ pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
         return Ok((open(path)?, DataFolder::of_model(path)));
     }
     let (data, file) = DataFolder::and_model(path)?;
-    Ok((Input { name: path.display().to_string(), bytes: mapped(&file, path)? }, data))
+    Ok((Input { name: path.display().to_string(), bytes: mapped(&file, path)?.try_to_bytes()? }, data))
 }
 
 /// Reads a stream to its end.

@@ -19,13 +19,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use bytes::Bytes;
-
 use super::folders::{Folder, Lock, PRIVATE_MODE};
 use super::new_file::{NewFile, Written};
 use super::paths::at;
 use super::replaceable::Place;
 use super::temporary::{Hidden, Temporary};
+use crate::base::stored::Stored;
 use crate::process::system;
 use crate::protobuf::Layout;
 
@@ -39,7 +38,7 @@ pub struct Interim {
 }
 
 /// Reads the new files again, given with their paths: the model is the last one. An error ends the save.
-pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Bytes)>) -> io::Result<()> + 'i>;
+pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Stored)>) -> io::Result<()> + 'i>;
 
 /// Writes files that belong together, the last of which refers to the others. `inspect` and `check` are called after all bytes are written
 /// and before names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while

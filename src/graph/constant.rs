@@ -186,8 +186,11 @@ impl<'n> ConstantValue<'n> {
             return Err(NotConstant::AttributeReference);
         }
         let attribute = self.attribute;
-        let ints = |ints: &[i64]| Data::Numbers(ints.iter().flat_map(|int| int.to_le_bytes()).collect(), Vec::new());
-        let floats = |floats: &[f32]| Data::Numbers(floats.iter().flat_map(|float| float.to_le_bytes()).collect(), Vec::new());
+        let ints =
+            |ints: &[i64]| Data::Numbers(ints.iter().flat_map(|int| int.to_le_bytes()).collect::<Vec<u8>>().into(), Vec::new());
+        let floats = |floats: &[f32]| {
+            Data::Numbers(floats.iter().flat_map(|float| float.to_le_bytes()).collect::<Vec<u8>>().into(), Vec::new())
+        };
         let data = match self.form {
             Form::Tensor => return attribute.t.as_ref().map(Cow::Borrowed).ok_or(NotConstant::NoValue),
             Form::Sparse => return Err(NotConstant::Sparse),

@@ -76,8 +76,8 @@ pub fn tally(
             return Tally::default();
         }
         let elements = PART.min(all - first);
-        let source = &source[size(cast.from().bits(), first)..size(cast.from().bits(), first + elements)];
-        let mut tally = tally_part(&converter, source, elements, &results, &is_source);
+        let source = source.part(size(cast.from().bits(), first) as u64..size(cast.from().bits(), first + elements) as u64);
+        let mut tally = tally_part(&converter, &source, elements, &results, &is_source);
         tally.first = tally.first.map(|index| first as u64 + index);
         tally
     };
@@ -90,7 +90,12 @@ pub fn tally(
 pub fn element(constant: &Content, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     match constant.data() {
-        Data::Numbers(raw, _) => number(constant.dtype(), packed::get(constant.dtype().bits(), raw, index)),
+        Data::Numbers(raw, _) => {
+            // Eight elements of any packing begin and end at bytes.
+            let (bits, first) = (constant.dtype().bits(), index / 8 * 8);
+            let few = raw.part(size(bits, first) as u64..size(bits, constant.elements().min(first + 8)) as u64);
+            number(constant.dtype(), packed::get(bits, &few, index - first))
+        }
         Data::Strings(strings) => {
             format!("\"{}\"", strings.get(index).map_or_else(Default::default, |text| String::from_utf8_lossy(text)))
         }

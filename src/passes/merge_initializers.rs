@@ -2,8 +2,6 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
-use bytes::Bytes;
-
 use super::bypass::is_far_longer;
 use super::event::{Event, Removal, Removed};
 use super::pass::{Pass, Plan};
@@ -48,9 +46,9 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         }
         let Some(content) = content(model, value) else { continue };
         let mut hash = hasher.build_hasher();
-        parts(&content).iter().for_each(|part| part.hash(&mut hash));
+        hash_values(&content, &mut hash);
         let same = kept.entry(hash.finish()).or_default();
-        let first = same.iter().find(|(first, other)| !is_far_longer(model, *first, value) && parts(other) == parts(&content));
+        let first = same.iter().find(|(first, other)| !is_far_longer(model, *first, value) && has_same_values(other, &content));
         let first = first.map(|&(first, _)| first);
         match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
             Some(first) => {
@@ -69,10 +67,17 @@ fn content(model: &Model, value: ValueId) -> Option<Content> {
     Tensor::read(&constant.tensor).ok()?.load(model.data()).ok()
 }
 
-/// The bytes of a tensor, in parts.
-fn parts(content: &Content) -> &[Bytes] {
+fn hash_values(content: &Content, state: &mut impl Hasher) {
     match content.data() {
-        Data::Numbers(bytes, _) => std::slice::from_ref(bytes),
-        Data::Strings(strings) => strings,
+        Data::Numbers(numbers, _) => numbers.hash(state),
+        Data::Strings(strings) => strings.hash(state),
+    }
+}
+
+fn has_same_values(left: &Content, right: &Content) -> bool {
+    match (left.data(), right.data()) {
+        (Data::Numbers(left, _), Data::Numbers(right, _)) => left == right,
+        (Data::Strings(left), Data::Strings(right)) => left == right,
+        _ => false,
     }
 }

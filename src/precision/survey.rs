@@ -1,14 +1,13 @@
 //! What becomes of the numbers of a constant in a narrower type.
 
-use bytes::Bytes;
-
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Features, Kernel, Level, Rules, convert_element};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 
 /// Elements per unit of work.
-const PART: usize = 1 << 16;
+const PART: u64 = 1 << 16;
 
 /// What becomes of the elements of a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,12 +68,13 @@ impl Limits {
     }
 
     /// What becomes of little-endian numbers of type FLOAT.
-    pub fn survey(self, numbers: &Bytes) -> Survey {
-        let parts = numbers.len().div_ceil(PART * 4);
+    pub fn survey(self, numbers: &Stored) -> Survey {
+        let parts = numbers.len().div_ceil(PART * 4) as usize;
         let level = Level::detect();
         let part = |index: usize| {
-            let end = numbers.len().min((index + 1) * PART * 4);
-            level.run(Part { limits: self, elements: numbers[index * PART * 4..end].as_chunks().0 })
+            let start = index as u64 * PART * 4;
+            let numbers = numbers.part(start..numbers.len().min(start + PART * 4));
+            level.run(Part { limits: self, elements: numbers.as_chunks().0 })
         };
         parallel::map_and_join(parts, part, Survey::and)
     }
@@ -184,12 +184,12 @@ mod tests {
             let spread = (0..50_000_u32).map(|index| f32::from_bits(index.wrapping_mul(0x9E37_79B9)));
             let all: Vec<f32> = edges.into_iter().chain(special).chain(spread).collect();
             for numbers in all.chunks(1).take(edges.len() + special.len()).chain([&all[..]]) {
-                let bytes: Bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>().into();
+                let bytes = Stored::from(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
                 let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
                 let counts = |survey: Survey| (survey.overflowed, survey.became_zero, survey.became_subnormal);
                 assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
                 for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
-                    let again = level.run(Part { limits, elements: bytes.as_chunks().0 });
+                    let again = level.run(Part { limits, elements: bytes.to_bytes().as_chunks().0 });
                     assert_eq!(again, found, "{to} {:?}: {level:?}", &numbers[..1]);
                 }
                 let difference = (found.largest_relative_error - expected.largest_relative_error).abs();

@@ -9,6 +9,7 @@ use super::survey::{Limits, Survey};
 use super::types::{Kind, Types, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
@@ -80,10 +81,10 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     Ok(weights)
 }
 
-fn numbers(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Bytes, Error> {
+fn numbers(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Stored, Error> {
     match content(model, place, tensor)?.data() {
         Data::Numbers(numbers, casts) if casts.is_empty() => Ok(numbers.clone()),
-        _ => Ok(Bytes::new()),
+        _ => Ok(Bytes::new().into()),
     }
 }
 
@@ -165,9 +166,9 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Er
 }
 
 /// The numbers, with a bound for the magnitude of those that are finite and beyond the range of a type.
-pub(crate) fn bounded(numbers: &Bytes, bound: f32, to: DType) -> Bytes {
+pub(crate) fn bounded(numbers: &Stored, bound: f32, to: DType) -> Stored {
     let Some(limits) = Limits::of(to) else { return numbers.clone() };
-    let mut bounded = numbers.to_vec();
+    let mut bounded = numbers.to_bytes().to_vec();
     for element in bounded.as_chunks_mut::<4>().0 {
         let bits = u32::from_le_bytes(*element);
         if limits.overflows(bits) {

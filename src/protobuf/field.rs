@@ -78,7 +78,7 @@ impl Field {
             Value::Fixed32(value) => buf.put_u32_le(*value),
             Value::Len(bytes) => {
                 encoding::encode_varint(bytes.len() as u64, buf);
-                put(Piece::Bytes(bytes.clone()), buf);
+                put(Piece::Bytes(bytes.clone().into()), buf);
             }
             Value::Made(recipe) => {
                 encoding::encode_varint(recipe.bytes() as u64, buf);

@@ -320,7 +320,7 @@ impl<M: fmt::Debug> fmt::Debug for Kept<M> {
 impl<M: Known> Message for Kept<M> {
     fn encode_raw(&self, buf: &mut impl BufMut) {
         if let Some(source) = self.source() {
-            return put(Piece::Bytes(source), buf);
+            return put(Piece::Bytes(source.into()), buf);
         }
         self.0.encode_fields(buf);
     }

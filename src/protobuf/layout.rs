@@ -42,7 +42,7 @@ impl Layout {
     /// The file's length.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.head.len() as u64 + self.runs.iter().map(|run| run.piece.bytes() as u64).sum::<u64>()
+        self.head.len() as u64 + self.runs.iter().map(|run| run.piece.bytes()).sum::<u64>()
     }
 
     /// The progress of writing this file.
@@ -68,9 +68,9 @@ impl Layout {
     ///
     /// # Errors
     /// If the operation is cancelled.
-    pub(crate) fn count_written(&self, bytes: usize) -> io::Result<()> {
+    pub(crate) fn count_written(&self, bytes: u64) -> io::Result<()> {
         self.written.add(bytes);
-        match self.counter.as_ref().is_none_or(|counter| counter.add(bytes as u64)) {
+        match self.counter.as_ref().is_none_or(|counter| counter.add(bytes)) {
             true => Ok(()),
             false => Err(io::Error::other(Cancelled)),
         }
@@ -84,13 +84,13 @@ impl Layout {
         let mut pieces = Vec::with_capacity(2 * self.runs.len() + 1);
         for run in &self.runs {
             if run.after > cut {
-                pieces.push(Piece::Bytes(head.split_to(run.after - cut)));
+                pieces.push(Piece::Bytes(head.split_to(run.after - cut).into()));
                 cut = run.after;
             }
             pieces.push(run.piece.clone());
         }
         if !head.is_empty() {
-            pieces.push(Piece::Bytes(head));
+            pieces.push(Piece::Bytes(head.into()));
         }
         pieces
     }

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::{BufMut, Bytes};
+use bytes::BufMut;
 
 use super::recipe::Recipe;
+use crate::base::stored::Stored;
 
 /// Shorter runs are copied into the head: a separate piece would cost more than the copy.
 const SMALLEST_PIECE: usize = 4096;
@@ -14,8 +15,8 @@ const SMALLEST_PIECE: usize = 4096;
 /// A run of the file's bytes.
 #[derive(Clone, Debug)]
 pub enum Piece {
-    /// Bytes in memory or in a mapped file.
-    Bytes(Bytes),
+    /// Bytes in memory or in a file.
+    Bytes(Stored),
     /// Bytes that are computed while they are written.
     Made(Arc<dyn Recipe>),
 }
@@ -23,31 +24,36 @@ pub enum Piece {
 impl Piece {
     /// The run's length.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> u64 {
         match self {
             Piece::Bytes(bytes) => bytes.len(),
-            Piece::Made(recipe) => recipe.bytes(),
+            Piece::Made(recipe) => recipe.bytes() as u64,
         }
     }
 
-    /// The bytes that a part of the run consists of or, approximately, is computed from.
+    /// The bytes of which the run consists or is computed.
     #[must_use]
-    pub fn source(&self, range: Range<usize>) -> &[u8] {
+    pub fn source(&self) -> &Stored {
         match self {
-            Piece::Bytes(bytes) => &bytes[range],
-            Piece::Made(recipe) => {
-                let (source, bytes) = (recipe.source(), recipe.bytes().max(1) as u128);
-                let place = |byte: usize| (byte as u128 * source.len() as u128 / bytes) as usize;
-                &source[place(range.start)..place(range.end)]
-            }
+            Piece::Bytes(bytes) => bytes,
+            Piece::Made(recipe) => recipe.source(),
         }
     }
 
-    /// Copies or computes the bytes from `start`, a multiple of 384, into all of `out`.
-    pub fn fill(&self, start: usize, out: &mut [u8]) {
+    /// The bytes in memory of which a part of the run consists or, approximately, is computed.
+    #[must_use]
+    pub fn source_in_memory(&self, range: Range<u64>) -> &[u8] {
+        let Some(source) = self.source().in_memory() else { return &[] };
+        let (length, bytes) = (source.len() as u128, u128::from(self.bytes().max(1)));
+        let place = |byte: u64| (u128::from(byte) * length / bytes) as usize;
+        &source[place(range.start)..place(range.end)]
+    }
+
+    /// Copies, reads or computes the bytes from `start`, a multiple of 384, into all of `out`.
+    pub fn fill(&self, start: u64, out: &mut [u8]) {
         match self {
-            Piece::Bytes(bytes) => out.copy_from_slice(&bytes[start..start + out.len()]),
-            Piece::Made(recipe) => recipe.fill(start, out),
+            Piece::Bytes(bytes) => bytes.read(start, out),
+            Piece::Made(recipe) => recipe.fill(start as usize, out),
         }
     }
 }
@@ -82,12 +88,12 @@ pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
 pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
     let bytes = piece.bytes();
     DRAWING.with_borrow_mut(|drawing| match (drawing, piece) {
-        (Some(drawing), piece) if bytes >= SMALLEST_PIECE => {
+        (Some(drawing), piece) if bytes >= SMALLEST_PIECE as u64 => {
             drawing.runs.push(Run { after: drawing.room - buf.remaining_mut(), piece });
         }
-        (_, Piece::Bytes(bytes)) => buf.put(bytes),
+        (_, Piece::Bytes(bytes)) => buf.put(bytes.to_bytes()),
         (_, Piece::Made(recipe)) => {
-            let mut made = vec![0; bytes];
+            let mut made = vec![0; recipe.bytes()];
             recipe.fill(0, &mut made);
             buf.put_slice(&made);
         }

@@ -27,8 +27,8 @@ struct State {
 const PHASES: [Phase; 4] = [Phase::Planning, Phase::Writing, Phase::Flushing, Phase::Verifying];
 
 impl Tally {
-    pub(super) fn add(&self, bytes: usize) {
-        self.0.written.fetch_add(bytes as u64, Ordering::Relaxed);
+    pub(super) fn add(&self, bytes: u64) {
+        self.0.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn enter(&self, phase: Phase) {

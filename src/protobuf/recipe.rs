@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::base::stored::Stored;
+
 /// [`Recipe::fill`] is called for parts that start at multiples of this number of bytes. It is a multiple of the size of 8 elements of
 /// 1, 2, 3, 4, 6, 8 … 128 bits, so that a part starts at the beginning of an element in any packing.
 pub const GRAIN: usize = 384;
@@ -18,8 +20,23 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     fn bytes(&self) -> usize;
 
     /// The bytes from which it is computed, in the same order.
-    fn source(&self) -> &[u8];
+    fn source(&self) -> &Stored;
 
     /// Computes the bytes from `start`, a multiple of 384, into all of `out`.
     fn fill(&self, start: usize, out: &mut [u8]);
+}
+
+/// Bytes that stay as they are.
+impl Recipe for Stored {
+    fn bytes(&self) -> usize {
+        self.len() as usize
+    }
+
+    fn source(&self) -> &Stored {
+        self
+    }
+
+    fn fill(&self, start: usize, out: &mut [u8]) {
+        self.read(start as u64, out);
+    }
 }

@@ -24,15 +24,15 @@ pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Rang
     let mut ranges = Vec::with_capacity(pieces.len());
     for (run, piece) in runs.into_iter().zip(pieces) {
         let start = *starts[run.first].get_or_insert_with(|| {
-            let bytes = run.piece.bytes() as u64;
+            let bytes = run.piece.bytes();
             let start = length.next_multiple_of(if bytes < PAGE { CACHE_LINE } else { PAGE });
-            file.push(Piece::Bytes(zeros(start - length)));
+            file.push(Piece::Bytes(zeros(start - length).into()));
             file.push(run.piece);
             length = start + bytes;
             start
         });
         let begin = start + run.offset;
-        ranges.push(begin..begin + piece.bytes() as u64);
+        ranges.push(begin..begin + piece.bytes());
     }
     (Layout::of_pieces(file), ranges)
 }
@@ -46,26 +46,26 @@ struct Run {
 
 /// Joins the runs that share bytes of a data file. Each byte is then written once, even if several tensors contain it.
 fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
-    let address = |run: &Run| run.piece.source(0..0).as_ptr() as usize;
+    let place = |run: &Run| run.piece.source().place();
     let mut slices: Vec<usize> = (0..runs.len()).filter(|&index| matches!(runs[index].piece, Piece::Bytes(_))).collect();
-    slices.sort_by_key(|&index| (address(&runs[index]), index));
+    slices.sort_by_key(|&index| (place(&runs[index]), index));
     let mut begun = 0;
     while begun < slices.len() {
-        let start = address(&runs[slices[begun]]);
+        let (file, start) = place(&runs[slices[begun]]);
         let mut end = start + runs[slices[begun]].piece.bytes();
         let mut next = begun + 1;
-        while next < slices.len() && address(&runs[slices[next]]) < end {
-            end = end.max(address(&runs[slices[next]]) + runs[slices[next]].piece.bytes());
+        while next < slices.len() && place(&runs[slices[next]]) < (file, end) {
+            end = end.max(place(&runs[slices[next]]).1 + runs[slices[next]].piece.bytes());
             next += 1;
         }
         let group = &slices[begun..next];
         begun = next;
-        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source(0..0))) {
+        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source())) {
             let first = group.iter().copied().min().unwrap_or(group[0]);
-            let base = file.as_ptr() as usize;
+            let base = file.place().1;
             let shared = Piece::Bytes(file.slice(start - base..end - base));
             for &index in group {
-                runs[index] = Run { first, offset: (address(&runs[index]) - start) as u64, piece: shared.clone() };
+                runs[index] = Run { first, offset: place(&runs[index]).1 - start, piece: shared.clone() };
             }
         }
     }

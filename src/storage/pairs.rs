@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
-
 use super::plan::Plan;
 use crate::base::hash::HashMap;
+use crate::base::stored::Stored;
 use crate::files::folders::{FileId, id_of};
 use crate::files::{NewFile, identity};
 use crate::protobuf::Piece;
@@ -45,7 +44,7 @@ impl Plan {
 
     /// Removes the copies that a plan that is executed before makes too: models may share data files.
     pub fn share_copies<'p>(plans: impl Iterator<Item = &'p mut Plan>) {
-        let mut made: HashMap<PathBuf, Vec<Bytes>> = HashMap::default();
+        let mut made: HashMap<PathBuf, Vec<Stored>> = HashMap::default();
         for plan in plans {
             let mut own = Vec::new();
             let mut is_new = |copy: &NewFile| {

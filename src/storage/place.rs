@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::names::{self, is_same};
 use super::options::Placement;
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
 use super::{data_name, neighbours};
 use crate::base::error::shortened;
+use crate::base::stored::Stored;
 use crate::files::folders::{self, FileId, Folder, Kind};
 use crate::files::{BadLocation, Before, DataFolder, NewFile, Target, folder_of, is_stream};
 use crate::graph::Model;
@@ -72,7 +71,7 @@ impl Place {
     }
 
     /// The file that contains a tensor's values, after a check that it contains all of them.
-    pub fn file_of(&self, tensor: &Tensor, reference: &Reference) -> Result<(PathBuf, Bytes), BadTensor> {
+    pub fn file_of(&self, tensor: &Tensor, reference: &Reference) -> Result<(PathBuf, Stored), BadTensor> {
         let bytes = reference.bytes(tensor.raw_bytes(), &self.data)?;
         Ok((self.data.open(&reference.location)?.path, bytes))
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use bytes::Bytes;
 use prost::Message;
 
 use super::options::{Options, Placement};
 use super::place::Place;
 use super::unplaceable::Unplaceable;
+use crate::base::stored::Stored;
 use crate::files::BadLocation;
 use crate::graph::{Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
@@ -18,7 +18,7 @@ use crate::tensor::{Reference, Tensor, Values, is_external};
 /// The tensors of a model that are moved.
 #[derive(Default)]
 pub(super) struct Sorted<'m> {
-    pub to_model: Vec<(TensorPlace, &'m TensorProto, Bytes)>,
+    pub to_model: Vec<(TensorPlace, &'m TensorProto, Stored)>,
     pub to_file: Vec<(TensorPlace, &'m TensorProto, Piece)>,
     /// The data files of tensors that are not moved.
     pub kept: BTreeSet<PathBuf>,
@@ -56,9 +56,8 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
             let Some(piece) = tensor.and_then(|tensor| tensor.piece().or_else(|| moves_large.then(|| decoded(&tensor))?)) else {
                 continue;
             };
-            let bytes = piece.bytes() as u64;
-            let comes_from_file =
-                || keeps && place.output.is_some() && place.data.file_around(piece.source(0..piece.bytes())).is_some();
+            let bytes = piece.bytes();
+            let comes_from_file = || keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some();
             if bytes >= options.threshold && (moves_large || comes_from_file()) {
                 sorted.growth -= bytes as i64;
                 sorted.to_file.push((at, proto, piece));
@@ -84,7 +83,7 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
         if place.is_output(&path) {
             return Err(Unplaceable::OverData(path));
         }
-        let is_large = is_initializer && bytes.len() as u64 >= options.threshold;
+        let is_large = is_initializer && bytes.len() >= options.threshold;
         match options.placement {
             Placement::Keep if place.is_same_folder => {
                 sorted.kept.insert(path);
@@ -103,7 +102,7 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
 /// The values of a tensor that stores them as protobuf numbers.
 fn decoded(tensor: &Tensor) -> Option<Piece> {
     match tensor.values() {
-        Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
+        Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw.into())),
         _ => None,
     }
 }

@@ -16,12 +16,13 @@ use super::names::is_same;
 use super::neighbours::{Decoded, Neighbours};
 use super::saved::{Saved, UnusedFile};
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::stored::Stored;
 use crate::files::folders::{self, Folder};
 use crate::files::{DataFolder, Located};
 use crate::graph::DataRanges;
 
 /// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
-const LONGEST_PADDING: usize = 1 << 16;
+const LONGEST_PADDING: u64 = 1 << 16;
 
 /// The data files that are no longer used.
 #[derive(Debug, Default)]
@@ -184,15 +185,15 @@ fn unused_file(file: &Located, reason: Option<String>) -> UnusedFile {
 }
 
 /// Whether the ranges cover all bytes, except for short runs of zeros.
-fn is_all_claimed(bytes: &[u8], mut ranges: Vec<Range<u64>>) -> bool {
-    let length = bytes.len() as u64;
+fn is_all_claimed(bytes: &Stored, mut ranges: Vec<Range<u64>>) -> bool {
+    let length = bytes.len();
     ranges.push(length..length);
     ranges.sort_by_key(|range| range.start);
     let mut end = 0;
     ranges.into_iter().all(|range| {
-        let gap = &bytes[end.min(length) as usize..range.start.clamp(end, length.max(end)).min(length) as usize];
+        let gap = end.min(length)..range.start.clamp(end, length.max(end)).min(length);
         end = end.max(range.end);
-        gap.len() < LONGEST_PADDING && gap.iter().all(|&byte| byte == 0)
+        gap.end - gap.start < LONGEST_PADDING && bytes.part(gap).iter().all(|&byte| byte == 0)
     })
 }
 
@@ -203,8 +204,7 @@ mod tests {
     #[test]
     #[allow(clippy::single_range_in_vec_init)] // A single tensor is a case, too.
     fn a_file_is_claimed_if_only_short_runs_of_zeros_are_not() {
-        let mut bytes = vec![1; 100];
-        bytes[40..50].fill(0);
+        let bytes = Stored::from([[1; 40].as_slice(), &[0; 10], &[1; 50]].concat());
         let cases: [(&[Range<u64>], bool); 8] = [
             (&[0..100], true),
             (&[0..40, 50..100], true),
@@ -218,7 +218,7 @@ mod tests {
         for (ranges, expected) in cases {
             assert_eq!(is_all_claimed(&bytes, ranges.to_vec()), expected, "{ranges:?}");
         }
-        assert!(!is_all_claimed(&vec![0; LONGEST_PADDING], Vec::new()));
-        assert!(is_all_claimed(&[], Vec::new()));
+        assert!(!is_all_claimed(&vec![0; LONGEST_PADDING as usize].into(), Vec::new()));
+        assert!(is_all_claimed(&Vec::new().into(), Vec::new()));
     }
 }

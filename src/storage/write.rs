@@ -104,7 +104,7 @@ impl Plan {
                     let bytes = Bytes::from(bytes);
                     let path = self.folder.join("model.onnx");
                     accept(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
-                    model = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
+                    model = Layout::of_pieces(vec![Piece::Bytes(bytes.into())]);
                 }
                 save(model, &target)?;
                 self.sources.expect_unchanged()?;
@@ -143,7 +143,7 @@ fn inspection<'j>(sources: Arc<DataFolder>, accept: WrittenCheck<'j>) -> Inspect
     Box::new(move |mut files| {
         let Some((path, bytes)) = files.pop() else { return Ok(()) };
         let data = sources.with_new_files(&path, files);
-        accept(&open_again(&path, bytes, data)?)
+        accept(&open_again(&path, bytes.try_to_bytes()?, data)?)
     })
 }
 

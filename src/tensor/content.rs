@@ -9,13 +9,14 @@ use super::elements::element_count;
 use super::external::without_values;
 use super::recipe::{CastRecipe, Source, SubByte};
 use super::strings;
-use super::typed::RAW_DATA;
+use super::typed::raw_data;
 use crate::base::progress::Cancel;
+use crate::base::stored::Stored;
 use crate::elements::cast::{BadLiteral, Cast, Summary};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{Field, Piece, Value, raw};
+use crate::protobuf::{Piece, raw};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
 const LONGEST_SERIES: usize = 16;
@@ -40,7 +41,7 @@ pub struct Content {
 #[derive(Clone, Debug)]
 pub enum Data {
     /// Numbers in the layout of `raw_data`, or one byte per element with [`SubByte::Byte`], and their pending casts.
-    Numbers(Bytes, Vec<Cast>),
+    Numbers(Stored, Vec<Cast>),
     /// One UTF-8 string per element.
     Strings(Vec<Bytes>),
 }
@@ -74,7 +75,7 @@ impl Content {
     /// See [`Content::new`].
     #[must_use]
     pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
-        Content { spread: SubByte::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers, Vec::new())) }
+        Content { spread: SubByte::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers.into(), Vec::new())) }
     }
 
     /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
@@ -144,7 +145,7 @@ impl Content {
                     self.recipe(source, casts, SubByte::Packed).survey(&cast, || self.is_cancelled())
                 };
                 let data = match casts.len() {
-                    LONGEST_SERIES => Data::Numbers(self.numbers(), vec![cast]),
+                    LONGEST_SERIES => Data::Numbers(self.numbers().into(), vec![cast]),
                     _ => {
                         (spread, map) = (self.spread, self.map.clone());
                         Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
@@ -191,13 +192,13 @@ impl Content {
             Data::Numbers(source, casts) => {
                 let stored = casts.first().map_or(self.dtype, Cast::from).bits();
                 let (spread, source) = match self.spread {
-                    SubByte::Packed if stored < 8 => (SubByte::Byte, unpacked(stored, source, self.elements)),
+                    SubByte::Packed if stored < 8 => (SubByte::Byte, unpacked(stored, &source.to_bytes(), self.elements)),
                     spread => (spread, source.clone()),
                 };
                 let width = stored.max(8) / 8;
                 let (source, map) = match map.run() {
-                    Some(first) => (source.slice(first * width..(first + elements) * width), None),
-                    None => (source, Some(Arc::new(map))),
+                    Some(first) => (source.slice((first * width) as u64..((first + elements) * width) as u64), None),
+                    None => (source.to_bytes().into(), Some(Arc::new(map))),
                 };
                 Content { spread, map, data: Data::Numbers(source, casts.clone()), ..moved }
             }
@@ -208,7 +209,8 @@ impl Content {
     #[must_use]
     pub fn computed(self) -> Content {
         let data = match &self.data {
-            Data::Numbers(..) => Data::Numbers(self.numbers(), Vec::new()),
+            Data::Numbers(source, casts) if self.is_stored(casts) => Data::Numbers(source.clone(), Vec::new()),
+            Data::Numbers(..) => Data::Numbers(self.numbers().into(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
         Content { spread: SubByte::Packed, map: None, data, ..self }
@@ -273,7 +275,7 @@ impl Content {
     /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts) => source.clone(),
+            Data::Numbers(source, casts) if self.is_stored(casts) => source.to_bytes(),
             Data::Numbers(source, casts) => self.recipe(source, casts, SubByte::Packed).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
@@ -284,7 +286,7 @@ impl Content {
         casts.is_empty() && self.map.is_none() && (self.spread == SubByte::Packed || self.dtype.bits() >= 8)
     }
 
-    fn recipe(&self, source: &Bytes, casts: &[Cast], target: SubByte) -> CastRecipe {
+    fn recipe(&self, source: &Stored, casts: &[Cast], target: SubByte) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
         let (bytes, map) = (source.clone(), self.map.clone());
         let source = Source { bytes, dtype, spread: self.spread, map, elements: self.elements };
@@ -293,18 +295,8 @@ impl Content {
 }
 
 /// Elements narrower than a byte, one per byte.
-fn unpacked(bits: usize, source: &[u8], elements: usize) -> Bytes {
+fn unpacked(bits: usize, source: &[u8], elements: usize) -> Stored {
     let mut codes = vec![0; elements];
     packed::unpack(bits, source, &mut codes);
     codes.into()
-}
-
-/// A `raw_data` field with these numbers.
-#[must_use]
-pub fn raw_data(numbers: Piece) -> Field {
-    let value = match numbers {
-        Piece::Bytes(bytes) => Value::Len(bytes),
-        Piece::Made(recipe) => Value::Made(recipe),
-    };
-    Field { tag: RAW_DATA, value }
 }

@@ -41,10 +41,15 @@ fn elements_of(content: &Content, first: usize, count: usize) -> Vec<u128> {
     let Data::Numbers(stored, casts) = content.data() else { return Vec::new() };
     let bits = casts.first().map_or(content.dtype(), Cast::from).bits();
     let width = if content.spread_of_storage() == SubByte::Byte { bits.max(8) } else { bits };
+    // `first` is a multiple of 8, so that it begins at a byte.
+    let (begin, stored) = match content.map() {
+        None => (first, stored.part(packed::size(width, first) as u64..packed::size(width, first + count) as u64)),
+        Some(_) => (0, stored.to_bytes()),
+    };
     let read = |index: usize| {
         let element = match width {
-            128 => u128::from_le_bytes(stored.as_chunks().0[index]),
-            _ => packed::get(width, stored, index).into(),
+            128 => u128::from_le_bytes(stored.as_chunks().0[index - begin]),
+            _ => packed::get(width, &stored, index - begin).into(),
         };
         if width == bits { element } else { element & u128::from(packed::mask(bits)) }
     };
@@ -88,7 +93,8 @@ mod tests {
                 let width = to.bits() / 8;
                 let code = |source: &u32| convert_element(&cast, (*source).into()).0;
                 let codes: Vec<u8> = sources.iter().flat_map(|source| code(source).to_le_bytes()[..width].to_vec()).collect();
-                let expected = Content::new(DType::Float, &dims, Data::Numbers(bytes.clone(), Vec::new())).cast(cast).unwrap().0;
+                let expected =
+                    Content::new(DType::Float, &dims, Data::Numbers(bytes.clone().into(), Vec::new())).cast(cast).unwrap().0;
                 let found = |codes: &[u8]| Content::new(to, &dims, Data::Numbers(codes.to_vec().into(), Vec::new()));
                 assert_eq!(first_difference(&expected, &found(&codes)), None, "{to} {saturate}");
                 assert_eq!(monotone::Comparison::of(&expected, &found(&codes)).is_some(), to != DType::Float8E8M0);

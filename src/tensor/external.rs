@@ -1,13 +1,12 @@
 //! External data: tensors whose values are in another file.
 
-use bytes::Bytes;
-
 use super::bad_tensor::BadTensor;
-use super::typed::{self, RAW_DATA};
+use super::typed::{self, RAW_DATA, raw_data};
+use crate::base::stored::Stored;
 use crate::files::DataFolder;
 use crate::protobuf::raw::tensor_proto::DataLocation;
 use crate::protobuf::schema::{StringStringEntryProto, TensorProto};
-use crate::protobuf::{Field, Value, raw};
+use crate::protobuf::{Piece, raw};
 
 /// A reference to external data, from the keys of `external_data`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,10 +38,10 @@ pub fn moved_to_file(tensor: &TensorProto, reference: &Reference) -> TensorProto
 
 /// A copy of a tensor with its values in `raw_data`.
 #[must_use]
-pub fn moved_to_model(tensor: &TensorProto, raw_data: Bytes) -> TensorProto {
+pub fn moved_to_model(tensor: &TensorProto, numbers: Stored) -> TensorProto {
     let mut moved = without_values(tensor);
     moved.data_location = None;
-    moved.rest_mut().push(Field { tag: RAW_DATA, value: Value::Len(raw_data) });
+    moved.rest_mut().push(raw_data(Piece::Bytes(numbers)));
     moved
 }
 
@@ -85,16 +84,16 @@ impl Reference {
             length: number("length")?,
         })
     }
-    /// The bytes of a tensor of size `needed`, as a slice of the mapped file.
+
+    /// The bytes of a tensor of size `needed`, as a slice of the file.
     ///
     /// # Errors
     /// If the file cannot be read or is too short.
-    pub fn bytes(&self, needed: u64, folder: &DataFolder) -> Result<Bytes, BadTensor> {
+    pub fn bytes(&self, needed: u64, folder: &DataFolder) -> Result<Stored, BadTensor> {
         let file = folder.open(&self.location)?;
-        let available = file.bytes.len() as u64;
+        let available = file.bytes.len();
         match self.offset.checked_add(needed) {
-            // Both are at most the length of the mapping here.
-            Some(end) if end <= available => Ok(file.bytes.slice(self.offset as usize..end as usize)),
+            Some(end) if end <= available => Ok(file.bytes.slice(self.offset..end)),
             _ => Err(BadTensor::External(format!(
                 "the tensor takes {needed} bytes from byte {} on, but the file '{}' has {available}",
                 self.offset, self.location

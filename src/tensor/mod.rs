@@ -15,11 +15,11 @@ mod view;
 
 pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use bad_tensor::BadTensor;
-pub use content::{Content, Data, Failure, raw_data};
+pub use content::{Content, Data, Failure};
 pub use element_map::ElementMap;
 pub use elements::element_count;
 pub use exact::first_difference;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
 pub use recipe::SubByte;
-pub use typed::RAW_DATA;
+pub use typed::{RAW_DATA, raw_data};
 pub use view::{Tensor, Values};

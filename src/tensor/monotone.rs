@@ -5,9 +5,8 @@
 //! For the normal values of FLOAT16 and BFLOAT16 the interval is known beforehand ([`Normals`]), so that blocks of them are compared
 //! by vector instructions.
 
-use bytes::Bytes;
-
 use super::content::{Content, Data};
+use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, convert_element};
 use crate::elements::dtype::{Class, DType};
 
@@ -25,9 +24,9 @@ const INFINITY: u32 = 0x7F80_0000;
 
 /// A FLOAT tensor with one pending cast, and a tensor that should be the result.
 pub(super) struct Comparison<'c> {
-    source: &'c Bytes,
+    source: &'c Stored,
     cast: Cast,
-    found: &'c Bytes,
+    found: &'c Stored,
     elements: usize,
 }
 
@@ -41,7 +40,7 @@ impl<'c> Comparison<'c> {
         let is_monotone = to.class() == Class::Float && matches!(to.bits(), 8 | 16) && to != DType::Float8E8M0;
         let is_plain = none.is_empty() && expected.map().is_none() && found.map().is_none();
         let elements = expected.elements();
-        let is_whole = source.len() == elements * 4 && found_bytes.len() == elements * to.bits() / 8;
+        let is_whole = source.len() == elements as u64 * 4 && found_bytes.len() == (elements * to.bits() / 8) as u64;
         (is_monotone && is_plain && is_whole && found.dtype() == to && cast.from() == DType::Float).then_some(Comparison {
             source,
             cast: *cast,
@@ -59,14 +58,14 @@ impl<'c> Comparison<'c> {
     pub fn first_difference(&self, part: usize) -> Option<usize> {
         let first = part * PART;
         let count = PART.min(self.elements - first);
-        let source = &self.source[first * 4..][..count * 4];
+        let source = self.source.part((first * 4) as u64..((first + count) * 4) as u64);
         let width = self.cast.to().bits() / 8;
-        let found = &self.found[first * width..][..count * width];
+        let found = self.found.part((first * width) as u64..((first + count) * width) as u64);
         let sources = source.as_chunks().0;
         let mut intervals = Intervals::new(self.cast);
         let differing = match width {
             1 => {
-                let mut pairs = sources.iter().zip(found);
+                let mut pairs = sources.iter().zip(&found);
                 pairs.position(|(source, &code)| !intervals.has_result(u32::from_le_bytes(*source), code.into()))
             }
             _ => first_differing_pair(&mut intervals, &Normals::of(self.cast.to()), sources, found.as_chunks().0),

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::element_map::ElementMap;
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Converter, Summary};
 use crate::elements::dtype::DType;
 use crate::elements::packed::{self, size};
@@ -34,10 +35,10 @@ pub enum SubByte {
 /// Stored numbers, and which of them are meant.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    pub bytes: Bytes,
+    pub bytes: Stored,
     pub dtype: DType,
     pub spread: SubByte,
-    /// The element that each element is; without it, each is the one at its own index.
+    /// The element that each element is; without it, each is the one at its own index. With it, the bytes are in memory.
     pub map: Option<Arc<ElementMap>>,
     pub elements: usize,
 }
@@ -50,10 +51,10 @@ impl Source {
         let stored = match &self.map {
             Some(map) => {
                 let mut moved = vec![0; size(width, elements)];
-                map.copy(width / 8, &self.bytes, first, &mut moved);
+                map.copy(width / 8, &self.bytes.to_bytes(), first, &mut moved);
                 moved.into()
             }
-            None => self.bytes.slice(size(width, first)..size(width, first) + size(width, elements)),
+            None => self.bytes.part(size(width, first) as u64..(size(width, first) + size(width, elements)) as u64),
         };
         if !self.is_spread() {
             return stored;
@@ -163,7 +164,7 @@ impl Recipe for CastRecipe {
         size(self.bits(), self.source.elements)
     }
 
-    fn source(&self) -> &[u8] {
+    fn source(&self) -> &Stored {
         &self.source.bytes
     }
 

@@ -2,16 +2,31 @@
 //!
 //! The fields are kept in encoded form until they are read here: a list of numbers may be packed into one value or be several values.
 
+use std::sync::Arc;
+
 use bytes::{Buf, Bytes};
 use prost::encoding::decode_varint;
 
 use super::bad_tensor::BadTensor;
 use crate::elements::dtype::{Class, DType};
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{Field, Value};
+use crate::protobuf::{Field, Piece, Value};
 
 /// The field number of `raw_data`.
 pub const RAW_DATA: u32 = 9;
+
+/// A `raw_data` field with these numbers.
+#[must_use]
+pub fn raw_data(numbers: Piece) -> Field {
+    let value = match numbers {
+        Piece::Bytes(bytes) => match bytes.in_memory() {
+            Some(bytes) => Value::Len(bytes.clone()),
+            None => Value::Made(Arc::new(bytes)),
+        },
+        Piece::Made(recipe) => Value::Made(recipe),
+    };
+    Field { tag: RAW_DATA, value }
+}
 
 /// The number and name of the field that stores values of this type, by the comments on the fields of `TensorProto`.
 pub(super) fn field(dtype: DType) -> (u32, &'static str) {

@@ -118,7 +118,7 @@ impl<'a> Tensor<'a> {
     /// If their number does not match the shape, or the external data cannot be read.
     pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
         let data = match self.values()? {
-            Values::Raw(raw) => Data::Numbers(raw, Vec::new()),
+            Values::Raw(raw) => Data::Numbers(raw.into(), Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
             Values::External(reference) => Data::Numbers(reference.bytes(self.raw_bytes(), folder)?, Vec::new()),
         };
@@ -130,10 +130,10 @@ impl<'a> Tensor<'a> {
     pub fn piece(&self) -> Option<Piece> {
         match (self.proto.undecoded(RAW_DATA), self.dtype) {
             _ if is_external(self.proto) => None,
-            (Some(Value::Len(raw)), _) => Some(Piece::Bytes(raw.clone())),
+            (Some(Value::Len(raw)), _) => Some(Piece::Bytes(raw.clone().into())),
             (Some(Value::Made(recipe)), _) => Some(Piece::Made(Arc::clone(recipe))),
             (_, DType::Float | DType::Double) => match self.values() {
-                Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw)),
+                Ok(Values::Raw(raw)) => Some(Piece::Bytes(raw.into())),
                 _ => None,
             },
             _ => None,

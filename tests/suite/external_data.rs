@@ -444,7 +444,7 @@ fn data_that_stays_as_it_is_need_not_be_there() {
     let input = write_external(folder.path(), "m.onnx", &numbered(&MODEL.replace("a = Cast <to = 10> (large)", "a = Neg (large)")));
     let mut proto = read_model(&input);
     let small = &mut proto.graph.as_mut().unwrap().initializer[1];
-    *small = onnx_recast::internals::tensor::moved_to_model(small, Bytes::from(vec![0; 8]));
+    *small = onnx_recast::internals::tensor::moved_to_model(small, vec![0; 8].into());
     write_model(input.clone(), &proto);
     fs::remove_file(folder.path().join("weights.data")).unwrap();
     let message = refused(&[text(&input), "-o", text(&folder.path().join("out.onnx"))]);

@@ -6,15 +6,18 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use onnx_recast::Stored;
 use onnx_recast::cli::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
 use onnx_recast::internals::files::{self, DataFolder, Target};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::protobuf::{Layout, Piece};
 use onnx_recast::internals::storage::{Options, Placement, Plan};
 
 use crate::external_data::{MODEL, numbered, write_external};
+use crate::read_in_ranges::readable;
 use crate::support::expect_no_failures;
 
 /// Opens a model, folds it and saves it; returns the numbers of casts and of old data files.
@@ -28,10 +31,17 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
     Ok(format!("folded {}, removed {}, unused {}", report.folded().len(), saved.removed_files.len(), saved.unused_files.len()))
 }
 
-/// All files of a folder of the disk.
+/// All files of a folder of the disk and of the folders in it.
 fn files_on_disk(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let name = entry.file_name().into_string().unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => files.extend(files_on_disk(&entry.path()).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes))),
+            false => drop(files.insert(name, fs::read(entry.path()).unwrap())),
+        }
+    }
+    files
 }
 
 fn files_in_memory(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
@@ -103,7 +113,7 @@ fn data_in_memory_is_found_by_paths_that_lead_down_only() {
         let error = data.open(location).err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), expected, "{location}");
     }
-    assert_eq!(data.open("sub/w").unwrap().bytes, vec![1; 40]);
+    assert_eq!(data.open("sub/w").unwrap().bytes.to_bytes(), vec![1; 40]);
     for name in ["../w", "/w", "", "sub", "sub/w/x"] {
         assert!(folder.insert(name, vec![0]).is_err(), "'{name}'");
     }
@@ -123,8 +133,8 @@ fn a_folder_in_memory_lives_as_long_as_it_is_used() {
     assert_eq!(input.bytes.as_ref(), [1, 2, 3]);
 }
 
-/// Each command, run in a folder of the disk and in memory: the exit code, the texts and the files are the same. Those that open models on
-/// other threads are left out: the tests of the page run them without threads.
+/// Each command, run in a folder of the disk and in memory: the exit code, the texts and the files are the same. Those that open models or
+/// data on other threads are left out: the tests of the page run them without threads. Files that are read in ranges are the same as well.
 #[test]
 fn a_command_in_memory_does_what_it_does_on_the_disk() {
     let commands = [
@@ -142,17 +152,32 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
         "report fp8_qdq.onnx transformer_fp16.onnx --format json",
         "inspect fp8_qdq.onnx",
         "explain RC101",
+        "fold external.onnx -o folded.onnx --verify",
+        "fold external.onnx -o sub/folded.onnx --passes exact",
+        "fold external.onnx -o folded.onnx --external-data inline --verify",
+        "fold external.onnx -o folded.onnx --external-data new.bin",
+        "fold external.onnx --in-place --external-data weights.data --prune-data",
+        "convert external.onnx --opset 23 -o sub/converted.onnx --verify",
+        "lint external.onnx --select ALL --format json",
+        "report external.onnx -o report.html",
         "fold --no-such-option",
         "--version",
     ];
     let inputs =
         ["fp8_qdq.onnx", "transformer_fp16.onnx"].map(|name| (name.to_owned(), fs::read(Path::new("models").join(name)).unwrap()));
-    let inputs: BTreeMap<String, Vec<u8>> = inputs.into_iter().chain([("text.onnx".to_owned(), b"no model".to_vec())]).collect();
+    let external = tempfile::tempdir().unwrap();
+    write_external(external.path(), "external.onnx", &numbered(MODEL));
+    let others = files_on_disk(external.path())
+        .into_iter()
+        .chain([("text.onnx".to_owned(), b"no model".to_vec()), ("sub/other.txt".to_owned(), Vec::new())]);
+    let inputs: BTreeMap<String, Vec<u8>> = inputs.into_iter().chain(others).collect();
     let mut failures = Vec::new();
     for command in commands {
         let disk = tempfile::tempdir().unwrap();
         for (name, bytes) in &inputs {
-            fs::write(disk.path().join(name), bytes).unwrap();
+            let path = disk.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
         }
         let arguments = || command.split_whitespace().map(OsString::from);
         let output = Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments()).current_dir(&disk).output().unwrap();
@@ -162,19 +187,31 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
             |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&disk.path().canonicalize().unwrap().display().to_string(), "");
         let expected = (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr), written);
 
-        let files = inputs.iter().map(|(name, bytes)| (name.into(), bytes.clone().into()));
-        let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files).unwrap();
-        let written = ran.written.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes.to_vec())).collect();
-        let found = (i32::from(u8::from(ran.code)), ran.output, ran.errors, written);
-        if found != expected {
+        for (what, stored) in [("in memory", Stored::from as fn(Vec<u8>) -> Stored), ("in ranges", readable)] {
+            let files = inputs.iter().map(|(name, bytes)| (name.into(), stored(bytes.clone())));
+            let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files).unwrap();
+            let mut written: BTreeMap<String, Vec<u8>> =
+                ran.written.into_iter().map(|(path, pieces)| (path.display().to_string(), bytes_of(pieces))).collect();
+            written.retain(|name, bytes| inputs.get(name) != Some(bytes));
+            let found = (i32::from(u8::from(ran.code)), ran.output, ran.errors, written);
+            if found == expected {
+                continue;
+            }
             let shown = |(code, output, errors, files): &(i32, String, String, BTreeMap<String, Vec<u8>>)| {
                 format!(
                     "code {code}\n{output}{errors}{:?}",
                     files.iter().map(|(name, bytes)| (name, bytes.len())).collect::<Vec<_>>()
                 )
             };
-            failures.push(format!("recast {command}\nin memory: {}\non the disk: {}", shown(&found), shown(&expected)));
+            failures.push(format!("recast {command}\n{what}: {}\non the disk: {}", shown(&found), shown(&expected)));
         }
     }
     expect_no_failures(failures);
+}
+
+/// All bytes of a file that a run wrote.
+pub fn bytes_of(pieces: Vec<Piece>) -> Vec<u8> {
+    let mut file = Vec::new();
+    Layout::of_pieces(pieces).write_to(&mut file).unwrap();
+    file
 }

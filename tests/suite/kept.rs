@@ -35,7 +35,7 @@ fn full_model(schema: &Schema) -> (Tree, usize) {
 pub fn written(model: &ModelProto) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in Layout::of(model).pieces() {
-        let mut bytes = vec![0; piece.bytes()];
+        let mut bytes = vec![0; piece.bytes() as usize];
         piece.fill(0, &mut bytes);
         out.extend(bytes);
     }

@@ -47,6 +47,7 @@ mod order;
 mod panics;
 mod passes;
 mod precision;
+mod read_in_ranges;
 mod places;
 #[cfg(target_os = "linux")]
 mod progress;

@@ -39,7 +39,7 @@ fn moved_bytes_arrive_whatever_they_and_their_place_begin_with() {
         let before = Bytes::from(vec![1; place]);
         let after = Bytes::from_static(&[2; 3]);
         let moved = source.slice(first..first + bytes);
-        let pieces = [&before, &moved, &after].map(|piece| Piece::Bytes(piece.clone())).to_vec();
+        let pieces = [&before, &moved, &after].map(|piece| Piece::Bytes(piece.clone().into())).to_vec();
         let layout = Layout::of_pieces(pieces);
         let progress = layout.progress();
         save(layout, &Target::File(target.clone())).unwrap();

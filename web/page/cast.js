@@ -17,19 +17,25 @@ async function castNumber() {
   if (!input) return outcome.replaceChildren(el("ul", { class: "errors" }, el("li", {}, `${text}: is not a number`)));
   const common = optionsOf("cast", { ...chosen.values.cast, number: "" });
   const casts = TYPES.flatMap(([type, layout, variants = [["", []]]]) => variants.map(([variant, more]) => ({ type, layout, variant, more })));
-  const there = await run(casts.map(({ type, more }) => ({
+  const there = await bytesAfter(casts.map(({ type, more }) => ({
     args: ["cast", "in.npy", "-o", "out.npy", "--to", type, ...more, ...common], files: [{ name: "in.npy", file: input }],
   })));
   if (!there) return;
   // The value of a result is read from its cast to DOUBLE, which is exact, or for integers of 64 bits to themselves.
-  const results = casts.map((cast, index) => ({ ...cast, ...there[index], file: there[index].written[0]?.bytes }));
+  const results = casts.map((cast, index) => ({ ...cast, ...there[index], file: there[index].bytes }));
   const known = results.filter(({ file }) => file);
-  const back = await run(known.map(({ type, file }) => ({
-    args: ["cast", "in.npy", "-o", "out.npy", "--from", type, "--to", type.endsWith("INT64") ? type : "DOUBLE", "--undefined", "fold"], files: [{ name: "in.npy", file: file.slice() }],
+  const back = await bytesAfter(known.map(({ type, file }) => ({
+    args: ["cast", "in.npy", "-o", "out.npy", "--from", type, "--to", type.endsWith("INT64") ? type : "DOUBLE", "--undefined", "fold"], files: [{ name: "in.npy", file: new Blob([file]) }],
   })));
   if (!back) return;
-  known.forEach((result, index) => { result.value = valueOf(result.type, back[index].written[0]?.bytes); });
+  known.forEach((result, index) => { result.value = valueOf(result.type, back[index].bytes); });
   showBits(results);
+}
+
+// The results of some runs, each with the bytes of the first file that it wrote.
+async function bytesAfter(runs) {
+  const results = await run(runs);
+  return results && Promise.all(results.map(async (result) => ({ ...result, bytes: result.written[0] && new Uint8Array(await result.written[0].file.arrayBuffer()) })));
 }
 
 // A .npy file of one number: an integer that DOUBLE cannot represent is one of 64 bits.
@@ -47,7 +53,7 @@ function inputOf(text) {
   }
   if (type === "<f8") data.setFloat64(0, value, true);
   const header = `{'descr': '${type}', 'fortran_order': False, 'shape': (1,), }`.padEnd(117) + "\n";
-  return new Uint8Array([0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, 118, 0, ...new TextEncoder().encode(header), ...new Uint8Array(data.buffer)]);
+  return new Blob([new Uint8Array([0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, 118, 0, ...new TextEncoder().encode(header), ...new Uint8Array(data.buffer)])]);
 }
 
 // The bytes of the element of a .npy file.

@@ -24,8 +24,8 @@ async function fixOne(line, options) {
   const results = await run([{ args: [...listing, "--baseline", BASELINE, "--write-baseline"], files: filesForRun() }]);
   const listed = results?.[0].written.find((file) => file.name === BASELINE);
   if (!listed) return;
-  const baseline = JSON.parse(new TextDecoder().decode(listed.bytes));
+  const baseline = JSON.parse(await listed.file.text());
   baseline.findings = baseline.findings.filter(({ code, place }) => code !== line.code || place !== line.place);
-  const file = new TextEncoder().encode(JSON.stringify(baseline));
+  const file = new Blob([JSON.stringify(baseline)]);
   await fixWith([...options, "--baseline", BASELINE], [{ name: BASELINE, file }]);
 }

@@ -48,7 +48,7 @@ const filesForRun = () => [...files].map(([fileName, file]) => ({ name: fileName
 
 async function perform(args, more = []) {
   const results = await run([{ args, files: [...filesForRun(), ...more] }]);
-  if (results) showResult(results[0]);
+  if (results) await showResult(results[0]);
 }
 
 window.addEventListener("hashchange", () => {

@@ -134,7 +134,7 @@ impl Lint {
                 bail!("{}: not written because of an error: {error}", name());
             }
             let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.clone()));
+            let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into_bytes().into())]), &Target::File(path.clone()));
             written.map_err(|error| not_written(&name(), error))?;
             if !messages.quiet {
                 say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));

@@ -115,7 +115,8 @@ impl<'m> Context<'_, 'm> {
             Values::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
             Values::External(reference) => {
                 let bytes = reference.bytes(tensor.raw_bytes(), self.source.model.data());
-                Ok((tensor.dtype(), bytes.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?))
+                let bytes = bytes.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+                Ok((tensor.dtype(), bytes.to_bytes()))
             }
         }
     }

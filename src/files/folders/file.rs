@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::names::not_regular;
 use super::stat::{Kind, Stat};
 use super::{memory, system};
+use crate::base::stored::Stored;
+use crate::protobuf::Layout;
 
 /// A regular file, open for reading.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub(super) enum Content {
 pub enum Reading {
     /// A file of the operating system.
     System(File),
-    /// The bytes of a file in memory.
-    Memory(Bytes),
+    /// A file in memory, and how many of its bytes were read.
+    Memory(Stored, u64),
 }
 
 impl OpenFile {
@@ -61,7 +61,7 @@ impl OpenFile {
 
     /// The bytes of a file in memory.
     #[must_use]
-    pub fn in_memory(&self) -> Option<Bytes> {
+    pub fn in_memory(&self) -> Option<Stored> {
         match &self.content {
             Content::System(_) => None,
             Content::Memory(inode) => Some(inode.bytes()),
@@ -91,6 +91,16 @@ impl NewFile {
         match &self.0 {
             Content::System(file) => Some(file),
             Content::Memory(_) => None,
+        }
+    }
+
+    /// Writes a complete file in memory, of which the pieces are kept: they are read or computed when the file is read. False if the bytes
+    /// have to be written.
+    #[must_use]
+    pub fn keep(&self, layout: &Layout) -> bool {
+        match &self.0 {
+            Content::System(_) => false,
+            Content::Memory(inode) => inode.keep(layout),
         }
     }
 
@@ -176,10 +186,11 @@ impl io::Read for Reading {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Reading::System(file) => file.read(out),
-            Reading::Memory(bytes) => {
-                let part = bytes.split_to(out.len().min(bytes.len()));
-                out[..part.len()].copy_from_slice(&part);
-                Ok(part.len())
+            Reading::Memory(bytes, read) => {
+                let part = out.len().min(usize::try_from(bytes.len() - *read).unwrap_or(usize::MAX));
+                bytes.read(*read, &mut out[..part]);
+                *read += part as u64;
+                bytes.failure().map_or(Ok(part), Err)
             }
         }
     }

@@ -13,6 +13,7 @@ use super::file::{Content, NewFile, OpenFile};
 use super::names::{names, not_beneath, only};
 use super::stat::{FileId, Stat};
 use super::{memory, system};
+use crate::base::stored::Stored;
 
 /// An open folder. Clones refer to the same folder, which stays the same even if it is renamed.
 #[derive(Clone, Debug)]
@@ -84,7 +85,7 @@ impl Folder {
 
     /// The paths and bytes of all files of the table in memory of which this folder is a part; none if it is one of the operating system.
     #[must_use]
-    pub fn files(&self) -> Vec<(PathBuf, Bytes)> {
+    pub fn files(&self) -> Vec<(PathBuf, Stored)> {
         match &self.backend {
             Backend::System(_) => Vec::new(),
             Backend::Memory(folder) => folder.files(),
@@ -105,7 +106,7 @@ impl Folder {
     ///
     /// # Errors
     /// If the name leads out of the folder or is that of a folder; also if this is a folder of the operating system.
-    pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Bytes>) -> io::Result<()> {
+    pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Stored>) -> io::Result<()> {
         match &self.backend {
             Backend::System(_) => Err(io::ErrorKind::Unsupported.into()),
             Backend::Memory(folder) => folder.insert(name.as_ref(), bytes.into()),
@@ -119,7 +120,7 @@ impl Folder {
     pub fn bytes(&self, name: impl AsRef<Path>) -> io::Result<Bytes> {
         let file = self.read(name.as_ref())?;
         match &file.content {
-            Content::Memory(inode) => Ok(inode.bytes()),
+            Content::Memory(inode) => inode.bytes().try_to_bytes(),
             Content::System(file) => {
                 let mut bytes = Vec::new();
                 io::Read::read_to_end(&mut &*file, &mut bytes)?;
@@ -251,7 +252,7 @@ impl Folder {
         match &self.backend {
             Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?, mode)?))),
             Backend::Memory(folder) => {
-                let inode = memory::Inode::new();
+                let inode = folder.create();
                 folder.link(&inode, only(name)?)?;
                 Ok(NewFile(Content::Memory(inode)))
             }
@@ -264,7 +265,7 @@ impl Folder {
     pub fn create_unnamed(&self) -> Option<NewFile> {
         match &self.backend {
             Backend::System(folder) => folder.create_unnamed().map(|file| NewFile(Content::System(file))),
-            Backend::Memory(_) => Some(NewFile(Content::Memory(memory::Inode::new()))),
+            Backend::Memory(folder) => Some(NewFile(Content::Memory(folder.create()))),
         }
     }
 

@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use bytes::Bytes;
-
 use super::stat::{FileId, Id, Kind, Stat, Time};
+use crate::base::stored::Stored;
+use crate::protobuf::{Layout, Pieces};
 
 /// A folder of a table.
 #[derive(Clone, Debug)]
@@ -28,13 +28,15 @@ pub(super) struct Folder {
 #[derive(Debug)]
 pub(super) struct Inode {
     number: u64,
+    /// Whether the bytes of a written file must not be shared with other files.
+    copies: bool,
     content: Mutex<Content>,
 }
 
 #[derive(Debug)]
 enum Content {
     /// Complete: the bytes are shared with readers.
-    Shared(Bytes),
+    Shared(Stored),
     /// Being written.
     Growing(Vec<u8>),
 }
@@ -151,15 +153,19 @@ fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
 }
 
 impl Inode {
-    pub(super) fn new() -> Arc<Inode> {
-        Inode::of(Bytes::new())
+    fn of(bytes: Stored, copies: bool) -> Arc<Inode> {
+        Arc::new(Inode { number: next_number(), copies, content: Mutex::new(Content::Shared(bytes)) })
     }
 
-    fn of(bytes: Bytes) -> Arc<Inode> {
-        Arc::new(Inode { number: next_number(), content: Mutex::new(Content::Shared(bytes)) })
+    /// Writes a complete file, of which the pieces are kept. False if they have to be copied.
+    pub(super) fn keep(&self, layout: &Layout) -> bool {
+        if !self.copies {
+            *lock(&self.content) = Content::Shared(Pieces::stored(layout));
+        }
+        !self.copies
     }
 
-    pub(super) fn bytes(&self) -> Bytes {
+    pub(super) fn bytes(&self) -> Stored {
         let mut content = lock(&self.content);
         if let Content::Growing(bytes) = &mut *content {
             *content = Content::Shared(std::mem::take(bytes).into());
@@ -173,7 +179,7 @@ impl Inode {
     pub(super) fn append(&self, more: &[u8]) {
         let mut content = lock(&self.content);
         if let Content::Shared(bytes) = &*content {
-            *content = Content::Growing(bytes.to_vec());
+            *content = Content::Growing(bytes.to_bytes().to_vec());
         }
         if let Content::Growing(bytes) = &mut *content {
             bytes.extend_from_slice(more);
@@ -183,13 +189,15 @@ impl Inode {
     pub(super) fn stat(&self) -> Stat {
         let bytes = match &*lock(&self.content) {
             Content::Shared(bytes) => bytes.len(),
-            Content::Growing(bytes) => bytes.len(),
+            Content::Growing(bytes) => bytes.len() as u64,
         };
-        stat(Kind::File, bytes as u64, Some(self.number))
+        stat(Kind::File, bytes, Some(self.number))
     }
 
     fn is_in_use(&self) -> bool {
-        matches!(&*lock(&self.content), Content::Shared(bytes) if !bytes.is_empty() && !bytes.is_unique())
+        let content = lock(&self.content);
+        let Content::Shared(bytes) = &*content else { return false };
+        bytes.in_memory().is_some_and(|bytes| !bytes.is_empty() && !bytes.is_unique())
     }
 }
 
@@ -277,18 +285,18 @@ impl Folder {
     }
 
     /// The paths and bytes of all files of the table.
-    pub(super) fn files(&self) -> Vec<(PathBuf, Bytes)> {
+    pub(super) fn files(&self) -> Vec<(PathBuf, Stored)> {
         self.entries().files.iter().map(|(path, inode)| (path.clone(), inode.bytes())).collect()
     }
 
-    pub(super) fn insert(&self, path: &Path, bytes: Bytes) -> io::Result<()> {
+    pub(super) fn insert(&self, path: &Path, bytes: Stored) -> io::Result<()> {
         let below = normal(path).filter(|below| below != Path::new("")).ok_or_else(super::names::not_beneath)?;
         let mut entries = self.entries();
         let path = self.below.join(below);
         if entries.is_folder(&path) || path.ancestors().skip(1).any(|folder| entries.files.contains_key(folder)) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        entries.files.insert(path, Inode::of(bytes));
+        entries.files.insert(path, Inode::of(bytes, self.table.keeps_files_in_use));
         Ok(())
     }
 
@@ -301,6 +309,11 @@ impl Folder {
                 Ok(())
             }
         }
+    }
+
+    /// A new file that has no name yet.
+    pub(super) fn create(&self) -> Arc<Inode> {
+        Inode::of(Vec::new().into(), self.table.keeps_files_in_use)
     }
 
     /// Gives a file a name; it may have other names.

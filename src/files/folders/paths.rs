@@ -96,7 +96,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Those of the operating system.
 pub fn read(path: &Path) -> io::Result<Reading> {
     match memory::root_of(path) {
-        Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes())),
+        Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes(), 0)),
         None => Ok(Reading::System(File::open(path)?)),
     }
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use bytes::Bytes;
+
 use super::direct::{self, Direct};
 use super::memory;
 use crate::base::parallel;
@@ -13,21 +15,21 @@ use crate::protobuf::{GRAIN, Layout, Piece};
 
 /// Pages are released again for so many bytes before a chunk: when the next pages are read, Linux 6.18 maps all pages of the block of the
 /// page cache that they are in, of up to 4 MiB.
-const BEHIND: usize = 8 << 20;
+const BEHIND: u64 = 8 << 20;
 
 /// Writes each chunk at its offset.
 pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
     let direct = Direct::to(file, layout.bytes())?;
     let pieces = layout.pieces();
     let write = |buffer: &mut Buffer, Chunk { piece, start, bytes, place }: Chunk| {
-        let end = start + bytes;
-        let moved = match piece {
-            Piece::Bytes(all) => direct.write(&all[start..end], place).map_err(explained)?,
-            Piece::Made(_) => 0,
+        let end = start + bytes as u64;
+        let moved = match moved(piece) {
+            Some(all) => direct.write(&all[start as usize..end as usize], place).map_err(explained)?,
+            None => 0,
         };
-        for part in (start + moved..end).step_by(direct::LEAST) {
-            let bytes = buffer.filled(piece, part, direct::LEAST.min(end - part));
-            let place = place + (part - start) as u64;
+        for part in (start + moved as u64..end).step_by(direct::LEAST) {
+            let bytes = buffer.filled(piece, part, direct::LEAST.min((end - part) as usize));
+            let place = place + (part - start);
             let written = direct.write(bytes, place)?;
             let (rest, place) = (&bytes[written..], place + written as u64);
             if !rest.is_empty() {
@@ -36,19 +38,27 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
                 memory::start_flushing(file, place, rest.len());
             }
         }
-        memory::release(piece.source(start.saturating_sub(BEHIND)..end));
-        layout.count_written(bytes)
+        memory::release(piece.source_in_memory(start.saturating_sub(BEHIND)..end));
+        layout.count_written(bytes as u64)
     };
     parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
 }
 
 /// The maximum length of a chunk: one that is too small for a direct write ends where a direct write of the next one can begin.
-fn length(piece: &Piece, start: usize, place: u64) -> usize {
+fn length(piece: &Piece, start: u64, place: u64) -> usize {
     let before = direct::before_page(place);
     match piece {
-        _ if before > 0 && piece.bytes() - start >= before + direct::LEAST => before,
-        Piece::Bytes(all) if direct::suits(&all[start..], place) => direct::MOST,
+        _ if before > 0 && piece.bytes() - start >= (before + direct::LEAST) as u64 => before,
+        _ if moved(piece).is_some_and(|all| direct::suits(&all[start as usize..], place)) => direct::MOST,
         _ => direct::LEAST,
+    }
+}
+
+/// The bytes of a piece that are in memory and stay as they are.
+fn moved(piece: &Piece) -> Option<&Bytes> {
+    match piece {
+        Piece::Bytes(all) => all.in_memory(),
+        Piece::Made(_) => None,
     }
 }
 
@@ -61,13 +71,13 @@ impl Buffer {
     }
 
     /// Copies or computes a part of a piece.
-    fn filled(&mut self, piece: &Piece, start: usize, bytes: usize) -> &[u8] {
+    fn filled(&mut self, piece: &Piece, start: u64, bytes: usize) -> &[u8] {
         // The beginning of a grain that begins before the part is computed too.
-        let before = start % GRAIN;
+        let before = (start % GRAIN as u64) as usize;
         let address = self.0.as_ptr().addr() + before;
         let padding = address.next_multiple_of(direct::BLOCK) - address;
         let filled = &mut self.0[padding..padding + before + bytes];
-        piece.fill(start - before, filled);
+        piece.fill(start - before as u64, filled);
         &filled[before..]
     }
 }
@@ -77,22 +87,21 @@ mod tests {
     use std::io::Read;
     use std::sync::Arc;
 
-    use bytes::Bytes;
-
     use super::*;
+    use crate::base::stored::Stored;
     use crate::protobuf::Recipe;
 
     /// Bytes that are computed from their offsets.
     #[derive(Debug)]
-    struct Counted(usize);
+    struct Counted(Stored, usize);
 
     impl Recipe for Counted {
         fn bytes(&self) -> usize {
-            self.0
+            self.1
         }
 
-        fn source(&self) -> &[u8] {
-            &[]
+        fn source(&self) -> &Stored {
+            &self.0
         }
 
         fn fill(&self, start: usize, out: &mut [u8]) {
@@ -106,14 +115,14 @@ mod tests {
     }
 
     fn made(bytes: usize) -> Piece {
-        Piece::Made(Arc::new(Counted(bytes)))
+        Piece::Made(Arc::new(Counted(Bytes::new().into(), bytes)))
     }
 
     /// Bytes that begin at a block of memory.
     fn aligned(bytes: usize) -> Piece {
         let all = Bytes::from(vec![7; direct::BLOCK + bytes]);
         let first = all.as_ptr().addr().next_multiple_of(direct::BLOCK) - all.as_ptr().addr();
-        Piece::Bytes(all.slice(first..first + bytes))
+        Piece::Bytes(all.slice(first..first + bytes).into())
     }
 
     /// Pieces that begin at pages of the file and between them, and end there, below and beyond the length of a direct write.
@@ -148,7 +157,7 @@ mod tests {
     fn all_but_the_ends_of_a_piece_can_be_written_directly() {
         let mut direct = 0;
         for chunk in files().iter().flat_map(|pieces| chunks(pieces, length)) {
-            let is_end = chunk.start == 0 || chunk.start + chunk.bytes == chunk.piece.bytes();
+            let is_end = chunk.start == 0 || chunk.start + chunk.bytes as u64 == chunk.piece.bytes();
             let is_whole = chunk.bytes >= direct::LEAST && direct::before_page(chunk.place) == 0;
             assert!(is_whole || is_end, "{} bytes at {}", chunk.bytes, chunk.place);
             direct += usize::from(is_whole);

@@ -1,7 +1,10 @@
 //! The rule `float16-clipped`.
 
+use bytes::Bytes;
+
 use crate::base::hash::HashSet;
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::dtype::DType;
 use crate::graph::ValueId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
@@ -58,7 +61,7 @@ const LARGEST: u16 = 0x7BFF;
 const MAGNITUDE: u16 = 0x7FFF;
 
 /// Bytes per unit of work of a thread.
-const PART: usize = 1 << 20;
+const PART: u64 = 1 << 20;
 
 /// The least numbers of elements of the smallest magnitude and of the next one that are a mark. In a tensor of rounded numbers, these
 /// magnitudes and zero would all occur, up to a chance of less than one in a million.
@@ -121,8 +124,8 @@ fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
     }
     let constant = subject.constant(value).filter(|constant| constant.elements() > 1)?;
     let Data::Numbers(bytes, _) = constant.data() else { return None };
-    let part = |index: usize| Counts::of(bytes[index * PART..bytes.len().min((index + 1) * PART)].as_chunks().0);
-    let counts = parallel::map_and_join(bytes.len().div_ceil(PART), part, Counts::and);
+    let parts = bytes.len().div_ceil(PART) as usize;
+    let counts = parallel::map_and_join(parts, |index| Counts::of(part(bytes, index).as_chunks().0), Counts::and);
     let (count, number, others) = mark(&counts, bytes)?;
     let elements = if count == 1 { "one element is".to_owned() } else { format!("{count} elements are") };
     let name = model.name(value);
@@ -132,7 +135,7 @@ fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
 }
 
 /// The mark of a converter: a count of elements, their magnitude, and what the other elements are.
-fn mark(counts: &Counts, bytes: &[u8]) -> Option<(u64, &'static str, &'static str)> {
+fn mark(counts: &Counts, bytes: &Stored) -> Option<(u64, &'static str, &'static str)> {
     let [zeros, smallest, second, third] = counts.smallest;
     if counts.largest == LIMIT {
         return Some((counts.limit, "10000", "none is larger"));
@@ -148,11 +151,20 @@ fn mark(counts: &Counts, bytes: &[u8]) -> Option<(u64, &'static str, &'static st
 }
 
 /// Whether there are several magnitudes beside 65504.
-fn has_others(bytes: &[u8]) -> bool {
+fn has_others(bytes: &Stored) -> bool {
     let mut others: HashSet<u16> = HashSet::default();
-    let magnitudes = bytes.as_chunks().0.iter().map(|&code| u16::from_le_bytes(code) & MAGNITUDE);
-    magnitudes.filter(|&magnitude| magnitude != LARGEST).any(|magnitude| {
-        others.insert(magnitude);
-        others.len() >= FEWEST_OTHERS
+    (0..bytes.len().div_ceil(PART) as usize).any(|index| {
+        let part = part(bytes, index);
+        let magnitudes = part.as_chunks().0.iter().map(|&code| u16::from_le_bytes(code) & MAGNITUDE);
+        magnitudes.filter(|&magnitude| magnitude != LARGEST).any(|magnitude| {
+            others.insert(magnitude);
+            others.len() >= FEWEST_OTHERS
+        })
     })
+}
+
+/// The bytes of a unit of work.
+fn part(bytes: &Stored, index: usize) -> Bytes {
+    let start = index as u64 * PART;
+    bytes.part(start..bytes.len().min(start + PART))
 }

@@ -10,7 +10,10 @@ use crate::tensor::{Content, Data};
 pub(super) fn codes(content: &Content) -> Result<Vec<u64>, NotComputed> {
     let bits = content.dtype().bits();
     match content.clone().computed().data() {
-        Data::Numbers(bytes, _) if bits <= 64 => Ok((0..content.elements()).map(|index| packed::get(bits, bytes, index)).collect()),
+        Data::Numbers(bytes, _) if bits <= 64 => {
+            let bytes = bytes.to_bytes();
+            Ok((0..content.elements()).map(|index| packed::get(bits, &bytes, index)).collect())
+        }
         _ => Err(left(content.dtype())),
     }
 }

@@ -33,7 +33,7 @@ fn joined(parts: &[&Content]) -> Result<Content, NotComputed> {
     let computed = parts.iter().map(|part| (*part).clone().computed());
     let data = match dtype.bits() % 8 {
         _ if dtype == DType::String => Data::Strings(computed.flat_map(|part| strings(&part)).collect()),
-        0 => Data::Numbers(computed.flat_map(|part| bytes(&part)).collect(), Vec::new()),
+        0 => Data::Numbers(computed.flat_map(|part| bytes(&part)).collect::<Vec<u8>>().into(), Vec::new()),
         _ => {
             let all = parts.iter().map(|part| codes(part)).collect::<Result<Vec<_>, _>>()?.concat();
             return Ok(of_codes(dtype, &dims, all.into_iter()));
@@ -47,7 +47,7 @@ fn strings(content: &Content) -> Vec<bytes::Bytes> {
 }
 
 fn bytes(content: &Content) -> bytes::Bytes {
-    if let Data::Numbers(bytes, _) = content.data() { bytes.clone() } else { bytes::Bytes::new() }
+    if let Data::Numbers(bytes, _) = content.data() { bytes.to_bytes() } else { bytes::Bytes::new() }
 }
 
 /// The elements at these indices of all elements of a tensor.

@@ -132,7 +132,8 @@ impl World {
         let read = |proto: &TensorProto| match Tensor::read(proto).and_then(|tensor| Ok((tensor, tensor.values()?))) {
             Ok((_, Values::Raw(raw))) => raw,
             Ok((tensor, Values::External(reference))) => {
-                reference.bytes(tensor.raw_bytes(), model.data()).unwrap_or_else(|error| error.to_string().into())
+                let bytes = reference.bytes(tensor.raw_bytes(), model.data());
+                bytes.map_or_else(|error| error.to_string().into(), |bytes| bytes.to_bytes())
             }
             other => panic!("{other:?}"),
         };

@@ -54,7 +54,7 @@ fn written(model: &ModelProto) -> Vec<u8> {
     let mut file = Vec::new();
     for piece in layout.pieces() {
         let start = file.len();
-        file.resize(start + piece.bytes(), 0);
+        file.resize(start + piece.bytes() as usize, 0);
         piece.fill(0, &mut file[start..]);
     }
     assert_eq!(layout.bytes(), file.len() as u64, "the length that was announced");

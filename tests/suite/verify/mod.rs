@@ -68,7 +68,7 @@ fn initializer<'m>(model: &'m mut ModelProto, name: &str) -> &'m mut TensorProto
 fn set_values(model: &mut ModelProto, name: &str, codes: &[u16]) {
     let tensor = initializer(model, name);
     tensor.rest_mut().clear();
-    tensor.rest_mut().push(raw_data(Piece::Bytes(codes.iter().flat_map(|code| code.to_le_bytes()).collect())));
+    tensor.rest_mut().push(raw_data(Piece::Bytes(codes.iter().flat_map(|code| code.to_le_bytes()).collect::<Vec<u8>>().into())));
 }
 
 const FAULTS: &[Fault] = &[

@@ -266,7 +266,7 @@ fn decorate(model: &mut ModelProto) {
         let mut tensor: onnx_recast::internals::protobuf::schema::TensorProto = tensor.into();
         tensor
             .rest_mut()
-            .push(onnx_recast::internals::tensor::raw_data(onnx_recast::internals::protobuf::Piece::Bytes(bytes.into())));
+            .push(onnx_recast::internals::tensor::raw_data(onnx_recast::internals::protobuf::Piece::Bytes(bytes.to_vec().into())));
         tensor
     };
     let sparse = raw::SparseTensorProto {

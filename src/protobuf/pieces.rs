@@ -1,0 +1,71 @@
+//! A file that is kept as its pieces, which are read or computed whenever the file is read.
+
+use std::io;
+
+use super::layout::Layout;
+use super::piece::Piece;
+use super::recipe::GRAIN;
+use crate::base::stored::{ReadAt, Stored};
+
+/// The pieces of a file that was written in memory.
+#[derive(Debug)]
+pub struct Pieces {
+    /// Each piece, and its end in the file.
+    pieces: Vec<(Piece, u64)>,
+}
+
+impl Pieces {
+    /// The file that a layout describes.
+    #[must_use]
+    pub fn stored(layout: &Layout) -> Stored {
+        let mut end = 0;
+        let with_end = |piece: Piece| {
+            end += piece.bytes();
+            (piece, end)
+        };
+        Stored::of_file(Pieces { pieces: layout.pieces().into_iter().map(with_end).collect() })
+    }
+
+    /// The pieces of a file, in its order.
+    #[must_use]
+    pub fn of(file: &Stored) -> Vec<Piece> {
+        let pieces = file.in_file().and_then(|(source, range)| {
+            let pieces = (source as &dyn std::any::Any).downcast_ref::<Pieces>()?;
+            (range == (0..source.bytes())).then(|| pieces.pieces.iter().map(|(piece, _)| piece.clone()).collect())
+        });
+        pieces.unwrap_or_else(|| vec![Piece::Bytes(file.clone())])
+    }
+}
+
+impl ReadAt for Pieces {
+    fn bytes(&self) -> u64 {
+        self.pieces.last().map_or(0, |(_, end)| *end)
+    }
+
+    fn read_at(&self, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
+        let first = self.pieces.partition_point(|(_, end)| *end <= offset);
+        for (piece, end) in &self.pieces[first..] {
+            if out.is_empty() {
+                break;
+            }
+            let length = (end - offset).min(out.len() as u64) as usize;
+            let (part, rest) = std::mem::take(&mut out).split_at_mut(length);
+            read_piece(piece, offset - (end - piece.bytes()), part)?;
+            (offset, out) = (offset + length as u64, rest);
+        }
+        Ok(())
+    }
+}
+
+fn read_piece(piece: &Piece, start: u64, out: &mut [u8]) -> io::Result<()> {
+    match (piece, (start % GRAIN as u64) as usize) {
+        (Piece::Bytes(_), _) | (_, 0) => piece.fill(start, out),
+        // The beginning of the grain is computed too.
+        (_, before) => {
+            let mut filled = vec![0; before + out.len()];
+            piece.fill(start - before as u64, &mut filled);
+            out.copy_from_slice(&filled[before..]);
+        }
+    }
+    piece.source().failure().map_or(Ok(()), Err)
+}
