@@ -31,6 +31,9 @@ impl<'m> Casts<'m> {
         let mut casts = Casts { model, inferred: OnceCell::new(), casts: Vec::new(), by_output: HashMap::default() };
         casts.casts = cast_nodes(model).filter_map(|node| read_cast(&casts, node)).collect();
         casts.by_output = casts.iter().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
+        // A declaration of the result of a cast may be wrong.
+        let made: Vec<_> = casts.iter().map(|cast| casts.producing(cast.input).map(|first| first.to)).collect();
+        casts.casts.iter_mut().zip(made).for_each(|(cast, made)| cast.from = made.or(cast.from));
         casts
     }
 
