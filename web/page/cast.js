@@ -17,25 +17,35 @@ async function castNumber() {
   if (!input) return outcome.replaceChildren(el("ul", { class: "errors" }, el("li", {}, `${text}: is not a number`)));
   const common = optionsOf("cast", { ...chosen.values.cast, number: "" });
   const casts = TYPES.flatMap(([type, layout, variants = [["", []]]]) => variants.map(([variant, more]) => ({ type, layout, variant, more })));
+  await run(async (signal) => {
+    const results = await castEach(casts, input, common, signal);
+    if (results) showBits(results);
+    return results;
+  });
+}
+
+async function castEach(casts, input, common, signal) {
   const there = await bytesAfter(casts.map(({ type, more }) => ({
     args: ["cast", "in.npy", "-o", "out.npy", "--to", type, ...more, ...common], files: [{ name: "in.npy", file: input }],
-  })));
-  if (!there) return;
+  })), signal);
+  if (!there) return null;
   // The value of a result is read from its cast to DOUBLE, which is exact, or for integers of 64 bits to themselves.
   const results = casts.map((cast, index) => ({ ...cast, ...there[index], file: there[index].bytes }));
   const known = results.filter(({ file }) => file);
   const back = await bytesAfter(known.map(({ type, file }) => ({
     args: ["cast", "in.npy", "-o", "out.npy", "--from", type, "--to", type.endsWith("INT64") ? type : "DOUBLE", "--undefined", "fold"], files: [{ name: "in.npy", file: new Blob([file]) }],
-  })));
-  if (!back) return;
+  })), signal);
+  if (!back) return null;
   known.forEach((result, index) => { result.value = valueOf(result.type, back[index].bytes); });
-  showBits(results);
+  return results;
 }
 
 // The results of some runs, each with the bytes of the first file that it wrote.
-async function bytesAfter(runs) {
-  const results = await run(runs);
-  return results && Promise.all(results.map(async (result) => ({ ...result, bytes: result.written[0] && new Uint8Array(await result.written[0].file.arrayBuffer()) })));
+async function bytesAfter(runs, signal) {
+  const results = await runCommand(runs, signal);
+  const all = [];
+  for (const result of results ?? []) all.push({ ...result, bytes: result.written[0] && new Uint8Array(await (await result.written[0].blob()).arrayBuffer()) });
+  return results && all;
 }
 
 // A .npy file of one number: an integer that DOUBLE cannot represent is one of 64 bits.

@@ -21,10 +21,10 @@ function fixWith(options, more = []) {
 
 async function fixOne(line, options) {
   const listing = ["lint", chosen.model, ...options.filter((option) => !option.endsWith("-fixes") && option !== "--fix"), "--exit-zero"];
-  const results = await run([{ args: [...listing, "--baseline", BASELINE, "--write-baseline"], files: filesForRun() }]);
-  const listed = results?.[0].written.find((file) => file.name === BASELINE);
-  if (!listed) return;
-  const baseline = JSON.parse(await listed.file.text());
+  const listed = await run((signal) => runCommand([{ args: [...listing, "--baseline", BASELINE, "--write-baseline"], files: filesForRun() }], signal));
+  const known = listed?.[0].written.find((file) => file.name === BASELINE);
+  if (!known) return;
+  const baseline = JSON.parse(await (await known.blob()).text());
   baseline.findings = baseline.findings.filter(({ code, place }) => code !== line.code || place !== line.place);
   const file = new Blob([JSON.stringify(baseline)]);
   await fixWith([...options, "--baseline", BASELINE], [{ name: BASELINE, file }]);

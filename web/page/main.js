@@ -5,8 +5,8 @@ const chosen = { job: "look", model: null, values: Object.fromEntries(Object.key
 let running = null;
 let view = new AbortController();
 
-// Runs the command, and shows how long it has taken. Nothing is returned if it was cancelled.
-async function run(runs) {
+// Does some work with the command, and shows how long it has taken. The work returns nothing if it was cancelled.
+async function run(work) {
   running = new AbortController();
   update();
   const status = document.getElementById("status");
@@ -15,7 +15,7 @@ async function run(runs) {
   status.textContent = "Running …";
   const clock = setInterval(() => { status.textContent = `Running, ${seconds()}`; }, 500);
   try {
-    const results = await runCommand(runs, running.signal);
+    const results = await work(running.signal);
     status.textContent = results ? `Done in ${seconds()}.` : "Cancelled.";
     return results;
   } catch (failure) {
@@ -30,6 +30,7 @@ async function run(runs) {
 }
 
 function clearResult() {
+  endWorker();
   view.abort();
   view = new AbortController();
   outcome.replaceChildren();
@@ -47,8 +48,11 @@ async function start() {
 const filesForRun = () => [...files].map(([fileName, file]) => ({ name: fileName, file }));
 
 async function perform(args, more = []) {
-  const results = await run([{ args, files: [...filesForRun(), ...more] }]);
-  if (results) await showResult(results[0]);
+  await run(async (signal) => {
+    const results = await runCommand([{ args, files: [...filesForRun(), ...more] }], signal);
+    if (results) await showResult(results[0]);
+    return results;
+  });
 }
 
 window.addEventListener("hashchange", () => {

@@ -1,42 +1,42 @@
-// Runs the command on files, in a worker of its own: its memory is freed, and it can be ended at any time.
+// Runs the command on files, in a worker of its own, which can be ended at any time, and frees its memory then.
 //
-// A message is a list of runs, each with the arguments and the files of the command. The answer is the list of what they did. The files that
-// a run wrote are blobs: their parts that are parts of a given file are not read, and tensors are computed chunk by chunk.
+// The first message has the module and a list of runs, each with the arguments and the files of the command. The answer is the list of what
+// they did: of a file that a run wrote, the parts, each with a blob if it is a part of a given file. Other parts are computed when a further
+// message asks for them.
 
-// Bytes that are read at a time, and bytes that are computed at a time: a multiple of 384.
-const READ = 4 << 20;
-const CHUNK = 384 << 13;
+// Bytes that are read at a time.
+const WINDOW = 4 << 20;
 
-self.onmessage = ({ data: { module, runs } }) => {
+const finished = [];
+
+self.onmessage = ({ data }) => {
   try {
-    wasm_bindgen.initSync({ module });
-    self.postMessage({ results: runs.map(done) });
+    if (data.runs) data.port.postMessage({ answer: begin(data) });
+    else send(data.port, finished[data.run].read(data.file, data.part, data.start, data.length));
   } catch (error) {
-    self.postMessage({ failure: failureOf(error) });
+    data.port.postMessage({ failure: failureOf(error) });
   }
 };
+
+// Bytes are moved, not copied.
+const send = (port, bytes) => port.postMessage({ answer: bytes }, [bytes.buffer]);
+
+function begin({ module, runs }) {
+  wasm_bindgen.initSync({ module });
+  return runs.map(done);
+}
 
 function done({ args, files }) {
   const run = new wasm_bindgen.Run();
   for (const { name, file } of files) run.insert(name, new Source(file));
   const code = run.run(args);
-  const written = run.written.map((name, index) => ({ name, file: blobOf(run, index, files) }));
-  const result = { code, output: run.output, errors: run.errors, written };
-  run.free();
-  return result;
+  const written = run.written.map((name, index) => ({ name, parts: run.parts(index).map((part) => partOf(part, files)) }));
+  finished.push(run);
+  return { code, output: run.output, errors: run.errors, written };
 }
 
-function blobOf(run, index, files) {
-  const parts = run.parts(index).flatMap((part, number) => {
-    const { length, file, offset } = part;
-    part.free();
-    if (file !== undefined) return [files[file].file.slice(offset, offset + length)];
-    const chunks = [];
-    // A blob of each chunk: the browser keeps blobs where there is room, also on the disk.
-    for (let start = 0; start < length; start += CHUNK) chunks.push(new Blob([run.read(index, number, start, Math.min(CHUNK, length - start))]));
-    return chunks;
-  });
-  return new Blob(parts);
+function partOf({ length, file, offset }, files) {
+  return { length, blob: file === undefined ? null : files[file].file.slice(offset, offset + length) };
 }
 
 // A blob that is read in ranges. Short ranges come from a window, which is read at once.
@@ -48,14 +48,12 @@ class Source {
   }
 
   read(offset, out) {
-    if (out.length >= READ) {
-      for (let start = 0; start < out.length; start += READ) {
-        out.set(this.bytes(offset + start, Math.min(offset + start + READ, offset + out.length)), start);
-      }
+    if (out.length >= WINDOW) {
+      for (let start = 0; start < out.length; start += WINDOW) out.set(this.bytes(offset + start, offset + Math.min(start + WINDOW, out.length)), start);
       return;
     }
     if (offset < this.start || offset + out.length > this.end) {
-      [this.start, this.end] = [offset, Math.min(offset + READ, this.size)];
+      [this.start, this.end] = [offset, Math.min(offset + WINDOW, this.size)];
       this.window = this.bytes(this.start, this.end);
     }
     out.set(this.window.subarray(offset - this.start, offset - this.start + out.length));
