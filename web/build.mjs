@@ -19,6 +19,7 @@ const glue = readFileSync(gluePath, "utf8");
 function report() {
   const bindings = new Function(`${glue}; return wasm_bindgen;`)();
   bindings.initSync({ module: new WebAssembly.Module(wasm) });
+  globalThis.recastProgress = () => {};
   const run = new bindings.Run();
   const model = readFileSync(join(web, "../models/fp8_qdq.onnx"));
   run.insert("model.onnx", { size: model.length, read: (offset, out) => out.set(model.subarray(offset, offset + out.length)) });

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::memory;
+use super::{memory, progress};
 use crate::api::explain_open;
 use crate::files::{self, Input, folder_of};
 use crate::{DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
@@ -99,7 +99,8 @@ pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Mode
     #[cfg(feature = "internals")]
     panic_if_requested(path);
     let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);
-    if is_stdin(path) { options.from_stdin() } else { options.open(path) }
+    let model = if is_stdin(path) { options.from_stdin() } else { options.open(path) };
+    model.map(progress::reporting)
 }
 
 /// For tests: a defect that the model of the name `RECAST_PANIC` meets.

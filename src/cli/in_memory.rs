@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::exit_code::ExitCode;
 use super::main_with;
+use super::progress::reported_to;
 use super::streams::{Texts, captured};
 use crate::files::folders::Folder;
 use crate::proto::Piece;
 use crate::protobuf::Pieces;
-use crate::{Error, Stored};
+use crate::{Error, Progress, Stored};
 
 /// What a run in memory leaves behind.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Ran {
 
 /// Runs the command with these files in its current folder, and no others; the first argument is the name of the command. What it would
 /// print is returned. Standard input is empty, and models cannot be written to standard output. Data files that are [read in
-/// ranges](crate::ReadAt) may be larger than the memory; models are read completely.
+/// ranges](crate::ReadAt) may be larger than the memory; models are read completely. `progress` is called for what is done with a model.
 ///
 /// Only the current thread finds these files: with the feature `parallel`, commands that read several models do not.
 ///
@@ -37,7 +38,7 @@ pub struct Ran {
 /// # fn main() -> Result<(), onnx_recast::Error> {
 /// let model = std::fs::read("models/fp8_qdq.onnx").unwrap();
 /// let arguments = ["recast", "fold", "model.onnx", "-o", "folded.onnx"];
-/// let ran = run_in_memory(arguments.map(Into::into), [("model.onnx".into(), model.into())])?;
+/// let ran = run_in_memory(arguments.map(Into::into), [("model.onnx".into(), model.into())], |_| {})?;
 /// assert_eq!(ran.written[0].0.to_str(), Some("folded.onnx"), "{}", ran.errors);
 /// # Ok(())
 /// # }
@@ -48,6 +49,7 @@ pub struct Ran {
 pub fn run_in_memory(
     arguments: impl IntoIterator<Item = OsString>,
     files: impl IntoIterator<Item = (PathBuf, Stored)>,
+    progress: impl Fn(Progress) + Send + Sync + 'static,
 ) -> Result<Ran, Error> {
     Folder::in_place_of_system(|folder| {
         let of = |path: &Path, error| Error::caused_by(error).in_file(path.display().to_string());
@@ -55,7 +57,7 @@ pub fn run_in_memory(
             folder.insert(&path, bytes).map_err(|error| of(&path, error))?;
         }
         let before = folder.files();
-        let (code, Texts { output, errors }) = captured(|| main_with(arguments));
+        let (code, Texts { output, errors }) = captured(|| reported_to(progress, || main_with(arguments)));
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         if let Some((path, error)) = before.iter().find_map(|(path, bytes)| Some((path, bytes.failure()?))) {
             return Err(of(path, error));

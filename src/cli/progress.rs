@@ -1,5 +1,7 @@
-//! A progress bar on terminals, for work that takes over a second.
+//! A progress bar on terminals, for work that takes over a second; or reports to a callback.
 
+use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -9,9 +11,32 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
 use crate::report::{bytes, plural};
-use crate::{Phase, SaveProgress};
+use crate::{Model, Phase, Progress, SaveProgress};
 
 const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
+
+type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
+
+thread_local! {
+    /// What the models that this thread opens report to, in place of the progress bar.
+    static CALLBACK: RefCell<Option<Callback>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` with a callback for the progress of the models that this thread opens.
+pub fn reported_to<T>(callback: impl Fn(Progress) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    CALLBACK.set(Some(Arc::new(callback)));
+    let result = work();
+    CALLBACK.set(None);
+    result
+}
+
+/// A model that reports its progress to the callback of this thread, if there is one.
+pub fn reporting(model: Model) -> Model {
+    match CALLBACK.with_borrow(Clone::clone) {
+        Some(callback) => model.with_progress(move |progress| callback(progress)),
+        None => model,
+    }
+}
 
 /// Writes files, with a progress bar of their bytes and of the phase.
 pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnce() -> T) -> T {

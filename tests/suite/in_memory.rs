@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
-use onnx_recast::Stored;
 use onnx_recast::cli::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
 use onnx_recast::internals::files::{self, DataFolder, Target};
@@ -15,6 +15,7 @@ use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::protobuf::{Layout, Piece};
 use onnx_recast::internals::storage::{Options, Placement, Plan};
+use onnx_recast::{Phase, Progress, Stored};
 
 use crate::external_data::{MODEL, numbered, write_external};
 use crate::read_in_ranges::readable;
@@ -189,7 +190,7 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
 
         for (what, stored) in [("in memory", Stored::from as fn(Vec<u8>) -> Stored), ("in ranges", readable)] {
             let files = inputs.iter().map(|(name, bytes)| (name.into(), stored(bytes.clone())));
-            let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files).unwrap();
+            let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files, |_| {}).unwrap();
             let mut written: BTreeMap<String, Vec<u8>> =
                 ran.written.into_iter().map(|(path, pieces)| (path.display().to_string(), bytes_of(pieces))).collect();
             written.retain(|name, bytes| inputs.get(name) != Some(bytes));
@@ -214,4 +215,19 @@ pub fn bytes_of(pieces: Vec<Piece>) -> Vec<u8> {
     let mut file = Vec::new();
     Layout::of_pieces(pieces).write_to(&mut file).unwrap();
     file
+}
+
+#[test]
+fn a_run_reports_its_progress() {
+    let phases = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&phases);
+    let command = ["recast", "fold", "model.onnx", "-o", "folded.onnx", "--verify"].map(OsString::from);
+    let model = fs::read("models/fp8_qdq.onnx").unwrap();
+    let report = move |progress: Progress| seen.lock().unwrap().push((progress.phase, progress.done <= progress.total));
+    run_in_memory(command, [("model.onnx".into(), model.into())], report).unwrap();
+    let phases = phases.lock().unwrap();
+    assert!(phases.iter().all(|(_, is_counted)| *is_counted), "{phases:?}");
+    for phase in [Phase::Planning, Phase::Writing, Phase::Verifying] {
+        assert!(phases.iter().any(|(seen, _)| *seen == phase), "{phase:?} is not among {phases:?}");
+    }
 }

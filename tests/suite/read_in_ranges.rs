@@ -69,7 +69,8 @@ fn run(command: &str) -> (Ran, Arc<Read>) {
     let data = Stored::of_file(Zeros { bytes, read: Arc::clone(&read) });
     let files =
         [(PathBuf::from("model.onnx"), model.into()), ("weights.bin".into(), data), ("sub/other.txt".into(), Vec::new().into())];
-    let ran = run_in_memory(std::iter::once("recast").chain(command.split_whitespace()).map(OsString::from), files).unwrap();
+    let ran =
+        run_in_memory(std::iter::once("recast").chain(command.split_whitespace()).map(OsString::from), files, |_| {}).unwrap();
     assert_eq!(u8::from(ran.code), 0, "{}", ran.errors);
     (ran, read)
 }
@@ -164,7 +165,7 @@ fn nothing_is_made_of_a_file_that_cannot_be_read() {
             (PathBuf::from(name), Stored::of_file(Changing { bytes, reads: Mutex::new(reads) }))
         };
         let files = [source("model.onnx", model(SMALL).encode_to_vec()), source("w.bin", vec![0; 16])];
-        match run_in_memory(command.map(Into::into), files) {
+        match run_in_memory(command.map(Into::into), files, |_| {}) {
             Err(error) if error.to_string() == format!("{file}: has changed since it was chosen") => {}
             Err(error) => failures.push(format!("{file}: {error}")),
             Ok(ran) => failures.push(format!("{file}: {}{}", ran.output, ran.errors)),

@@ -1,15 +1,18 @@
-// The open files: by the button, dropped, or written by a run.
+// The open files by path: by the button, dropped, alone or in folders, or written by a run.
 
 const files = new Map();
 
 const isModel = (name) => /\.(onnx|onnxtxt|onnxtext|ort|pb)$/i.test(name);
 const models = () => [...files.keys()].filter(isModel);
 
+const named = (list) => [...list].map((file) => [file.name, file]);
+
+// Opens files, given with their paths. The last model is the one of the task.
 function add(list) {
-  for (const file of list) files.set(file.name, file);
-  const last = [...list].map((file) => file.name).filter(isModel).at(-1);
+  for (const [path, file] of list) files.set(path, file);
+  const last = list.map(([path]) => path).filter(isModel).at(-1);
   if (last) chosen.model = last;
-  chosen.model ??= list[0]?.name ?? null;
+  chosen.model ??= list[0]?.[0] ?? null;
   drawFiles();
   drawTask();
   if (last && chosen.job !== "cast") start();
@@ -23,13 +26,13 @@ function remove(name) {
 }
 
 function drawFiles() {
-  const input = el("input", { type: "file", multiple: "", id: "files", "aria-describedby": "about-files", on: { change: () => add(input.files) } });
+  const input = el("input", { type: "file", multiple: "", id: "files", "aria-describedby": "about-files", on: { change: () => add(named(input.files)) } });
   const list = [...files].map(([fileName, file]) => el("li", {}, name(fileName), el("span", { class: "faint" }, bytes(file.size)),
     el("button", { type: "button", class: "link", "aria-label": `Close ${fileName}`, on: { click: () => remove(fileName) } }, "Close")));
   opened.replaceChildren(el("div", { class: "drop" },
     files.size ? el("ul", {}, list) : null,
     el("label", { class: "button" }, files.size ? "Choose more" : "Choose files", input),
-    el("p", { id: "about-files", class: "faint" }, files.size ? "or drop them here" : "or drop a model here, together with its data files")));
+    el("p", { id: "about-files", class: "faint" }, files.size ? "or drop them here" : "or drop a model here, together with its data files, or the folder that they are in")));
 }
 
 function acceptDrops() {
@@ -42,6 +45,26 @@ function acceptDrops() {
   document.addEventListener("drop", (event) => {
     event.preventDefault();
     box().classList.remove("over");
-    add(event.dataTransfer.files);
+    tell(dropped(event.dataTransfer).then(add));
   });
+}
+
+// The dropped files with their paths: those of a folder begin with its name.
+async function dropped({ items, files: list }) {
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return named(list);
+  return (await Promise.all(entries.map((entry) => filesBelow(entry, "")))).flat();
+}
+
+async function filesBelow(entry, folder) {
+  const path = folder + entry.name;
+  if (!entry.isDirectory) return [[path, await new Promise((resolve, reject) => entry.file(resolve, reject))]];
+  const reader = entry.createReader();
+  const found = [];
+  // A reader gives its entries in parts; the last one is empty.
+  for (let part; !part || part.length;) {
+    part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    found.push(...part);
+  }
+  return (await Promise.all(found.map((each) => filesBelow(each, `${path}/`)))).flat();
 }

@@ -13,7 +13,7 @@ async function run(work) {
   const begin = performance.now();
   const seconds = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
   status.textContent = "Running …";
-  const clock = setInterval(() => { status.textContent = `Running, ${seconds()}`; }, 500);
+  const clock = setInterval(() => { status.textContent = [`Running, ${seconds()}`, doing].filter(Boolean).join(": "); }, 500);
   try {
     const results = await work(running.signal);
     status.textContent = results ? `Done in ${seconds()}.` : "Cancelled.";

@@ -40,7 +40,7 @@ async function tell(work) {
 
 // Puts a file that a run wrote among the open ones, as the model of the next task.
 function openButton(file) {
-  const open = async () => add([new File([await file.blob()], file.name)]);
+  const open = async () => add([[file.name, new File([await file.blob()], file.name)]]);
   return el("button", { type: "button", class: "open", on: { click: () => tell(open()) } }, "Open it here");
 }
 

@@ -15,7 +15,9 @@ async function compiled(element) {
   return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
 }
 
-// Runs the command some times; `signal` ends the worker, and then nothing is returned. An error is thrown as a text.
+// Runs the command some times; `signal` ends the worker, and then nothing is returned. An error is thrown as a text. What the command is doing
+// is in `doing`.
+let doing = "";
 async function runCommand(runs, signal) {
   const compiledModule = await module;
   if (signal.aborted) return null;
@@ -23,6 +25,7 @@ async function runCommand(runs, signal) {
   const address = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
   worker = new Worker(address);
   const current = worker;
+  worker.onmessage = ({ data: { phase, done, total } }) => { doing = total > 1 ? `${phase}, ${Math.floor((100 * Math.min(done, total)) / total)} %` : phase; };
   try {
     const cancelled = new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));
     const results = await Promise.race([answer(current, { module: compiledModule, runs }), cancelled]);
@@ -39,6 +42,7 @@ async function runCommand(runs, signal) {
 function endWorker() {
   worker?.terminate();
   worker = null;
+  doing = "";
   for (const reject of waiting) reject("another run has begun");
 }
 

@@ -8,6 +8,15 @@
 const WINDOW = 4 << 20;
 
 const finished = [];
+// Milliseconds between two messages about progress, and the time of the last one.
+const PAUSE = 100;
+let told = 0;
+
+self.recastProgress = (phase, done, total) => {
+  if (performance.now() - told < PAUSE) return;
+  told = performance.now();
+  self.postMessage({ phase, done, total });
+};
 
 self.onmessage = ({ data }) => {
   try {

@@ -4,9 +4,9 @@ mod file;
 
 use std::io;
 
-use onnx_recast::Stored;
 use onnx_recast::cli::{Ran, recorded_panics, run_in_memory};
 use onnx_recast::proto::Piece;
+use onnx_recast::{Phase, Progress, Stored};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -53,7 +53,7 @@ impl Run {
     pub fn run(&mut self, arguments: Vec<String>) -> Result<u8, String> {
         let arguments = std::iter::once("recast".to_owned()).chain(arguments).map(Into::into);
         let files = self.files.drain(..).map(|(name, bytes)| (name.into(), bytes));
-        let ran = run_in_memory(arguments, files).map_err(|error| error.to_string())?;
+        let ran = run_in_memory(arguments, files, report).map_err(|error| error.to_string())?;
         let code = ran.code.into();
         self.ran = Some(ran);
         Ok(code)
@@ -112,6 +112,24 @@ impl Part {
         let (file, offset) = place.map_or((None, 0), |(file, range)| (Some(file), range.start));
         Part { length: piece.bytes() as f64, file, offset: offset as f64 }
     }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// Shows how far a run is: a phase, how much of it is done, and how much there is.
+    #[wasm_bindgen(js_name = recastProgress)]
+    fn show_progress(phase: &str, done: f64, total: f64);
+}
+
+fn report(progress: Progress) {
+    let phase = match progress.phase {
+        Phase::Planning => "planning",
+        Phase::Writing => "writing",
+        Phase::Flushing => "flushing",
+        Phase::Verifying => "verifying",
+        _ => "working",
+    };
+    show_progress(phase, progress.done as f64, progress.total as f64);
 }
 
 /// The messages of the panics of this instance, to be read after a run that did not return: a panic ends the instance.

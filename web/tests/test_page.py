@@ -8,6 +8,15 @@ import pytest
 from conftest import JOBS, ROOT, recast
 from hostile import HOSTILE, plant
 
+# Drops a folder with these files, given by their names: their bytes.
+DROP = """(contents) => {
+  const entry = ([name, bytes]) => ({ name, isDirectory: false, file: (done) => done(new File([new Uint8Array(bytes)], name)) });
+  const parts = [Object.entries(contents).map(entry), []];
+  const folder = { name: "dropped", isDirectory: true, createReader: () => ({ readEntries: (done) => done(parts.shift()) }) };
+  const event = new Event("drop");
+  event.dataTransfer = { items: [{ webkitGetAsEntry: () => folder }], files: [] };
+  document.dispatchEvent(event);
+}"""
 FLOAT8 = ROOT / "models/fp8_qdq.onnx"
 
 
@@ -59,6 +68,19 @@ def test_a_result_is_the_model_of_the_next_task(opened):
     assert page.page.inner_text("#command").startswith("recast convert fp8_qdq.folded.onnx --opset 21 ")
     assert page.run() == 0
     assert "fp8_qdq.folded.converted.onnx" in page.saved()
+
+
+def test_a_dropped_folder_has_the_data_files_at_their_locations(opened, tmp_path, model):
+    path = model('<ir_version: 10, opset_import: ["": 21]> g (float x) => (float16[2] y) <float[2] w = {2, 3}> { c = Cast <to = 10> (w) d = Cast <to = 10> (x) y = Add (c, d) }')
+    done = recast(tmp_path, "fold", path, "--passes", "none", "--external-data", "w.bin", "--external-threshold", "0", "-o", "apart.onnx")
+    assert done.returncode == 0, done.stderr
+    contents = {name: list((tmp_path / name).read_bytes()) for name in ["apart.onnx", "w.bin"]}
+    page = opened("#task=fold")
+    page.page.evaluate(DROP, contents)
+    page.wait()
+    assert page.page.inner_text("#command") == "recast fold dropped/apart.onnx -o dropped/apart.folded.onnx --report report.html"
+    assert set(page.saved()) == {"dropped/apart.folded.onnx", "report.html"}
+    assert page.page.locator("#code").get_attribute("data-value") == "0"
 
 
 def test_options_are_quoted_for_a_shell_and_cannot_be_others(opened):
@@ -140,6 +162,10 @@ def test_a_run_can_be_cancelled(running):
     running.page.click("#cancel")
     running.page.wait_for_selector("#status:text('Cancelled.')")
     assert running.page.is_enabled("#run")
+
+
+def test_a_run_shows_what_it_is_doing(running):
+    running.page.wait_for_selector("#status:text-matches('^Running, .* s: [a-z]+, [0-9]+ %$')")
 
 
 def test_a_task_that_is_left_ends(running):
