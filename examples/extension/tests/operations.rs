@@ -1,5 +1,6 @@
 //! Operations of the library as another crate uses them: options, progress, cancellation, files in memory, a verified save.
 
+use std::io;
 use std::sync::{Arc, Mutex};
 
 use onnx_recast::convert::{Expand, Explicit, IrVersion};
@@ -7,7 +8,7 @@ use onnx_recast::passes::EXACT;
 use onnx_recast::verify::Verification;
 use onnx_recast::{
     Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model, Packing, Phase, Placement,
-    Progress, RoundMode, Rules, SaveOptions, proto,
+    Progress, ReadAt, RoundMode, Rules, SaveOptions, Stored, proto,
 };
 
 fn model() -> Model {
@@ -64,6 +65,34 @@ fn files_in_memory_hold_the_model_and_its_data_file() {
     assert_eq!(files.bytes("weights.bin").unwrap()[..8], [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]);
     let mut opened = Model::open(files.path("model.onnx")).unwrap();
     assert_eq!(opened.fold(&FoldOptions::default()).unwrap().folded().len(), 1);
+}
+
+/// A file of another machine, of which ranges can be asked for.
+#[derive(Debug)]
+struct Remote(Vec<u8>);
+
+impl ReadAt for Remote {
+    fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        out.copy_from_slice(&self.0[offset as usize..][..out.len()]);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_data_file_can_be_read_in_ranges() {
+    let files = MemoryFiles::new();
+    let options = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
+    model().save_with(files.path("model.onnx"), &options).unwrap();
+    let weights = Stored::of_file(Remote(files.bytes("weights.bin").unwrap().to_vec()));
+    files.insert("weights.bin", weights.clone()).unwrap();
+    let opened = Model::open(files.path("model.onnx")).unwrap();
+    opened.save(files.path("again.onnx")).unwrap();
+    assert_eq!(files.bytes("again.onnx").unwrap(), files.bytes("model.onnx").unwrap());
+    assert_eq!((weights.try_to_bytes().unwrap().len() as u64, weights.failure().is_none()), (weights.len(), true));
 }
 
 #[test]
