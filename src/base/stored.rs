@@ -88,12 +88,15 @@ impl Stored {
     }
 
     /// All bytes: shared if they are in memory, read otherwise. Bytes that cannot be read are zero, see [`Stored::failure`].
+    ///
+    /// # Panics
+    /// If they exceed the address space, which tensors do not.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         match &self.0 {
             Place::Memory(bytes) => bytes.clone(),
             Place::File(..) => {
-                let mut bytes = vec![0; self.len() as usize];
+                let mut bytes = vec![0; usize::try_from(self.len()).expect("what is read at once fits into memory")];
                 self.read(0, &mut bytes);
                 bytes.into()
             }
@@ -103,8 +106,12 @@ impl Stored {
     /// All bytes: shared if they are in memory, read otherwise.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If they cannot be read, or exceed the address space.
     pub fn try_to_bytes(&self) -> io::Result<Bytes> {
+        if usize::try_from(self.len()).is_err() {
+            let what = format!("has {} bytes, more than can be read into memory here", self.len());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        }
         let bytes = self.to_bytes();
         self.failure().map_or(Ok(bytes), Err)
     }

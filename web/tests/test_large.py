@@ -107,3 +107,11 @@ def test_a_data_file_that_changes_is_an_error_when_it_is_saved(opened, files):
     page.page.click("button.save:has-text('new.bin')")
     page.page.wait_for_selector("#status:text-matches('^Failed: ')", timeout=60_000)
     assert page.page.evaluate("window.saved['new.bin']") is None
+
+
+def test_a_data_file_is_not_read_as_a_model(opened, files):
+    page = opened()
+    page.page.set_input_files("#files", files[1])
+    page.go("look")
+    assert page.run() == 2
+    assert "more than can be read into memory" in page.page.inner_text("main")
