@@ -1,6 +1,7 @@
 //! The name of a new data file.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::{is_same, name_of, normal, own_files, own_names};
@@ -8,6 +9,7 @@ use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
 use super::place::Place;
 use super::unplaceable::Unplaceable;
+use crate::base::error::shortened;
 use crate::files::folders::{self, FileId, Kind};
 use crate::files::{Before, DataFolder, identity};
 use crate::protobuf::Layout;
@@ -41,9 +43,14 @@ pub(super) fn choose(
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
-        let is_taken = |found: folders::Stat| found.kind != Kind::File;
-        if folders::stat(&path).is_ok_and(is_taken) || !stays_inside(&place.folder, &path) {
-            return Err(Unplaceable::BadName(name.clone()));
+        match folders::stat(&path) {
+            // Folders of any depth could be created one by one, and the file could not be opened by its path.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                return Err(Unplaceable::Output(format!("data file '{}': {error}", shortened(name))));
+            }
+            Ok(found) if found.kind != Kind::File => return Err(Unplaceable::BadName(name.clone())),
+            _ if !stays_inside(&place.folder, &path) => return Err(Unplaceable::BadName(name.clone())),
+            _ => {}
         }
         let there = there(&path, &location);
         if there.is_none() && folders::stat_target(&path).is_ok() {

@@ -685,6 +685,11 @@ fn names_of_data_files_that_cannot_be_are_refused() {
     for name in ["../d", "/d", "sub", ".", "sub/../d", &absolute] {
         expect(&[text(&input), "-o", text(&output), "--external-data", name], "is not the path of a data file in");
     }
+    // Its folders could be created one by one, and no program could open it by its path.
+    if cfg!(target_os = "linux") {
+        let deep = format!("{}{}.bin", "deep/".repeat(790), "w".repeat(250));
+        expect(&[text(&input), "-o", text(&output), "--external-data", &deep], "deep/…': File name too long");
+    }
     expect(&[text(&input), "-o", text(&output), "--external-data", "out.onnx"], "is the output file");
     expect(&[text(&input), "-o", text(&output), "--external-data", "weights.data"], "in.onnx stores tensors in this file");
     expect(&[text(&input), "-o", text(&folder.path().join("weights.data"))], "the model stores tensors in this file");
