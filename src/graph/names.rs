@@ -5,12 +5,17 @@ use std::sync::{Arc, OnceLock};
 use super::Model;
 use crate::base::hash::{HashMap, HashSet};
 
+/// So many names are compared with those of the model one by one, which takes less time than to read them into a table.
+const FEW: usize = 4;
+
 /// The names of a model, and new ones.
 #[derive(Debug)]
 pub struct Names<'m> {
     model: &'m Model,
-    /// Read when the first fresh name is needed.
+    /// Read when more than a few fresh names are needed.
     known: Arc<OnceLock<HashSet<&'m str>>>,
+    /// How many more names are compared with those of the model one by one.
+    comparisons: usize,
     made: HashSet<String>,
     /// By requested name: the number for the next attempt. Smaller numbers are taken.
     next: HashMap<String, usize>,
@@ -20,13 +25,13 @@ impl<'m> Names<'m> {
     /// The names of a model, before any fresh name.
     #[must_use]
     pub fn new(model: &'m Model) -> Names<'m> {
-        Names { model, known: Arc::default(), made: HashSet::default(), next: HashMap::default() }
+        Names { model, known: Arc::default(), comparisons: FEW, made: HashSet::default(), next: HashMap::default() }
     }
 
     /// The same names of the model, without fresh names: for a part of the work that is done at the same time as others.
     #[must_use]
     pub fn for_part(&self) -> Names<'m> {
-        Names { known: Arc::clone(&self.known), ..Names::new(self.model) }
+        Names { known: Arc::clone(&self.known), comparisons: 0, ..Names::new(self.model) }
     }
 
     /// Adds the fresh names of a part. Returns whether these are the names that it would have received after all earlier parts; otherwise
@@ -42,28 +47,40 @@ impl<'m> Names<'m> {
 
     /// A name that begins with `prefix` and that no value and no node has, in any scope.
     pub fn fresh(&mut self, prefix: &str) -> String {
-        let model = self.model;
-        let known = self.known.get_or_init(|| all_names(model));
-        let next = self.next.entry(prefix.to_owned()).or_default();
-        loop {
-            let name = if *next == 0 { prefix.to_owned() } else { format!("{prefix}_{next}") };
-            *next += 1;
-            if !known.contains(name.as_str()) && self.made.insert(name.clone()) {
-                return name;
+        let mut next = self.next.get(prefix).copied().unwrap_or(0);
+        let name = loop {
+            let name = if next == 0 { prefix.to_owned() } else { format!("{prefix}_{next}") };
+            next += 1;
+            if !self.is_known(&name) && self.made.insert(name.clone()) {
+                break name;
             }
+        };
+        self.next.insert(prefix.to_owned(), next);
+        name
+    }
+
+    /// Whether the model has this name.
+    fn is_known(&mut self, name: &str) -> bool {
+        let model = self.model;
+        if self.comparisons > 0 && self.known.get().is_none() {
+            self.comparisons -= 1;
+            return all_names(model).any(|known| known == name);
         }
+        let table = || {
+            let mut names = HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
+            names.extend(all_names(model));
+            names
+        };
+        self.known.get_or_init(table).contains(name)
     }
 }
 
-fn all_names(model: &Model) -> HashSet<&str> {
-    let mut names = HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
-    names.extend(model.values().map(|value| model.name(value)));
-    for scope in model.scopes() {
-        let body = model.body(scope);
-        names.extend(body.nodes().iter().map(|node| node.name()));
-        names.extend(body.value_info().iter().map(|info| info.name()));
-    }
-    names
+/// The names of all values, nodes and declarations; some occur more than once.
+fn all_names(model: &Model) -> impl Iterator<Item = &str> {
+    let bodies = || model.scopes().map(|scope| model.body(scope));
+    let nodes = bodies().flat_map(|body| body.nodes().iter().map(|node| node.name()));
+    let declared = bodies().flat_map(|body| body.value_info().iter().map(|info| info.name()));
+    model.values().map(|value| model.name(value)).chain(nodes).chain(declared)
 }
 
 #[cfg(test)]

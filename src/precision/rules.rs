@@ -111,7 +111,7 @@ pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static
 
 /// Whether an operator of ai.onnx only moves elements.
 pub(super) fn moves(operator: &str) -> bool {
-    MOVES.binary_search(&operator).is_ok()
+    MOVES.contains(&operator)
 }
 
 /// Whether all inputs and outputs of a node have one element type, although their type variables differ: a Cast from the old type to itself
