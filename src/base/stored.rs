@@ -134,7 +134,7 @@ impl Stored {
         }
     }
 
-    /// Why bytes of the file could not be read, if that has happened: what was computed from them is to be discarded.
+    /// The error of the first failed read of the file, if any. Results computed from the file are then wrong; discard them.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         match &self.0 {

@@ -2,8 +2,6 @@
 
 mod file;
 
-use std::io;
-
 use onnx_recast::cli::{Ran, recorded_panics, run_in_memory};
 use onnx_recast::proto::Piece;
 use onnx_recast::{Phase, Progress, Stored};
@@ -94,8 +92,7 @@ impl Run {
         let Some(piece) = self.pieces(file).get(part) else { return Ok(Vec::new()) };
         let mut bytes = vec![0; length];
         piece.fill(offset as u64, &mut bytes);
-        let failure = piece.source().failure();
-        failure.map_or(Ok(bytes), |error: io::Error| Err(error.to_string().into()))
+        piece.source().failure().map_or(Ok(bytes), |error| Err(error.to_string().into()))
     }
 
     fn pieces(&self, file: usize) -> &[Piece] {

@@ -1,4 +1,4 @@
-"""A data file that is larger than the memory of a page: it is read in ranges, and what is saved of it is not read at all."""
+"""Data files larger than the memory of a page, which reads them in ranges, and saves unchanged tensors without reading them."""
 
 import os
 import struct
