@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
-use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
@@ -86,10 +85,11 @@ impl Model {
         if self.ir_version() < OWN_INITIALIZERS {
             return Vec::new();
         }
-        let dense = graph.initializer.iter().map(|tensor| tensor.name());
-        let sparse = graph.sparse_initializer.iter().filter_map(|tensor| Some(tensor.values.as_ref()?.name()));
-        let initializers: HashSet<&str> = dense.chain(sparse).collect();
-        graph.input.iter().map(|input| input.name()).filter(|name| initializers.contains(name)).collect()
+        let is_initialized = |name: &&str| {
+            let origin = self.lookup(ScopeId::MAIN, name).map(|value| self.origin(value));
+            matches!(origin, Some(Origin::Initializer { .. } | Origin::SparseInitializer(_)))
+        };
+        graph.input.iter().map(|input| input.name()).filter(is_initialized).collect()
     }
 
     /// Whether a node is ONNX's `Constant`, with one value and nothing else.

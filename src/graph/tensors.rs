@@ -70,7 +70,8 @@ impl Model {
             let sparse = (0..).zip(sparse).flat_map(move |(index, sparse)| {
                 parts(sparse).map(move |(part, tensor)| (TensorPlace::Sparse(scope, index, part), tensor))
             });
-            let attributes = self.nodes(scope).zip(self.body(scope).nodes()).flat_map(|(id, node)| {
+            let nodes = self.nodes(scope).zip(self.body(scope).nodes());
+            let attributes = nodes.filter(|(_, node)| !node.attribute.is_empty()).flat_map(|(id, node)| {
                 (0..).zip(&node.attribute).flat_map(move |(index, attribute)| {
                     of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Attribute(id, index, part), tensor))
                 })

@@ -59,10 +59,10 @@ impl Model {
     pub fn opset(&self, scope: ScopeId, domain: &str) -> Option<i64> {
         let root = self.root(scope);
         let stated = self.index.opsets.get(&root).and_then(|opsets| opsets.get(domain_name(domain)).copied());
-        match self.body(root) {
-            Body::Graph(_) if self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty() => Some(1),
-            Body::Graph(_) | Body::Function(_) => stated,
-        }
+        stated.or_else(|| {
+            let has_no_imports = self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty();
+            (has_no_imports && matches!(self.body(root), Body::Graph(_))).then_some(1)
+        })
     }
 
     /// The model's IR version; zero if it is missing.

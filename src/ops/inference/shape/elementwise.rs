@@ -1,13 +1,15 @@
 //! Operators on single elements: the shape is that of the input, or that to which the inputs broadcast.
 
+use std::sync::LazyLock;
+
 use super::dims::{Shapes, broadcast};
+use crate::base::hash::HashMap;
 use crate::ops::inference::known::{Dims, Fact};
 use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {
-        name if KEEPS_SHAPE.binary_search(&name).is_ok() => Some(vec![view.shape(0).cloned()]),
-        name if broadcasts(name) => Some(vec![elementwise(view)]),
+        name if let Some(shape) = SHAPES.get(name) => Some(vec![shape(view)]),
         "Dropout" => Some(vec![view.shape(0).cloned(); 2]),
         "DynamicQuantizeLinear" => Some(vec![view.shape(0).cloned(), Some(Vec::new()), Some(Vec::new())]),
         "StringSplit" => {
@@ -17,6 +19,12 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         _ => None,
     }
 }
+
+/// How the shape of the one output of an operator follows from its inputs.
+static SHAPES: LazyLock<HashMap<&str, fn(&View) -> Option<Dims>>> = LazyLock::new(|| {
+    let kept = KEEPS_SHAPE.iter().map(|&name| (name, of_first as fn(&View) -> Option<Dims>));
+    kept.chain(BROADCASTS.iter().map(|&name| (name, elementwise as _))).collect()
+});
 
 /// One output with the shape of the first input; sorted.
 const KEEPS_SHAPE: &[&str] = &[
@@ -127,6 +135,10 @@ pub(crate) fn broadcasts(operator: &str) -> bool {
 /// The shape to which two values broadcast.
 pub(in crate::ops::inference) fn broadcast_known(left: &Fact, right: &Fact) -> Option<Dims> {
     Some(broadcast(left.shape.as_ref()?, right.shape.as_ref()?))
+}
+
+fn of_first(view: &View) -> Option<Dims> {
+    view.shape(0).cloned()
 }
 
 fn elementwise(view: &View) -> Option<Dims> {
