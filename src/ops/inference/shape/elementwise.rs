@@ -20,9 +20,11 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     }
 }
 
+type Shape = fn(&View) -> Option<Dims>;
+
 /// How the shape of the one output of an operator follows from its inputs.
-static SHAPES: LazyLock<HashMap<&str, fn(&View) -> Option<Dims>>> = LazyLock::new(|| {
-    let kept = KEEPS_SHAPE.iter().map(|&name| (name, of_first as fn(&View) -> Option<Dims>));
+static SHAPES: LazyLock<HashMap<&str, Shape>> = LazyLock::new(|| {
+    let kept = KEEPS_SHAPE.iter().map(|&name| (name, of_first as Shape));
     kept.chain(BROADCASTS.iter().map(|&name| (name, elementwise as _))).collect()
 });
 
