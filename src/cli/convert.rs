@@ -1,18 +1,16 @@
 //! `recast convert`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
 use super::exit_code::ExitCode;
-use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
+use super::files;
+use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
-use super::options::{Format, Messages, chosen, exit_codes};
-use super::output::Output;
-use super::page::PageFile;
-use super::prepare::{DropMetadata, Freeze, prepare};
+use super::options::{Messages, chosen, exit_codes};
+use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
@@ -45,13 +43,8 @@ use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime, 
 {}
 If one of several models cannot be converted, none is written.", exit_codes("done", "a node cannot be converted; nothing is written")))]
 pub struct Convert {
-    /// Models or quoted glob patterns; `-` reads standard input
-    #[arg(required = true, value_name = "MODEL")]
-    models: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) output: Output,
-    #[command(flatten)]
-    external_data: ExternalData,
+    models: Models,
     #[command(flatten)]
     goal: Goal,
     /// Override the ai.onnx opset that the model imports, for mislabelled models; also applies to functions that import the same opset as
@@ -65,9 +58,7 @@ pub struct Convert {
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true, value_parser = chosen::<Explicit>(Explicit::NAMES))]
     explicit: Explicit,
     #[command(flatten)]
-    freeze: Freeze,
-    #[command(flatten)]
-    metadata: DropMetadata,
+    preparation: Preparation,
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
@@ -88,14 +79,8 @@ pub struct Convert {
     /// everything that may not change are compared; nothing is replaced if anything differs
     #[arg(long, conflicts_with = "dry_run")]
     verify: bool,
-    /// Report the changes without writing any models
-    #[arg(long)]
-    dry_run: bool,
-    /// The output format of the report
-    #[arg(long, default_value = "text")]
-    pub(super) format: Format,
     #[command(flatten)]
-    page: PageFile,
+    reporting: Reporting,
 }
 
 /// What to convert to.
@@ -137,18 +122,7 @@ choice!(Lowest { "run" => Runs, "any" => Any });
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Convert { models, output, external_data, dry_run, format, page, .. } = &self;
-        let run = Run {
-            command: "convert",
-            doing: "converting",
-            models,
-            output,
-            external_data,
-            dry_run: *dry_run,
-            format: *format,
-            page,
-            messages,
-        };
+        let run = Run { command: "convert", doing: "converting", models: &self.models, reporting: &self.reporting, messages };
         run.run(|path, target, models| self.convert(path, target, models))
     }
 
@@ -186,15 +160,15 @@ impl Convert {
 
     /// Converts one of some models.
     fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
-        let mut model = files::open_model(path, &self.external_data.folders)?;
-        let before = self.page.before(path, &model, models)?;
+        let mut model = files::open_model(path, &self.models.external_data.folders)?;
+        let before = self.reporting.page.before(path, &model, models)?;
         let counted = inspect::counts(&model, model.bytes());
-        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let prepared = self.preparation.apply(&mut model)?;
         let options = self.options(&model)?;
         let mut report = ConvertedModel {
             path: path.display().to_string(),
-            dry_run: self.dry_run,
-            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
+            dry_run: self.reporting.dry_run,
+            output: self.reporting.output(target.as_ref()),
             report: ConvertReport::unchanged(&model, &options),
             prepared,
             blockers: Vec::new(),
@@ -218,7 +192,9 @@ impl Convert {
                     Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
                         error.with_remedy("use --from-opset N to state the opset of the model")
                     }
-                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => error.with_remedy(self.metadata.remedy()),
+                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
+                        error.with_remedy(self.preparation.metadata_remedy())
+                    }
                     _ => error,
                 });
             }
@@ -227,7 +203,7 @@ impl Convert {
         report.notes = std::mem::take(&mut report.report.notes);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
         let mut after = inspect::counts(&model, unwritten_bytes(&model, target.as_ref()));
-        let plan = target.map(|target| self.external_data.plan(model, &target)).transpose()?;
+        let plan = target.map(|target| self.models.external_data.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);
         report.set_saved(plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone()));

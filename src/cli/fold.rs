@@ -1,17 +1,15 @@
 //! `recast fold`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
 use super::exit_code::ExitCode;
-use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
+use super::files;
+use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
 use super::open_results::{OnContested, Undefined};
-use super::options::{EXIT_CODES, Format, Messages};
-use super::output::Output;
-use super::page::PageFile;
-use super::prepare::{DropMetadata, Freeze, prepare};
+use super::options::{EXIT_CODES, Messages};
+use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::diff::inspect;
 use crate::passes::{self, Pass, UnknownPass};
@@ -37,13 +35,8 @@ use crate::{Error, FoldOptions, Target};
 {EXIT_CODES}
 A cast that is not folded is not an error."))]
 pub struct Fold {
-    /// Models or quoted glob patterns; `-` reads standard input
-    #[arg(required = true, value_name = "MODEL")]
-    models: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) output: Output,
-    #[command(flatten)]
-    external_data: ExternalData,
+    models: Models,
     /// A comma-separated list of passes and tiers (`default`, `exact`) to run, or `none`; `recast passes` lists them
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
@@ -59,21 +52,13 @@ pub struct Fold {
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,
     #[command(flatten)]
-    freeze: Freeze,
-    #[command(flatten)]
-    metadata: DropMetadata,
+    preparation: Preparation,
     /// Open each output again before it gets its name and verify it against the input; every constant is computed again by another path,
     /// and every output shown to be equal; nothing is replaced if anything differs
     #[arg(long, conflicts_with = "dry_run")]
     verify: bool,
-    /// Report the changes without writing any models
-    #[arg(long)]
-    dry_run: bool,
-    /// The output format of the report
-    #[arg(long, default_value = "text")]
-    pub(super) format: Format,
     #[command(flatten)]
-    page: PageFile,
+    reporting: Reporting,
 }
 
 #[derive(Clone)]
@@ -81,36 +66,25 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Fold { models, output, external_data, dry_run, format, page, .. } = &self;
-        let run = Run {
-            command: "fold",
-            doing: "folding",
-            models,
-            output,
-            external_data,
-            dry_run: *dry_run,
-            format: *format,
-            page,
-            messages,
-        };
+        let run = Run { command: "fold", doing: "folding", models: &self.models, reporting: &self.reporting, messages };
         run.run(|path, target, models| self.fold(path, target, models))
     }
 
     /// Folds one of some models.
     fn fold(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<FoldedModel>, Error> {
-        let mut model = files::open_model(path, &self.external_data.folders)?;
+        let mut model = files::open_model(path, &self.models.external_data.folders)?;
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
         let bytes_in = model.bytes();
         let counted = inspect::counts(&model, bytes_in);
-        let before = self.page.before(path, &model, models)?;
-        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let before = self.reporting.page.before(path, &model, models)?;
+        let prepared = self.preparation.apply(&mut model)?;
         let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
         let bytes_out = unwritten_bytes(&model, target.as_ref());
         let mut folded = FoldedModel {
-            dry_run: self.dry_run,
-            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
+            dry_run: self.reporting.dry_run,
+            output: self.reporting.output(target.as_ref()),
             ..FoldedModel::dry_run(
                 path.display().to_string(),
                 prepared,
@@ -121,7 +95,7 @@ impl Fold {
         };
         let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));
         let Some(target) = target else { return Ok(Changed { report: folded, plan: None, sketch }) };
-        let plan = self.external_data.plan(model, &target)?;
+        let plan = self.models.external_data.plan(model, &target)?;
         (folded.bytes_out, folded.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         folded.saved = plan.saved().clone();
         Ok(Changed { report: folded, plan: Some((plan, verification)), sketch })

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::Serialize;
 
 use super::exit_code::ExitCode;
@@ -19,6 +20,38 @@ use crate::report::{self, Results, Sketch};
 use crate::storage::Released;
 use crate::verify::{Verification, Verified};
 use crate::{Error, ErrorKind, Model, OverInput, SavePlan, SaveProgress, Saved, Target, files};
+
+/// The models of a run, and where they are written.
+#[derive(Args)]
+pub struct Models {
+    /// Models or quoted glob patterns; `-` reads standard input
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub external_data: ExternalData,
+}
+
+/// Whether models are written, and how that is reported.
+#[derive(Args)]
+pub struct Reporting {
+    /// Report the changes without writing any models
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The output format of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    #[command(flatten)]
+    pub page: PageFile,
+}
+
+impl Reporting {
+    /// The name of a target in the report; none if nothing is written to it.
+    pub fn output(&self, target: Option<&Target>) -> Option<String> {
+        target.filter(|_| !self.dry_run).map(Target::name)
+    }
+}
 
 /// The report of a command about a model.
 pub trait ModelReport: Serialize + Sized {
@@ -67,12 +100,8 @@ pub struct Run<'r> {
     pub command: &'static str,
     /// The activity of the command, for the progress bar.
     pub doing: &'static str,
-    pub models: &'r [PathBuf],
-    pub output: &'r Output,
-    pub external_data: &'r ExternalData,
-    pub dry_run: bool,
-    pub format: Format,
-    pub page: &'r PageFile,
+    pub models: &'r Models,
+    pub reporting: &'r Reporting,
     pub messages: Messages,
 }
 
@@ -82,16 +111,18 @@ impl Run<'_> {
         &self,
         change: impl Fn(&Path, Option<Target>, usize) -> Result<Changed<R>, Error>,
     ) -> anyhow::Result<ExitCode> {
-        let (models, mut errors) = paths::expand_patterns(self.models);
+        let Models { models, output, external_data } = self.models;
+        let Reporting { dry_run, page, .. } = self.reporting;
+        let (models, mut errors) = paths::expand_patterns(models);
         // With errors no model is written, and no folder is made.
-        let targets = self.output.targets_unless(self.dry_run || !errors.is_empty(), &models)?;
+        let targets = output.targets_unless(*dry_run || !errors.is_empty(), &models)?;
         let outputs = targets.iter().flatten().filter_map(|target| if let Target::File(path) = target { Some(path) } else { None });
-        if !self.dry_run {
+        if !dry_run {
             // Before the plans are made: a temporary file may be a second name of a data file.
-            let data: Vec<PathBuf> = outputs.clone().filter_map(|output| self.external_data.file_beside(output)).collect();
+            let data: Vec<PathBuf> = outputs.clone().filter_map(|output| external_data.file_beside(output)).collect();
             output::tidy(data.iter().map(PathBuf::as_path))?;
         }
-        self.page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
+        page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
         let (mut reports, mut plans, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
         progress::of_models(self.messages, self.doing, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
@@ -109,8 +140,8 @@ impl Run<'_> {
         let is_refused = reports.iter().any(ModelReport::is_refused);
         let mut written = 0;
         if errors.is_empty() && !is_refused {
-            let (done, error) = match self.page.check_written(plans.iter().flat_map(|(plan, _)| plan.files())) {
-                Ok(()) => write_all(plans, self.dry_run, self.messages),
+            let (done, error) = match page.check_written(plans.iter().flat_map(|(plan, _)| plan.files())) {
+                Ok(()) => write_all(plans, *dry_run, self.messages),
                 Err(error) => (Vec::new(), Some(error)),
             };
             written = done.len();
@@ -120,7 +151,7 @@ impl Run<'_> {
             errors.extend(error);
         }
         reports.iter_mut().skip(written).for_each(|report| *report.output() = None);
-        errors.extend(self.page.write(self.command, &sketches, R::results(&reports), &errors, self.messages).err());
+        errors.extend(page.write(self.command, &sketches, R::results(&reports), &errors, self.messages).err());
         let code = self.print(&mut reports, &errors)?;
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }
@@ -128,7 +159,7 @@ impl Run<'_> {
     /// Prints the reports and the errors: to standard output, unless models go there. The exit code is that of a run with these errors.
     fn print<R: ModelReport>(&self, reports: &mut [R], errors: &[Error]) -> io::Result<ExitCode> {
         let verbose = self.messages.verbose;
-        let report: Option<Printed> = match self.format {
+        let report: Option<Printed> = match self.reporting.format {
             Format::Json => Some(report::models_json(reports, errors).into()),
             Format::Text if self.messages.quiet => None,
             Format::Text => {
@@ -145,12 +176,12 @@ impl Run<'_> {
         };
         let is_document = matches!(report, Some(Printed::Document(_)));
         match report {
-            Some(report) if self.output.is_stdout() => streams::say(report),
+            Some(report) if self.models.output.is_stdout() => streams::say(report),
             Some(report) => streams::print(report)?,
             None => {}
         }
         // One document is all that a script finds in a stream.
-        if !(is_document && self.output.is_stdout()) {
+        if !(is_document && self.models.output.is_stdout()) {
             streams::say_errors(errors);
         }
         Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })

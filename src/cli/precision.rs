@@ -8,13 +8,11 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::exit_code::ExitCode;
-use super::files::{self, ExternalData};
-use super::models::{Changed, ModelReport, Run, Written, unwritten_bytes};
+use super::files;
+use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
 use super::opset::parse_opset;
-use super::options::{EXIT_CODES, Format, Messages, chosen};
-use super::output::Output;
-use super::page::PageFile;
-use super::prepare::{DropMetadata, Freeze, prepare};
+use super::options::{EXIT_CODES, Messages, chosen};
+use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::diff::inspect;
 use crate::files::folders;
@@ -46,13 +44,8 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
 {EXIT_CODES}
 A node that keeps its type is not an error.", sensitive_operators().join(", ")))]
 pub struct Precision {
-    /// Models or quoted glob patterns; `-` reads standard input
-    #[arg(required = true, value_name = "MODEL")]
-    models: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) output: Output,
-    #[command(flatten)]
-    external_data: ExternalData,
+    models: Models,
     /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16 or BFLOAT16
     #[arg(long, value_name = "TYPE")]
     to: DType,
@@ -104,21 +97,13 @@ pub struct Precision {
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
     #[command(flatten)]
-    freeze: Freeze,
-    #[command(flatten)]
-    metadata: DropMetadata,
+    preparation: Preparation,
     /// Open each output again before it gets its name and verify it against the input: without the reported casts, with the types set back,
     /// it is the input, and every constant that changed is the rounded one; nothing is replaced if anything differs
     #[arg(long, conflicts_with = "dry_run")]
     verify: bool,
-    /// Report the changes without writing any models
-    #[arg(long)]
-    dry_run: bool,
-    /// The output format of the report
-    #[arg(long, default_value = "text")]
-    pub(super) format: Format,
     #[command(flatten)]
-    page: PageFile,
+    reporting: Reporting,
 }
 
 /// A value of `--io`.
@@ -166,19 +151,8 @@ enum Range {
 
 impl Precision {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Precision { models, output, external_data, dry_run, format, page, .. } = &self;
         let options = self.options()?;
-        let run = Run {
-            command: "precision",
-            doing: "changing",
-            models,
-            output,
-            external_data,
-            dry_run: *dry_run,
-            format: *format,
-            page,
-            messages,
-        };
+        let run = Run { command: "precision", doing: "changing", models: &self.models, reporting: &self.reporting, messages };
         run.run(|path, target, models| self.change(path, target, models, &options))
     }
 
@@ -215,19 +189,19 @@ impl Precision {
         models: usize,
         options: &PrecisionOptions,
     ) -> Result<Changed<PrecisionModel>, Error> {
-        let mut model = files::open_model(path, &self.external_data.folders)?;
-        let before = self.page.before(path, &model, models)?;
+        let mut model = files::open_model(path, &self.models.external_data.folders)?;
+        let before = self.reporting.page.before(path, &model, models)?;
         let bytes_in = model.bytes();
         let counted = inspect::counts(&model, bytes_in);
-        let prepared = prepare(&mut model, self.freeze, &self.metadata)?;
+        let prepared = self.preparation.apply(&mut model)?;
         let opset = self.convert(&mut model, options)?;
         let original = self.verify.then(|| model.clone());
         let report = model.change_precision(options)?;
         let verification = original.map(|original| Verification::of_precision(&original, &report));
         let bytes_out = unwritten_bytes(&model, target.as_ref());
         let mut changed = PrecisionModel {
-            dry_run: self.dry_run,
-            output: target.as_ref().filter(|_| !self.dry_run).map(Target::name),
+            dry_run: self.reporting.dry_run,
+            output: self.reporting.output(target.as_ref()),
             opset,
             ..PrecisionModel::dry_run(
                 path.display().to_string(),
@@ -239,7 +213,7 @@ impl Precision {
         };
         let sketch = before.map(|before| before.sketch(&About::narrowed(&changed), Some(&model)));
         let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch }) };
-        let plan = self.external_data.plan(model, &target)?;
+        let plan = self.models.external_data.plan(model, &target)?;
         (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         changed.set_saved(plan.saved().clone());
         Ok(Changed { report: changed, plan: Some((plan, verification)), sketch })

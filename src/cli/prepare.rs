@@ -16,9 +16,11 @@ pub struct Freeze {
     freeze_initializers: bool,
 }
 
-/// Removal of metadata.
+/// All of these changes.
 #[derive(Args, Clone, Default)]
-pub struct DropMetadata {
+pub struct Preparation {
+    #[command(flatten)]
+    freeze: Freeze,
     /// Remove metadata_props of the model, graphs, functions, nodes, values and tensors; with a comma-separated list KEYS, only entries
     /// with these keys; `pkg.torch.*` matches a prefix
     #[arg(long, value_name = "KEYS", num_args = 0..=1, require_equals = true, default_missing_value = "*", value_parser = parse_keys)]
@@ -32,25 +34,22 @@ impl Freeze {
     }
 }
 
-impl DropMetadata {
+impl Preparation {
+    /// Prepares a model and reports the changes.
+    pub fn apply(&self, model: &mut Model) -> Result<Prepared, Error> {
+        let frozen_initializers = self.freeze.apply(model)?;
+        let keys = self.drop_metadata.as_ref().map(|keys| model.drop_metadata(keys)).transpose()?;
+        let dropped_metadata = keys.map(|keys| DroppedMetadata { entries: keys.values().sum(), keys });
+        Ok(Prepared { frozen_initializers, dropped_metadata })
+    }
+
     /// How metadata that remains is removed.
-    pub fn remedy(&self) -> &'static str {
+    pub fn metadata_remedy(&self) -> &'static str {
         match self.drop_metadata {
             None => "use --drop-metadata to remove it",
             Some(_) => "use --drop-metadata without keys to remove it",
         }
     }
-
-    fn apply(&self, model: &mut Model) -> Result<Option<DroppedMetadata>, Error> {
-        let Some(keys) = &self.drop_metadata else { return Ok(None) };
-        let keys = model.drop_metadata(keys)?;
-        Ok(Some(DroppedMetadata { entries: keys.values().sum(), keys }))
-    }
-}
-
-/// Prepares a model and reports the changes.
-pub fn prepare(model: &mut Model, freeze: Freeze, metadata: &DropMetadata) -> Result<Prepared, Error> {
-    Ok(Prepared { frozen_initializers: freeze.apply(model)?, dropped_metadata: metadata.apply(model)? })
 }
 
 fn parse_keys(text: &str) -> Result<MetadataKeys, Infallible> {
