@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
 use std::ops::Range;
+use std::panic::RefUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use bytes::Bytes;
 const CHUNK: u64 = 1 << 20;
 
 /// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are needed.
-pub trait ReadAt: Any + fmt::Debug + Send + Sync {
+pub trait ReadAt: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
     /// The length of the file in bytes, which does not change.
     fn bytes(&self) -> u64;
 

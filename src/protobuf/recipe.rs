@@ -5,6 +5,7 @@
 //! no folded tensor is ever whole in memory.
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
 
 use crate::base::stored::Stored;
 
@@ -15,7 +16,7 @@ pub const GRAIN: usize = 384;
 /// A run of bytes of known length that is not in memory: a tensor that is computed from another one.
 ///
 /// Its parts are independent of each other, so that a writer can compute them in any order and on several threads.
-pub trait Recipe: fmt::Debug + Send + Sync {
+pub trait Recipe: fmt::Debug + Send + Sync + RefUnwindSafe {
     /// The number of bytes.
     fn bytes(&self) -> usize;
 

@@ -1,6 +1,7 @@
 //! Every public type can be named from another crate.
 
 use std::fs;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
 
 macro_rules! types {
@@ -284,6 +285,16 @@ fn listed() -> Vec<String> {
     let types = text.lines().filter_map(|line| line.split_once(' ').filter(|(_, kind)| is_type(kind)));
     types.map(|(path, _)| path.to_owned()).filter(|path| !path.starts_with("onnx_recast::cli::")).collect()
 }
+
+/// A caller may share these between threads, and catch the panics of code that uses them.
+const _: () = {
+    const fn is_safe<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
+    is_safe::<onnx_recast::DataFile>();
+    is_safe::<onnx_recast::DataFolder>();
+    is_safe::<onnx_recast::Stored>();
+    is_safe::<onnx_recast::lint::Content>();
+    is_safe::<onnx_recast::proto::Piece>();
+};
 
 #[test]
 fn all_types_of_the_listing_are_named_here() {
