@@ -35,7 +35,7 @@ fn run(cases: Vec<Case>) {
     expect_no_failures(failures);
 }
 
-/// microsoft/onnxconverter-common #272, #304, #320, #323 and #331.
+/// microsoft/onnxconverter-common #208, #266, #272, #304, #320, #323 and #331.
 #[test]
 fn reports_to_onnxconverter_common() {
     run(vec![
@@ -62,6 +62,23 @@ fn reports_to_onnxconverter_common() {
             casts: 4,
             kept: &["sensitive-operator"],
             contains: &["ReduceMean (p_to_FLOAT, a)"],
+        },
+        Case {
+            name: "#208: a cast of an input is before the nodes that use it, and CumSum, which opset 13 has without FLOAT16, stays FLOAT",
+            before: r#"<ir_version: 7, opset_import: ["": 13]> g (float[4] x) => (float[4] y) <int64 a = {0}> { p = Sin (x) q = CumSum (p, a) y = Cos (q) }"#,
+            options: all(),
+            casts: 4,
+            kept: &["type-not-supported"],
+            contains: &["x_to_FLOAT16 = Cast <to: int = 10> (x)\n  p = Sin (x_to_FLOAT16)", "CumSum (p_to_FLOAT, a)"],
+        },
+        Case {
+            name: "#266: Resize by sizes in a Loop keeps its scales empty",
+            before: r#"<ir_version: 8, opset_import: ["": 15]> g (float[1, 1, 2, 2] x, int64 n, bool c) => (float[1, 1, 2, 2] y) <float[0] e = {}, int64[4] s = {1, 1, 2, 2}>
+                { p = Sin (x) l = Loop (n, c, p) <body = b (int64 i, bool d, float[1, 1, 2, 2] v) => (bool k, float[1, 1, 2, 2] r) { k = Identity (d) q = Cos (v) r = Resize (q, , e, s) }> y = Tanh (l) }"#,
+            options: all(),
+            casts: 2,
+            kept: &[],
+            contains: &["float[0] e", "Resize (q, \"\", e, s)", "float16[1, 1, 2, 2] r"],
         },
         Case {
             name: "#272: Resize by sizes keeps its scales empty",
@@ -123,10 +140,34 @@ fn reports_to_onnxruntime() {
     ]);
 }
 
-/// NVIDIA/Model-Optimizer #1628 and #1946.
+/// NVIDIA/Model-Optimizer #436, #757, #1627, #1628 and #1946.
 #[test]
 fn reports_to_model_optimizer() {
     run(vec![
+        Case {
+            name: "#436: scales of a Resize that are computed from integers stay FLOAT",
+            before: "g (float[1, 1, 2, 2] x, int64[4] i) => (float[1, 1, 4, 4] y) { p = Sin (x) s = Cast <to = 1> (i) q = Resize (p, , s) y = Cos (q) }",
+            options: all(),
+            casts: 3,
+            kept: &["integers-in-floats"],
+            contains: &["s = Cast <to: int = 1> (i)", "Resize (p, \"\", s)"],
+        },
+        Case {
+            name: "#757: a constant that is the scales of a Resize and an operand of another node stays FLOAT, and is cast for the latter",
+            before: "g (float[1, 1, 2, 2] x) => (float[1, 1, 4, 4] y) <float[4] s = {1, 1, 2, 2}> { p = Sin (x) q = Resize (p, , s) r = Mul (q, s) y = Cos (r) }",
+            options: all(),
+            casts: 3,
+            kept: &[],
+            contains: &["  float[4] s", "Resize (p, \"\", s)", "Mul (q, s_to_FLOAT16)"],
+        },
+        Case {
+            name: "#1627: an output that is declared as a scalar, and is none, stays as it is declared",
+            before: "g (float[2, 3] x) => (float y) <int64[1] k = {1}> { p = Sin (x) q, i = TopK (p, k) y = Cos (q) }",
+            options: all(),
+            casts: 2,
+            kept: &[],
+            contains: &["=> (float y)"],
+        },
         Case {
             name: "#1628: weights in a branch have the type of the captured value that they are multiplied by",
             before: "g (float[1, 2] x, bool c) => (float[1, 2] y) { p = Sin (x) y = If (c) <then_branch = t () => (float[1, 2] a) <float[2, 2] w = {1, 2, 3, 4}, float[2] b = {0, 1}> { a = Gemm (p, w, b) }, else_branch = e () => (float[1, 2] d) { d = Cos (p) }> }",
