@@ -5,7 +5,6 @@ use std::path::Path;
 use clap::Args;
 
 use super::exit_code::ExitCode;
-use super::files;
 use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
@@ -160,7 +159,7 @@ impl Convert {
 
     /// Converts one of some models.
     fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
-        let mut model = files::open_model(path, &self.models.external_data.folders)?;
+        let mut model = self.models.open(path)?;
         let before = self.reporting.page.before(path, &model, models)?;
         let counted = inspect::counts(&model, model.bytes());
         let prepared = self.preparation.apply(&mut model)?;
@@ -203,7 +202,7 @@ impl Convert {
         report.notes = std::mem::take(&mut report.report.notes);
         let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
         let mut after = inspect::counts(&model, unwritten_bytes(&model, target.as_ref()));
-        let plan = target.map(|target| self.models.external_data.plan(model, &target)).transpose()?;
+        let plan = target.map(|target| self.models.plan(model, &target)).transpose()?;
         after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
         report.after = Some(after);
         report.set_saved(plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone()));

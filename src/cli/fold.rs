@@ -72,7 +72,7 @@ impl Fold {
 
     /// Folds one of some models.
     fn fold(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<FoldedModel>, Error> {
-        let mut model = files::open_model(path, &self.models.external_data.folders)?;
+        let mut model = self.models.open(path)?;
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
         let bytes_in = model.bytes();
@@ -95,7 +95,7 @@ impl Fold {
         };
         let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));
         let Some(target) = target else { return Ok(Changed { report: folded, plan: None, sketch }) };
-        let plan = self.models.external_data.plan(model, &target)?;
+        let plan = self.models.plan(model, &target)?;
         (folded.bytes_out, folded.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         folded.saved = plan.saved().clone();
         Ok(Changed { report: folded, plan: Some((plan, verification)), sketch })

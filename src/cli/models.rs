@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::exit_code::ExitCode;
 use super::failures::caught;
-use super::files::ExternalData;
+use super::files::{ExternalData, open_model};
 use super::options::{Format, Messages};
 use super::output::{self, Output};
 use super::page::PageFile;
@@ -28,9 +28,21 @@ pub struct Models {
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]
-    pub output: Output,
+    output: Output,
     #[command(flatten)]
-    pub external_data: ExternalData,
+    external_data: ExternalData,
+}
+
+impl Models {
+    /// Opens one of the models.
+    pub fn open(&self, path: &Path) -> Result<Model, Error> {
+        open_model(path, &self.external_data.folders)
+    }
+
+    /// The plan to write a model.
+    pub fn plan(&self, model: Model, target: &Target) -> Result<SavePlan, Error> {
+        self.external_data.plan(model, target)
+    }
 }
 
 /// Whether models are written, and how that is reported.
@@ -41,7 +53,7 @@ pub struct Reporting {
     pub dry_run: bool,
     /// The output format of the report
     #[arg(long, default_value = "text")]
-    pub format: Format,
+    format: Format,
     #[command(flatten)]
     pub page: PageFile,
 }

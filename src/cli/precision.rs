@@ -8,7 +8,6 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::exit_code::ExitCode;
-use super::files;
 use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
@@ -189,7 +188,7 @@ impl Precision {
         models: usize,
         options: &PrecisionOptions,
     ) -> Result<Changed<PrecisionModel>, Error> {
-        let mut model = files::open_model(path, &self.models.external_data.folders)?;
+        let mut model = self.models.open(path)?;
         let before = self.reporting.page.before(path, &model, models)?;
         let bytes_in = model.bytes();
         let counted = inspect::counts(&model, bytes_in);
@@ -213,7 +212,7 @@ impl Precision {
         };
         let sketch = before.map(|before| before.sketch(&About::narrowed(&changed), Some(&model)));
         let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch }) };
-        let plan = self.models.external_data.plan(model, &target)?;
+        let plan = self.models.plan(model, &target)?;
         (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
         changed.set_saved(plan.saved().clone());
         Ok(Changed { report: changed, plan: Some((plan, verification)), sketch })

@@ -9,7 +9,7 @@ use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     match view.schema.name {
-        name if let Some(shape) = SHAPES.get(name) => Some(vec![shape(view)]),
+        name if let Some(rule) = RULES.get(name) => Some(vec![rule(view)]),
         "Dropout" => Some(vec![view.shape(0).cloned(); 2]),
         "DynamicQuantizeLinear" => Some(vec![view.shape(0).cloned(), Some(Vec::new()), Some(Vec::new())]),
         "StringSplit" => {
@@ -20,11 +20,11 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     }
 }
 
-type Shape = fn(&View) -> Option<Dims>;
+type Rule = fn(&View) -> Option<Dims>;
 
 /// How the shape of the one output of an operator follows from its inputs.
-static SHAPES: LazyLock<HashMap<&str, Shape>> = LazyLock::new(|| {
-    let kept = KEEPS_SHAPE.iter().map(|&name| (name, of_first as Shape));
+static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
+    let kept = KEEPS_SHAPE.iter().map(|&name| (name, of_first as Rule));
     kept.chain(BROADCASTS.iter().map(|&name| (name, elementwise as _))).collect()
 });
 
@@ -146,7 +146,7 @@ fn of_first(view: &View) -> Option<Dims> {
 fn elementwise(view: &View) -> Option<Dims> {
     // Before opset 7 the second operand was broadcast to the shape of the first.
     if view.schema.attribute("broadcast").is_some() {
-        return view.shape(0).cloned();
+        return of_first(view);
     }
     let (first, others) = view.inputs.split_first()?;
     others.iter().try_fold(first.shape.clone()?, |shape, other| Some(broadcast(&shape, other.shape.as_ref()?)))
@@ -154,6 +154,7 @@ fn elementwise(view: &View) -> Option<Dims> {
 
 #[cfg(test)]
 #[test]
-fn names_are_sorted() {
+fn names_are_sorted_and_in_one_list() {
     assert!(KEEPS_SHAPE.is_sorted() && BROADCASTS.is_sorted());
+    assert_eq!(RULES.len(), KEEPS_SHAPE.len() + BROADCASTS.len());
 }
