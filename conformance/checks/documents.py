@@ -1,5 +1,6 @@
 """The documents: examples in README.md and docs/ give what they show, relative links lead somewhere, and lists of pages,
-expansions, dependencies and conformance checks are complete. The pictures show the numbers of the pages.
+expansions, dependencies and conformance checks are complete. Pages that are read from top to bottom are short. The pictures show the
+numbers of the pages.
 
 An example is a block of `console`: lines that begin with `$ ` are commands of one shell session, the lines between are what they print;
 `...` matches any lines. A command must exit with 0 unless `$ echo $?` behind it shows another number. Where no output is shown, any
@@ -27,6 +28,7 @@ def check(report):
     for page in pages:
         check_links(report, page)
     check_contents(report)
+    check_lengths(report)
     check_expansions(report)
     check_pictures(report)
     check_dependencies(report)
@@ -61,6 +63,15 @@ def check_contents(report):
     listed = set(LINK.findall((BOOK / "SUMMARY.md").read_text()))
     pages = {page.name for page in BOOK.glob("*.md")} - {"SUMMARY.md"}
     report.case("docs/SUMMARY.md", listed != pages and f"differs from the pages: {sorted(listed ^ pages)}")
+
+
+def check_lengths(report):
+    """A page that is not reference has at most 1,200 words, ARCHITECTURE.md 1,500."""
+    contents = re.sub(r"^# Reference\n.*?^(?=# )", "", (BOOK / "SUMMARY.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    limits = {BOOK / page: 1200 for page in LINK.findall(contents)} | {ROOT / "ARCHITECTURE.md": 1500}
+    for page, limit in limits.items():
+        words = sum(any(map(str.isalnum, word)) for word in page.read_text().split())
+        report.case(f"{page.relative_to(ROOT)}: length", words > limit and f"has {words} words, more than {limit}")
 
 
 def check_expansions(report):
