@@ -94,46 +94,42 @@ impl<'t> Lexer<'t> {
 
     /// A keyword or identifier.
     pub fn name(&mut self) -> Result<&'t str, SyntaxError> {
-        match self.peek()? {
-            Token::Name(name) => {
-                self.next()?;
-                Ok(name)
-            }
-            _ => Err(self.expected("a name")),
-        }
+        self.read("a name", |token| match token {
+            Token::Name(name) => Some(name),
+            _ => None,
+        })
     }
 
     /// A name from the model, quoted or not.
     pub fn word(&mut self) -> Result<String, SyntaxError> {
-        match self.peek()? {
-            Token::Name(word) | Token::Number(word) => {
-                self.next()?;
-                Ok(word.to_owned())
-            }
-            Token::Quoted(_) => self.string(),
-            _ => Err(self.expected("a name")),
-        }
+        self.read("a name", |token| match token {
+            Token::Name(word) | Token::Number(word) => Some(word.to_owned()),
+            Token::Quoted(text) => Some(text),
+            _ => None,
+        })
     }
 
     pub fn integer<T: std::str::FromStr>(&mut self) -> Result<T, SyntaxError> {
-        match self.peek()? {
-            Token::Number(number) => {
-                let number = number.parse().map_err(|_| self.expected("an integer"))?;
-                self.next()?;
-                Ok(number)
-            }
-            _ => Err(self.expected("an integer")),
-        }
+        self.read("an integer", |token| match token {
+            Token::Number(number) => number.parse().ok(),
+            _ => None,
+        })
     }
 
     pub fn string(&mut self) -> Result<String, SyntaxError> {
-        match self.peek()? {
-            Token::Quoted(text) => {
-                self.next()?;
-                Ok(text)
-            }
-            _ => Err(self.expected("a quoted string")),
-        }
+        self.read("a quoted string", |token| match token {
+            Token::Quoted(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// Consumes the next token if it has a value; if not, `what` was expected.
+    fn read<T>(&mut self, what: &str, value: impl FnOnce(Token<'t>) -> Option<T>) -> Result<T, SyntaxError> {
+        let before = self.position;
+        value(self.next()?).ok_or_else(|| {
+            self.position = before;
+            self.expected(what)
+        })
     }
 
     /// The error for an unexpected token.

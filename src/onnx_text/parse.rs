@@ -13,9 +13,7 @@ use crate::protobuf::schema::{FunctionProto, GraphProto, ModelProto, NodeProto, 
 pub fn parse(text: &str) -> Result<ModelProto, SyntaxError> {
     let mut parser = Parser { lexer: Lexer::new(text), depth: 0 };
     let mut model = raw::ModelProto::default();
-    if parser.lexer.take("<")? {
-        parser.list(">", |parser| parser.model_property(&mut model))?;
-    }
+    parser.optional_list(|parser| parser.model_property(&mut model))?;
     model.graph = Some(parser.graph()?);
     while parser.lexer.peek()? != Token::End {
         model.functions.push(parser.function()?);
@@ -43,72 +41,53 @@ impl Parser<'_> {
 
     fn function(&mut self) -> Parsed<FunctionProto> {
         let mut function = raw::FunctionProto::default();
-        if self.lexer.take("<")? {
-            self.list(">", |parser| {
-                let key = parser.lexer.name()?;
-                parser.lexer.expect(":")?;
-                match key {
-                    "domain" => function.domain = Some(parser.lexer.string()?),
-                    "overload" => function.overload = Some(parser.lexer.string()?),
-                    "doc_string" => function.doc_string = Some(parser.lexer.string()?.into()),
-                    "opset_import" => function.opset_import = parser.opset_import()?,
-                    "metadata_props" => function.metadata_props = parser.properties()?,
-                    _ => return Err(parser.lexer.error(format!("a function has no property '{key}'"))),
-                }
-                Ok(())
-            })?;
-        }
+        self.optional_list(|parser| parser.function_property(&mut function))?;
         function.name = Some(self.lexer.word()?);
-        if self.lexer.take("<")? {
-            self.list(">", |parser| {
-                let attribute = parser.attribute()?;
-                if attribute.r#type() == AttributeType::Undefined {
-                    function.attribute.push(attribute.name().to_owned());
-                } else {
-                    function.attribute_proto.push(attribute);
-                }
-                Ok(())
-            })?;
+        for attribute in self.attributes()? {
+            if attribute.r#type() == AttributeType::Undefined {
+                function.attribute.push(attribute.name().to_owned());
+            } else {
+                function.attribute_proto.push(attribute);
+            }
         }
         self.lexer.expect("(")?;
         function.input = self.names(")")?;
         self.lexer.expect("=>")?;
         self.lexer.expect("(")?;
         function.output = self.names(")")?;
-        if self.lexer.take("<")? {
-            self.list(">", |parser| {
-                function.value_info.push(parser.value_info()?);
-                Ok(())
-            })?;
-        }
+        function.value_info = self.optional_list(Self::value_info)?;
         function.node = self.nodes()?;
         Ok(function.into())
     }
 
+    fn function_property(&mut self, function: &mut raw::FunctionProto) -> Parsed<()> {
+        let key = self.lexer.name()?;
+        self.lexer.expect(":")?;
+        match key {
+            "domain" => function.domain = Some(self.lexer.string()?),
+            "overload" => function.overload = Some(self.lexer.string()?),
+            "doc_string" => function.doc_string = Some(self.lexer.string()?.into()),
+            "opset_import" => function.opset_import = self.opset_import()?,
+            "metadata_props" => function.metadata_props = self.properties()?,
+            _ => return Err(self.lexer.error(format!("a function has no property '{key}'"))),
+        }
+        Ok(())
+    }
+
     pub(super) fn graph(&mut self) -> Parsed<GraphProto> {
         let mut graph = raw::GraphProto { name: Some(self.lexer.word()?), ..Default::default() };
-        self.lexer.expect("(")?;
-        self.list(")", |parser| {
-            graph.input.push(parser.value_info()?);
-            Ok(())
-        })?;
+        graph.input = self.list("(", ")", Self::value_info)?;
         self.lexer.expect("=>")?;
-        self.lexer.expect("(")?;
-        self.list(")", |parser| {
-            graph.output.push(parser.value_info()?);
+        graph.output = self.list("(", ")", Self::value_info)?;
+        self.optional_list(|parser| {
+            let info = parser.value_info()?;
+            if parser.lexer.take("=")? {
+                graph.initializer.push(parser.tensor(info.r#type.as_ref(), Some(info.name().to_owned()))?);
+            } else {
+                graph.value_info.push(info);
+            }
             Ok(())
         })?;
-        if self.lexer.take("<")? {
-            self.list(">", |parser| {
-                let info = parser.value_info()?;
-                if parser.lexer.take("=")? {
-                    graph.initializer.push(parser.tensor(info.r#type.as_ref(), Some(info.name().to_owned()))?);
-                } else {
-                    graph.value_info.push(info);
-                }
-                Ok(())
-            })?;
-        }
         graph.node = self.nodes()?;
         Ok(graph.into())
     }
@@ -138,34 +117,26 @@ impl Parser<'_> {
         if self.lexer.take(":")? {
             node.overload = Some(self.lexer.word()?);
         }
-        self.attributes(&mut node.attribute)?;
+        node.attribute = self.attributes()?;
         self.lexer.expect("(")?;
         node.input = self.names(")")?;
-        self.attributes(&mut node.attribute)?;
+        node.attribute.extend(self.attributes()?);
         Ok(node.into())
     }
 
     fn opset_import(&mut self) -> Parsed<Vec<OperatorSetIdProto>> {
-        let mut imports = Vec::new();
-        self.lexer.expect("[")?;
-        self.list("]", |parser| {
+        self.list("[", "]", |parser| {
             let domain = Some(parser.lexer.string()?);
             parser.lexer.expect(":")?;
-            imports.push(raw::OperatorSetIdProto { domain, version: Some(parser.lexer.integer()?) }.into());
-            Ok(())
-        })?;
-        Ok(imports)
+            Ok(raw::OperatorSetIdProto { domain, version: Some(parser.lexer.integer()?) }.into())
+        })
     }
 
     pub(super) fn properties(&mut self) -> Parsed<Vec<StringStringEntryProto>> {
-        let mut properties = Vec::new();
-        self.lexer.expect("[")?;
-        self.list("]", |parser| {
+        self.list("[", "]", |parser| {
             let key = Some(parser.lexer.string()?);
             parser.lexer.expect(":")?;
-            properties.push(raw::StringStringEntryProto { key, value: Some(parser.lexer.string()?) }.into());
-            Ok(())
-        })?;
-        Ok(properties)
+            Ok(raw::StringStringEntryProto { key, value: Some(parser.lexer.string()?) }.into())
+        })
     }
 }

@@ -10,20 +10,14 @@ use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, GraphProto};
 
 impl Parser<'_> {
-    pub(super) fn attributes(&mut self, attributes: &mut Vec<AttributeProto>) -> Parsed<()> {
-        if !self.lexer.take("<")? {
-            return Ok(());
-        }
-        self.list(">", |parser| {
-            attributes.push(parser.attribute()?);
-            Ok(())
-        })
+    pub(super) fn attributes(&mut self) -> Parsed<Vec<AttributeProto>> {
+        self.optional_list(Self::attribute)
     }
 
-    pub(super) fn attribute(&mut self) -> Parsed<AttributeProto> {
+    fn attribute(&mut self) -> Parsed<AttributeProto> {
         let mut attribute = raw::AttributeProto { name: Some(self.lexer.word()?), ..Default::default() };
-        let stated = if self.lexer.take(":")? { Some(self.lexer.name()?) } else { None };
-        if let Some(stated) = stated {
+        if self.lexer.take(":")? {
+            let stated = self.lexer.name()?;
             let kind = AttributeType::from_str_name(&stated.to_uppercase());
             attribute.r#type = Some(kind.ok_or_else(|| self.lexer.error(format!("'{stated}' is not an attribute type")))?.into());
         }
@@ -87,10 +81,9 @@ impl Parser<'_> {
     }
 
     fn attribute_list(&mut self, attribute: &mut raw::AttributeProto) -> Parsed<AttributeType> {
-        self.lexer.expect("[")?;
         let mut numbers = Vec::new();
         let (mut strings, mut graphs): (Vec<Bytes>, Vec<GraphProto>) = (Vec::new(), Vec::new());
-        self.list("]", |parser| {
+        self.list("[", "]", |parser| {
             match parser.lexer.peek()? {
                 _ if attribute.r#type() == AttributeType::Graphs => graphs.push(parser.inner(Self::graph)?),
                 Token::Quoted(_) => strings.push(parser.lexer.string()?.into()),

@@ -33,9 +33,8 @@ impl Parser<'_> {
             let data_type = Some(dtype.number());
             return Ok(raw::TensorProto { name, dims, data_type, data_location, external_data, ..Default::default() }.into());
         }
-        self.lexer.expect("{")?;
         let (mut numbers, mut strings): (Vec<&str>, Vec<Bytes>) = (Vec::new(), Vec::new());
-        self.list("}", |parser| {
+        self.list("{", "}", |parser| {
             match parser.lexer.next()? {
                 Token::Number(number) => numbers.push(number),
                 Token::Quoted(text) => strings.push(text.into()),
@@ -89,27 +88,21 @@ impl Parser<'_> {
 
     /// `None`: a scalar. `[]`: unknown rank, as in ONNX's own syntax. `[2, N, ?]`: sizes, names, unknown sizes.
     pub(super) fn shape(&mut self) -> Parsed<Option<TensorShapeProto>> {
-        let mut shape = raw::TensorShapeProto::default();
         if !self.lexer.take("[")? {
-            return Ok(Some(shape.into()));
+            return Ok(Some(raw::TensorShapeProto::default().into()));
         }
-        if self.lexer.take("]")? {
-            return Ok(None);
-        }
-        self.list("]", |parser| {
-            use raw::tensor_shape_proto::dimension::Value;
-            let value = match parser.lexer.peek()? {
-                Token::Number(_) => Some(Value::DimValue(parser.lexer.integer()?)),
-                Token::Sign("?") => {
-                    parser.lexer.next()?;
-                    None
-                }
-                _ => Some(Value::DimParam(parser.lexer.word()?)),
-            };
-            shape.dim.push(raw::tensor_shape_proto::Dimension { value, denotation: None }.into());
-            Ok(())
-        })?;
-        Ok(Some(shape.into()))
+        let dim = self.items("]", Self::dimension)?;
+        Ok(if dim.is_empty() { None } else { Some(raw::TensorShapeProto { dim }.into()) })
+    }
+
+    fn dimension(&mut self) -> Parsed<tensor_shape_proto::Dimension> {
+        use raw::tensor_shape_proto::dimension::Value;
+        let value = match self.lexer.peek()? {
+            Token::Number(_) => Some(Value::DimValue(self.lexer.integer()?)),
+            _ if self.lexer.take("?")? => None,
+            _ => Some(Value::DimParam(self.lexer.word()?)),
+        };
+        Ok(raw::tensor_shape_proto::Dimension { value, denotation: None }.into())
     }
 }
 

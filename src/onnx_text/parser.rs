@@ -14,15 +14,28 @@ pub(super) struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Reads items separated by commas, to the closing sign.
-    pub(super) fn list(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    /// Items separated by commas, to the closing sign.
+    pub(super) fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
         while !self.lexer.take(close)? {
-            item(self)?;
+            items.push(item(self)?);
             if !self.lexer.take(",")? {
-                return self.lexer.expect(close);
+                self.lexer.expect(close)?;
+                break;
             }
         }
-        Ok(())
+        Ok(items)
+    }
+
+    /// Items between two signs.
+    pub(super) fn list<T>(&mut self, open: &str, close: &str, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.lexer.expect(open)?;
+        self.items(close, item)
+    }
+
+    /// Items in angle brackets; none if there are no brackets.
+    pub(super) fn optional_list<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        if self.lexer.take("<")? { self.items(">", item) } else { Ok(Vec::new()) }
     }
 
     /// Parses a nested graph or type.
@@ -38,11 +51,9 @@ impl Parser<'_> {
 
     /// Names separated by commas, to the closing sign; an omitted name or `""` is empty.
     pub(super) fn names(&mut self, close: &str) -> Parsed<Vec<String>> {
-        let mut names = Vec::new();
-        self.list(close, |parser| {
-            names.push(if parser.lexer.peek()? == Token::Sign(",") { String::new() } else { parser.lexer.word()? });
-            Ok(())
-        })?;
-        Ok(names)
+        self.items(close, |parser| match parser.lexer.peek()? {
+            Token::Sign(",") => Ok(String::new()),
+            _ => parser.lexer.word(),
+        })
     }
 }

@@ -9,6 +9,7 @@ use super::values;
 use crate::elements::dtype::DType;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
+use crate::protobuf::schema::tensor_shape_proto::Dimension;
 use crate::protobuf::schema::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto,
     TypeProto, ValueInfoProto,
@@ -34,7 +35,27 @@ pub fn print_attribute_value(attribute: &AttributeProto) -> String {
 /// Writes the type of a value: `float[N, 3]`.
 #[must_use]
 pub fn print_type(proto: &TypeProto) -> String {
-    type_text(proto)
+    use tensor_shape_proto::dimension::Value as Dim;
+    let inner = |elem_type: Option<&TypeProto>| elem_type.map_or_else(|| "?".to_owned(), print_type);
+    match &proto.value {
+        Some(type_proto::Value::TensorType(tensor)) => {
+            let name = element_name(tensor.elem_type());
+            let dim = |dim: &Dimension| match &dim.value {
+                Some(Dim::DimValue(size)) => size.to_string(),
+                Some(Dim::DimParam(name)) if is_name(name) => name.clone(),
+                Some(Dim::DimParam(name)) => format!("{name:?}"),
+                None => "?".to_owned(),
+            };
+            match &tensor.shape {
+                None => format!("{name}[]"),
+                Some(shape) if shape.dim.is_empty() => name,
+                Some(shape) => format!("{name}[{}]", joined(&shape.dim, dim)),
+            }
+        }
+        Some(type_proto::Value::SequenceType(sequence)) => format!("seq({})", inner(sequence.elem_type.as_deref())),
+        Some(type_proto::Value::OptionalType(optional)) => format!("optional({})", inner(optional.elem_type.as_deref())),
+        _ => "?".to_owned(),
+    }
 }
 
 /// Writes the element type and shape of a tensor: `float[2, 3]`.
@@ -85,9 +106,8 @@ fn write_function(text: &mut String, function: &FunctionProto) {
 }
 
 fn write_graph(text: &mut String, graph: &GraphProto, indent: &str) {
-    let infos = |list: &[ValueInfoProto]| list.iter().map(value_info).collect::<Vec<_>>().join(", ");
     let name = if graph.name().is_empty() { "graph" } else { graph.name() };
-    write!(text, "{} ({}) => ({})", word(name), infos(&graph.input), infos(&graph.output)).ok();
+    write!(text, "{} ({}) => ({})", word(name), joined(&graph.input, value_info), joined(&graph.output, value_info)).ok();
     let initializers =
         graph.initializer.iter().map(|tensor| format!("{} = {}", tensor_type(tensor, &word(tensor.name())), elements(tensor)));
     let stated: Vec<String> = initializers.chain(graph.value_info.iter().map(value_info)).collect();
@@ -122,8 +142,7 @@ fn node_text(node: &NodeProto, indent: &str) -> String {
     }
     text.push(' ');
     if !node.attribute.is_empty() {
-        let attributes = node.attribute.iter().map(|attribute| attribute_text(attribute, indent));
-        push_all(&mut text, &["<", &attributes.collect::<Vec<_>>().join(", "), "> "]);
+        push_all(&mut text, &["<", &joined(&node.attribute, |attribute| attribute_text(attribute, indent)), "> "]);
     }
     text.push('(');
     push_words(&mut text, &node.input);
@@ -146,76 +165,42 @@ fn attribute_value(attribute: &AttributeProto, indent: &str) -> String {
         write!(text, " = @{}", word(attribute.tail().ref_attr_name())).ok();
         return text;
     }
-    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
     let graph = |graph: &GraphProto| {
         let mut text = String::new();
         write_graph(&mut text, graph, indent);
         text
     };
-    let string = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
     let value = match kind {
-        AttributeType::Int => attribute.i().to_string(),
-        AttributeType::Float => float(attribute.f()),
-        AttributeType::String => string(attribute.s()),
-        AttributeType::Ints => list(attribute.ints.iter().map(ToString::to_string).collect()),
-        AttributeType::Floats => list(attribute.floats.iter().copied().map(float).collect()),
-        AttributeType::Strings => list(attribute.strings.iter().map(|text| string(text)).collect()),
-        AttributeType::Graphs => list(attribute.graphs.iter().map(graph).collect()),
+        AttributeType::Int => Some(attribute.i().to_string()),
+        AttributeType::Float => Some(float(attribute.f())),
+        AttributeType::String => Some(string(attribute.s())),
+        AttributeType::Ints => Some(format!("[{}]", joined(&attribute.ints, i64::to_string))),
+        AttributeType::Floats => Some(format!("[{}]", joined(&attribute.floats, |&number| float(number)))),
+        AttributeType::Strings => Some(format!("[{}]", joined(&attribute.strings, |text| string(text)))),
+        AttributeType::Graphs => Some(format!("[{}]", joined(&attribute.graphs, graph))),
         // A message that is absent is not an empty one, and has no text.
-        AttributeType::Tensor => match &attribute.t {
-            Some(tensor) => format!("{} {}", tensor_type(tensor, "").trim(), elements(tensor)),
-            None => return text,
-        },
-        AttributeType::Graph => match &attribute.g {
-            Some(value) => graph(value),
-            None => return text,
-        },
-        AttributeType::TypeProto => match &attribute.tp {
-            Some(value) => type_text(value),
-            None => return text,
-        },
-        _ => "...".to_owned(),
+        AttributeType::Tensor => {
+            attribute.t.as_ref().map(|tensor| format!("{} {}", tensor_type(tensor, "").trim(), elements(tensor)))
+        }
+        AttributeType::Graph => attribute.g.as_ref().map(graph),
+        AttributeType::TypeProto => attribute.tp.as_ref().map(print_type),
+        _ => Some("...".to_owned()),
     };
-    write!(text, " = {value}").ok();
+    if let Some(value) = value {
+        write!(text, " = {value}").ok();
+    }
     text
 }
 
 fn value_info(info: &ValueInfoProto) -> String {
     match &info.r#type {
-        Some(r#type) => format!("{} {}", type_text(r#type), word(info.name())),
+        Some(r#type) => format!("{} {}", print_type(r#type), word(info.name())),
         None => word(info.name()).into_owned(),
     }
 }
 
-fn type_text(proto: &TypeProto) -> String {
-    use tensor_shape_proto::dimension::Value as Dim;
-    let inner = |elem_type: Option<&TypeProto>| elem_type.map_or_else(|| "?".to_owned(), type_text);
-    match &proto.value {
-        Some(type_proto::Value::TensorType(tensor)) => {
-            let name = element_name(tensor.elem_type());
-            let dims = tensor.shape.as_ref().map(|shape| {
-                shape.dim.iter().map(|dim| match &dim.value {
-                    Some(Dim::DimValue(size)) => size.to_string(),
-                    Some(Dim::DimParam(name)) if is_name(name) => name.clone(),
-                    Some(Dim::DimParam(name)) => format!("{name:?}"),
-                    None => "?".to_owned(),
-                })
-            });
-            match dims.map(|dims| dims.collect::<Vec<_>>()) {
-                None => format!("{name}[]"),
-                Some(dims) if dims.is_empty() => name,
-                Some(dims) => format!("{name}[{}]", dims.join(", ")),
-            }
-        }
-        Some(type_proto::Value::SequenceType(sequence)) => format!("seq({})", inner(sequence.elem_type.as_deref())),
-        Some(type_proto::Value::OptionalType(optional)) => format!("optional({})", inner(optional.elem_type.as_deref())),
-        _ => "?".to_owned(),
-    }
-}
-
 fn tensor_type(tensor: &TensorProto, name: &str) -> String {
-    let dims: Vec<String> = tensor.dims.iter().map(ToString::to_string).collect();
-    let dims = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join(", ")) };
+    let dims = if tensor.dims.is_empty() { String::new() } else { format!("[{}]", joined(&tensor.dims, i64::to_string)) };
     format!("{}{dims} {name}", element_name(tensor.data_type()))
 }
 
@@ -231,7 +216,7 @@ fn elements(tensor: &TensorProto) -> String {
     let (mut texts, count) = match Tensor::read(tensor).and_then(|tensor| Ok((tensor, tensor.values()?))) {
         Ok((_, Values::Strings(strings))) => {
             let shown = strings.iter().take(MOST_ELEMENTS);
-            (shown.map(|text| format!("{:?}", String::from_utf8_lossy(text))).collect(), strings.len())
+            (shown.map(|text| string(text)).collect(), strings.len())
         }
         Ok((tensor, Values::Raw(raw))) if tensor.dtype().bits() <= 64 => {
             let count = usize::try_from(tensor.elements()).unwrap_or(usize::MAX);
@@ -243,6 +228,15 @@ fn elements(tensor: &TensorProto) -> String {
         texts.push("...".to_owned());
     }
     format!("{{{}}}", texts.join(", "))
+}
+
+/// Texts separated by commas.
+fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn string(bytes: &[u8]) -> String {
+    format!("{:?}", String::from_utf8_lossy(bytes))
 }
 
 /// A number that the parser reads as the same value.
@@ -279,8 +273,7 @@ fn is_name(word: &str) -> bool {
 }
 
 fn imports(imports: &[OperatorSetIdProto]) -> String {
-    let texts: Vec<String> = imports.iter().map(|import| format!("{:?}: {}", import.domain(), import.version())).collect();
-    format!("[{}]", texts.join(", "))
+    format!("[{}]", joined(imports, |import| format!("{:?}: {}", import.domain(), import.version())))
 }
 
 fn properties(properties: &[StringStringEntryProto]) -> Option<String> {
@@ -288,6 +281,5 @@ fn properties(properties: &[StringStringEntryProto]) -> Option<String> {
 }
 
 fn entries(entries: &[StringStringEntryProto]) -> String {
-    let texts: Vec<String> = entries.iter().map(|entry| format!("{:?}: {:?}", entry.key(), entry.value())).collect();
-    texts.join(", ")
+    joined(entries, |entry| format!("{:?}: {:?}", entry.key(), entry.value()))
 }
