@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::Serialize;
 
 pub use invalid::Invalid;
 pub use kind::ErrorKind;
@@ -21,7 +21,7 @@ pub use panic::recorded_panics;
 pub(crate) use place::shortened;
 pub use place::{ModelPlace, Place};
 
-/// Why an operation failed.
+/// Why an operation failed. It is serialized with the keys `path`, `place`, `code` and `message`.
 ///
 /// ```
 /// use onnx_recast::{ErrorKind, Model};
@@ -30,12 +30,14 @@ pub use place::{ModelPlace, Place};
 /// assert_eq!(error.kind(), ErrorKind::NotFound);
 /// assert_eq!(error.to_string(), "no/such/model.onnx: does not exist");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Error {
     path: Option<String>,
     place: Option<Place>,
+    #[serde(rename = "code")]
     kind: ErrorKind,
     message: String,
+    #[serde(skip)]
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -127,18 +129,6 @@ impl fmt::Display for Error {
             write!(f, "{path}: ")?;
         }
         f.write_str(&self.place_and_message())
-    }
-}
-
-/// With the keys `path`, `place`, `code` and `message`.
-impl Serialize for Error {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut error = serializer.serialize_struct("Error", 4)?;
-        error.serialize_field("path", &self.path)?;
-        error.serialize_field("place", &self.place)?;
-        error.serialize_field("code", &self.kind)?;
-        error.serialize_field("message", &self.message)?;
-        error.end()
     }
 }
 
