@@ -6,21 +6,17 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
-use super::escape::{self, Part};
+use super::escape;
 
 /// A document for programs. Its characters that would not be printed as they are in text for people are written in the escapes of
-/// its format; a program that reads it gets them as they were.
-#[derive(Default)]
-pub struct Document<'d> {
-    text: String,
-    /// The rest, after the text; it is made while it is written, since it may take much more memory than the value from which it is made.
-    rest: Option<Rest<'d>>,
-}
+/// its format; a program that reads it gets them as they were. It is made while it is written, since it may take much more memory than the
+/// value from which it is made.
+pub struct Document<'d>(Box<Write<'d>>);
+
+type Write<'d> = dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd;
 
 /// Takes the parts of an XML document, one after the other.
 pub type PutXml<'p> = dyn FnMut(&str) -> io::Result<()> + 'p;
-
-type Rest<'d> = Box<dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd>;
 
 /// A text that would have to be escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,36 +27,37 @@ impl<'d> Document<'d> {
     /// A value as JSON, in several lines.
     #[must_use]
     pub fn json(value: impl Serialize + 'd) -> Document<'d> {
-        let write = move |out: &mut dyn io::Write| buffered(out, |out| write_json(&value, PrettyFormatter::new(), out));
-        Document { text: String::new(), rest: Some(Box::new(write)) }
+        Document::new(move |out| buffered(out, |out| write_json(&value, PrettyFormatter::new(), out)))
     }
 
     /// Values as JSON, each in one line.
     #[must_use]
     pub fn json_lines<I: IntoIterator<Item: Serialize>>(values: impl Fn() -> I + 'd) -> Document<'d> {
-        let write = move |out: &mut dyn io::Write| {
+        Document::new(move |out| {
             buffered(out, |out| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out)))
-        };
-        Document { text: String::new(), rest: Some(Box::new(write)) }
+        })
     }
 
     /// An HTML page with a value as JSON between two parts of it. The parts are those of the command itself. The JSON has no character that
     /// HTML interprets: text of a model cannot end the element that contains it.
     #[must_use]
     pub fn page(before: String, value: impl Serialize + 'd, after: String) -> Document<'d> {
-        let write = move |out: &mut dyn io::Write| {
+        Document::new(move |out| {
+            out.write_all(before.as_bytes())?;
             buffered(out, |out| write_escaped(&value, Escaping::new(CompactFormatter, in_page, LONGEST_IN_PAGE), out))?;
             out.write_all(after.as_bytes())
-        };
-        Document { text: before, rest: Some(Box::new(write)) }
+        })
     }
 
     /// An XML document, whose parts, each of whole lines, `make` passes on. Special characters in its attributes and text become
     /// numeric references, or U+FFFD where XML has none; the names of elements and attributes must not have any.
     #[must_use]
     pub fn xml(make: impl Fn(&mut PutXml) -> io::Result<()> + 'd) -> Document<'d> {
-        let write = move |out: &mut dyn io::Write| make(&mut |xml| out.write_all(escaped_xml(xml).text.as_bytes()));
-        Document { text: String::new(), rest: Some(Box::new(write)) }
+        Document::new(move |out| make(&mut |xml| out.write_all(escaped_xml(xml).as_bytes())))
+    }
+
+    fn new(write: impl Fn(&mut dyn io::Write) -> io::Result<()> + 'd) -> Document<'d> {
+        Document(Box::new(write))
     }
 
     /// Writes the document.
@@ -68,8 +65,7 @@ impl<'d> Document<'d> {
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        out.write_all(self.text.as_bytes())?;
-        self.rest.as_ref().map_or(Ok(()), |rest| rest(out))
+        (self.0)(out)
     }
 }
 
@@ -81,41 +77,27 @@ impl Document<'static> {
     pub fn script(text: String) -> Result<Document<'static>, Unprintable> {
         match text.chars().find(|&c| escape::is_unsafe(c) && !matches!(c, '\t' | '\n')) {
             Some(c) => Err(Unprintable(c)),
-            None => Ok(Document { text, rest: None }),
-        }
-    }
-
-    /// Adds text, with `escape` for what is not printed as it is.
-    fn push(&mut self, text: &str, marked: &[usize], escape: impl Fn(&mut String, char)) {
-        if marked.is_empty() && escape::is_plain(text) {
-            return self.text.push_str(text);
-        }
-        for part in escape::parts(text, marked) {
-            match part {
-                Part::Plain(range) => self.text.push_str(&text[range]),
-                Part::Escaped(c) => escape(&mut self.text, c),
-            }
+            None => Ok(Document::new(move |out| out.write_all(text.as_bytes()))),
         }
     }
 }
 
-fn escaped_xml(xml: &str) -> Document<'static> {
-    let mut document = Document::default();
+fn escaped_xml(xml: &str) -> String {
+    let mut document = String::new();
     for line in xml.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         let marked: Vec<usize> = escape::commands(line).collect();
-        document.push(line, &marked, |document, c| match c {
-            '\t' | '\r' | '\u{7F}'.. if !matches!(c, '\u{FFFE}' | '\u{FFFF}') => push_reference(document, c),
-            ' '..='~' => push_reference(document, c),
-            _ => document.push('\u{FFFD}'),
-        });
-        document.text.push_str(end);
+        for (plain, escaped) in escape::parts(line, &marked) {
+            document.push_str(plain);
+            match escaped {
+                Some(c @ ('\t' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)) => document.push_str(&format!("&#{};", u32::from(c))),
+                Some(_) => document.push('\u{FFFD}'),
+                None => {}
+            }
+        }
+        document.push_str(end);
     }
     document
-}
-
-fn push_reference(document: &mut String, c: char) {
-    document.push_str(&format!("&#{};", u32::from(c)));
 }
 
 /// A buffer in front of a writer. JSON consists of many short pieces, each of which would be a call through a table of functions.
@@ -186,6 +168,15 @@ impl<F> Escaping<F> {
     }
 }
 
+/// Methods that call those of the formatter inside.
+macro_rules! pass_on {
+    ($($method:ident($($first:ident)?))*) => {
+        $(fn $method<W: ?Sized + io::Write>(&mut self, writer: &mut W $(, $first: bool)?) -> io::Result<()> {
+            self.formatter.$method(writer $(, $first)?)
+        })*
+    };
+}
+
 impl<F: Formatter> Formatter for Escaping<F> {
     fn begin_string<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         (self.length, self.hash) = (0, 0xcbf2_9ce4_8422_2325);
@@ -208,57 +199,20 @@ impl<F: Formatter> Formatter for Escaping<F> {
 
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let fragment = self.within(fragment);
-        let marked = (self.marks)(fragment);
-        if marked.is_empty() && escape::is_plain(fragment) {
-            return writer.write_all(fragment.as_bytes());
-        }
-        for part in escape::parts(fragment, &marked) {
-            match part {
-                Part::Plain(range) => writer.write_all(fragment[range].as_bytes())?,
-                Part::Escaped(c) => {
-                    for unit in c.encode_utf16(&mut [0; 2]) {
-                        write!(writer, "\\u{unit:04x}")?;
-                    }
+        for (plain, escaped) in escape::parts(fragment, &(self.marks)(fragment)) {
+            writer.write_all(plain.as_bytes())?;
+            if let Some(c) = escaped {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
                 }
             }
         }
         Ok(())
     }
 
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.formatter.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.formatter.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.formatter.end_object_value(writer)
+    pass_on! {
+        begin_array() end_array() begin_array_value(first) end_array_value()
+        begin_object() end_object() begin_object_key(first) begin_object_value() end_object_value()
     }
 }
 

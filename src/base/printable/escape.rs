@@ -1,7 +1,5 @@
 //! Which characters and sequences are escaped before text is printed.
 
-use std::ops::Range;
-
 /// Characters that are not printed as they are, besides control characters (C0, DEL, C1): Unicode's line and paragraph separators,
 /// its interlinear annotations, and all of `Default_Ignorable_Code_Point`, assigned or not. The latter are invisible: they reorder
 /// the text around them (bidirectional marks, overrides, isolates), hide text (tags), or join and vary characters (zero-width
@@ -38,8 +36,10 @@ pub(super) fn is_unsafe(c: char) -> bool {
     }
 }
 
-/// The characters that are escaped wherever they are, as a character class of a regular expression of JavaScript with the flag `u`.
-pub(super) fn unsafe_class() -> String {
+/// The characters that are escaped in text, as a character class of a regular expression of JavaScript with the flag `u`: a page escapes
+/// what it shows of its JSON.
+#[must_use]
+pub fn escaped_characters() -> String {
     let control = [('\0', '\u{1F}'), ('\u{7F}', '\u{9F}')];
     let range = |&(first, last): &(char, char)| format!("{}-{}", first.escape_unicode(), last.escape_unicode());
     format!("[{}]", control.iter().chain(&INVISIBLE).map(range).collect::<String>())
@@ -81,30 +81,25 @@ pub(super) fn hash_commands(text: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Splits text into parts that are printed as they are and characters that are escaped; `marked` places, in ascending order, are
-/// escaped too.
-pub(super) fn parts(text: &str, marked: &[usize]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut start = 0;
+/// Splits text into parts that are printed as they are, each except the last with the character after it, which is escaped; so are those at
+/// `marked` places, in ascending order.
+pub(super) fn parts<'t>(text: &'t str, marked: &[usize]) -> impl Iterator<Item = (&'t str, Option<char>)> {
+    let is_plain = marked.is_empty() && is_plain(text);
     let mut marked = marked.iter().copied().peekable();
-    for (place, c) in text.char_indices() {
-        let is_marked = marked.next_if_eq(&place).is_some();
-        if is_unsafe(c) || is_marked {
-            parts.push(Part::Plain(start..place));
-            parts.push(Part::Escaped(c));
-            start = place + c.len_utf8();
-        }
-    }
-    parts.push(Part::Plain(start..text.len()));
-    parts
-}
-
-/// A part of a text.
-pub(super) enum Part {
-    /// Bytes that are printed as they are.
-    Plain(Range<usize>),
-    /// A character that is escaped.
-    Escaped(char),
+    let mut start = Some(0);
+    std::iter::from_fn(move || {
+        let begin = start.take()?;
+        let mut rest = text[begin..].char_indices().map(|(place, c)| (begin + place, c));
+        let is_escaped = |&(place, c): &(usize, char)| marked.next_if_eq(&place).is_some() || is_unsafe(c);
+        let found = if is_plain { None } else { rest.find(is_escaped) };
+        Some(match found {
+            Some((end, c)) => {
+                start = Some(end + c.len_utf8());
+                (&text[begin..end], Some(c))
+            }
+            None => (&text[begin..], None),
+        })
+    })
 }
 
 /// The escape of a character in text for people, as in Rust: `\n`, `\u{1b}`.

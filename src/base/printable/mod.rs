@@ -10,6 +10,7 @@ mod escape;
 mod style;
 
 pub use document::{Document, PutXml};
+pub use escape::escaped_characters;
 pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNING};
 
 use std::fmt::{self, Write as _};
@@ -126,13 +127,10 @@ impl Shown {
     }
 
     fn push_escaped(&mut self, text: &str, marked: &[usize]) {
-        if marked.is_empty() && escape::is_plain(text) {
-            return self.0.push_str(text);
-        }
-        for part in escape::parts(text, marked) {
-            match part {
-                escape::Part::Plain(range) => self.0.push_str(&text[range]),
-                escape::Part::Escaped(c) => escape::push_escape(&mut self.0, c),
+        for (plain, escaped) in escape::parts(text, marked) {
+            self.0.push_str(plain);
+            if let Some(c) = escaped {
+                escape::push_escape(&mut self.0, c);
             }
         }
     }
@@ -253,13 +251,6 @@ pub fn escaped(text: &str) -> String {
     let marked: Vec<usize> = escape::hash_commands(text).collect();
     shown.push_escaped(text, &marked);
     shown.0
-}
-
-/// The characters that are escaped in text, as a character class of a regular expression of JavaScript with the flag `u`: a page escapes
-/// what it shows of its JSON.
-#[must_use]
-pub fn escaped_characters() -> String {
-    escape::unsafe_class()
 }
 
 /// `1 cast`, `3 casts`; a noun in -y has -ies.
