@@ -13,32 +13,8 @@ use std::path::Path;
 use crate::base::printable;
 
 /// Extensions of data files, and of parameter names, which exporters use as names of files: `layers.0.weight`.
-const ENDINGS: [&str; 24] = [
-    "data",
-    "onnx_data",
-    "bin",
-    "pb",
-    "dat",
-    "raw",
-    "ext",
-    "tensor",
-    "weights",
-    "params",
-    "weight",
-    "bias",
-    "gamma",
-    "beta",
-    "kernel",
-    "scale",
-    "zero_point",
-    "running_mean",
-    "running_var",
-    "embedding",
-    "embeddings",
-    "weight_hh_l",
-    "weight_ih_l",
-    "inv_freq",
-];
+const ENDINGS: &str = "data onnx_data bin pb dat raw ext tensor weights params weight bias gamma beta kernel scale zero_point \
+                       running_mean running_var embedding embeddings weight_hh_l weight_ih_l inv_freq";
 
 /// Names of devices on Windows, with any extension; some are followed by a digit.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
@@ -80,7 +56,7 @@ fn is_data_name(name: &str) -> bool {
         Some((_, ending)) => {
             let ending = ending.to_ascii_lowercase();
             let bare = ending.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
-            ENDINGS.contains(&ending.as_str()) || ENDINGS.contains(&bare)
+            ENDINGS.split(' ').any(|known| known == ending || known == bare)
         }
         None => name.contains(|c: char| c.is_ascii_digit()),
     }

@@ -13,7 +13,8 @@ use crate::base::error::shortened;
 use crate::base::stored::Stored;
 use crate::files::folders::{self, FileId, Folder, Kind};
 use crate::files::{BadLocation, Before, DataFolder, NewFile, Target, folder_of, is_stream};
-use crate::graph::Model;
+use crate::graph::{Model, TensorPlace};
+use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Layout, Piece};
 use crate::tensor::{BadTensor, Reference, Tensor, is_external};
 
@@ -70,10 +71,15 @@ impl Place {
         (folders::resolve(&self.folder).ok()? != folder_of(&output)).then_some(output)
     }
 
-    /// The file that contains a tensor's values, after a check that it contains all of them.
-    pub fn file_of(&self, tensor: &Tensor, reference: &Reference) -> Result<(PathBuf, Stored), BadTensor> {
-        let bytes = reference.bytes(tensor.raw_bytes(), &self.data)?;
-        Ok((self.data.open(&reference.location)?.path, bytes))
+    /// The location of a tensor's values, the path of the file there, and the values, after a check that it contains all of them.
+    pub fn external(&self, model: &Model, at: TensorPlace, proto: &TensorProto) -> Result<(String, PathBuf, Stored), Unplaceable> {
+        let read = || {
+            let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
+            let bytes = reference.bytes(tensor.raw_bytes(), &self.data)?;
+            let path = self.data.open(&reference.location)?.path;
+            Ok((reference.location, path, bytes))
+        };
+        read().map_err(|reason: BadTensor| Unplaceable::Tensor { place: model.tensor_path(at), reason })
     }
 
     /// The data files of the model at the same locations of the output's folder: to be written, or existing. None if a location is not a
@@ -84,12 +90,7 @@ impl Place {
     pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
-            let read = || {
-                let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
-                self.file_of(&tensor, &reference)?;
-                Ok(reference.location)
-            };
-            let location = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
+            let (location, _, _) = self.external(model, at, proto)?;
             let Some(below) = names::normal(&location) else {
                 return Ok(None);
             };

@@ -75,11 +75,7 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
             sorted.kept.extend(located(proto, place));
             continue;
         }
-        let read = || {
-            let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
-            place.file_of(&tensor, &reference)
-        };
-        let (path, bytes) = read().map_err(|reason| Unplaceable::Tensor { place: model.tensor_path(at), reason })?;
+        let (_, path, bytes) = place.external(model, at, proto)?;
         if place.is_output(&path) {
             return Err(Unplaceable::OverData(path));
         }
