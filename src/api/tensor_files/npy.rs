@@ -50,7 +50,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
             let (characters, wide) = strings::to_wide(strings)?;
             (format!("<U{characters}"), Piece::Bytes(wide.into()))
         }
-        (Data::Numbers(..), piece) => (descr(array.dtype()).to_owned(), piece.expect("numbers have a piece")),
+        (Data::Numbers(..), piece) => (descr(array.dtype()), piece.expect("numbers have a piece")),
     };
     let shape: Vec<String> = array.content.dims().iter().map(i64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
@@ -232,21 +232,12 @@ fn npy_has(dtype: DType) -> bool {
 }
 
 /// The NumPy name of a type; types that NumPy lacks are stored as unsigned integers.
-fn descr(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "|b1",
-        DType::Int8 => "|i1",
-        DType::Int16 => "<i2",
-        DType::Int32 => "<i4",
-        DType::Int64 => "<i8",
-        DType::Uint16 | DType::Bfloat16 => "<u2",
-        DType::Uint32 => "<u4",
-        DType::Uint64 => "<u8",
-        DType::Float16 => "<f2",
-        DType::Float => "<f4",
-        DType::Double => "<f8",
-        _ => "|u1",
-    }
+fn descr(dtype: DType) -> String {
+    let known = NUMBERS.iter().find(|(_, known)| *known == dtype).map(|(name, _)| *name);
+    let name = known.unwrap_or(if dtype == DType::Bfloat16 { "u2" } else { "u1" });
+    // Bytes have no order.
+    let order = if name.ends_with('1') { '|' } else { '<' };
+    format!("{order}{name}")
 }
 
 #[cfg(test)]
