@@ -36,29 +36,24 @@ pub(super) fn chunks(pieces: &[Piece], length: impl Fn(&Piece, u64, u64) -> usiz
     chunks
 }
 
-/// Writes sequentially, for pipes.
-pub(super) fn write_in_order(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK];
-    for Chunk { piece, start, bytes, .. } in chunks(&layout.pieces(), |_, _, _| CHUNK) {
-        match piece {
-            Piece::Bytes(all) => out.write_all(&all.part(start..start + bytes as u64)).map_err(explained)?,
-            Piece::Made(_) => {
-                piece.fill(start, &mut buffer[..bytes]);
-                out.write_all(&buffer[..bytes])?;
-            }
-        }
-        layout.count_written(bytes as u64)?;
-    }
-    out.flush()
-}
-
 impl Layout {
     /// Writes the file sequentially.
     ///
     /// # Errors
     /// Those of the writer.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        write_in_order(self, out)
+        let mut buffer = vec![0; CHUNK];
+        for Chunk { piece, start, bytes, .. } in chunks(&self.pieces(), |_, _, _| CHUNK) {
+            match piece {
+                Piece::Bytes(all) => out.write_all(&all.part(start..start + bytes as u64)).map_err(explained)?,
+                Piece::Made(_) => {
+                    piece.fill(start, &mut buffer[..bytes]);
+                    out.write_all(&buffer[..bytes])?;
+                }
+            }
+            self.count_written(bytes as u64)?;
+        }
+        out.flush()
     }
 
     /// Whether an existing file has the same bytes. Stops at the first difference.

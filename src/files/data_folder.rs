@@ -136,8 +136,7 @@ impl DataFolder {
     pub fn of_model(model: &Path) -> DataFolder {
         let folder = folder_of(model);
         let target = folders::resolve(model).ok().map(|model| folder_of(&model));
-        let mut roots: Vec<Folder> =
-            [Some(folder.clone()), target].into_iter().flatten().filter_map(|root| Folder::open(&root).ok()).collect();
+        let mut roots: Vec<Folder> = [&folder].into_iter().chain(&target).filter_map(|root| Folder::open(root).ok()).collect();
         roots.dedup_by(|second, first| second.path() == first.path());
         DataFolder { folder: Some(folder), roots, ..DataFolder::default() }
     }

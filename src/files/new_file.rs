@@ -6,7 +6,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::chunks::write_in_order;
 use super::folders::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 use super::mapped::mapped;
 use super::paths::at;
@@ -85,7 +84,7 @@ impl Written {
             let written = match file.file().system() {
                 Some(file) => write_anywhere(&layout, file),
                 None if file.file().keep(&layout) => layout.count_written(layout.bytes()),
-                None => write_in_order(&layout, &mut file.file()),
+                None => layout.write_to(&mut file.file()),
             };
             if let Err(error) = written {
                 file.discard();

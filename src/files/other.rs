@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io;
 
-use super::chunks::write_in_order;
 use crate::protobuf::Layout;
 
 /// Writes a layout sequentially.
 pub(super) fn write_anywhere(layout: &Layout, mut file: &File) -> io::Result<()> {
-    write_in_order(layout, &mut file)
+    layout.write_to(&mut file)
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use super::chunks::write_in_order;
 use super::new_file::NewFile;
 use super::paths::{at, is_stream};
 use super::together::save_together;
@@ -34,13 +33,13 @@ pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
             save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || Ok(())).map(drop)
         }
         Target::File(path) => {
-            let write = || write_in_order(&layout, &mut File::options().write(true).open(path)?);
+            let write = || layout.write_to(&mut File::options().write(true).open(path)?);
             write().map_err(|error| at(path, error))
         }
         Target::Stdout => {
             let write = || match io::stdout().is_terminal() {
                 true => Err(io::Error::other("binary output is not written to a terminal; write it to a file")),
-                false => write_in_order(&layout, &mut io::stdout().lock()),
+                false => layout.write_to(&mut io::stdout().lock()),
             };
             write().map_err(|error| at(Path::new("-"), error))
         }

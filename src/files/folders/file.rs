@@ -77,10 +77,7 @@ impl OpenFile {
     /// Whether it is certain that no running process has claimed it, see [`NewFile::claim`].
     #[must_use]
     pub fn is_unclaimed(&self) -> bool {
-        match &self.content {
-            Content::System(file) => system::is_unclaimed(file),
-            Content::Memory(_) => true,
-        }
+        self.system().is_none_or(system::is_unclaimed)
     }
 }
 

@@ -136,13 +136,14 @@ impl Entries {
 
     /// Adds a file under an unused name.
     fn add(&mut self, path: PathBuf, inode: Arc<Inode>) -> io::Result<()> {
-        match self.stat(&path) {
-            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => {
-                self.files.insert(path, inode);
-                Ok(())
-            }
-        }
+        self.expect_unused(&path)?;
+        self.files.insert(path, inode);
+        Ok(())
+    }
+
+    fn expect_unused(&self, path: &Path) -> io::Result<()> {
+        let is_used = self.files.contains_key(path) || self.is_folder(path);
+        if is_used { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(()) }
     }
 }
 
@@ -167,13 +168,12 @@ impl Inode {
 
     pub(super) fn bytes(&self) -> Stored {
         let mut content = lock(&self.content);
-        if let Content::Growing(bytes) = &mut *content {
-            *content = Content::Shared(std::mem::take(bytes).into());
-        }
-        match &*content {
+        let bytes = match &mut *content {
             Content::Shared(bytes) => bytes.clone(),
-            Content::Growing(_) => unreachable!("the bytes are shared now"),
-        }
+            Content::Growing(bytes) => std::mem::take(bytes).into(),
+        };
+        *content = Content::Shared(bytes.clone());
+        bytes
     }
 
     pub(super) fn append(&self, more: &[u8]) {
@@ -302,13 +302,9 @@ impl Folder {
 
     pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
         let (mut entries, path) = (self.entries(), self.at(name));
-        match entries.stat(&path) {
-            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => {
-                entries.folders.insert(path);
-                Ok(())
-            }
-        }
+        entries.expect_unused(&path)?;
+        entries.folders.insert(path);
+        Ok(())
     }
 
     /// A new file that has no name yet.

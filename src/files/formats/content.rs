@@ -35,12 +35,8 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
     (is_text && !text.is_empty()).then(|| text.to_owned())
 }
 
-pub(super) fn is_text(bytes: &[u8]) -> bool {
-    text(bytes).is_some()
-}
-
-pub(super) fn is_openvino(bytes: &[u8]) -> bool {
-    text(bytes).is_some_and(|text| text.starts_with('<') && text.contains("<net ") && text.contains("<layers"))
+pub(super) fn is_openvino(text: &str) -> bool {
+    text.starts_with('<') && text.contains("<net ") && text.contains("<layers")
 }
 
 /// Text in UTF-16: printable after a byte order mark, or of ASCII characters alone.
@@ -61,63 +57,41 @@ pub(super) fn is_utf_16(bytes: &[u8]) -> bool {
 
 /// `<ir_version: 10, opset_import: ["": 21]> graph (float x) => (float y) { … }`; the header may be left out. Comments begin with
 /// `#`.
-pub(super) fn is_onnx_text(bytes: &[u8]) -> bool {
-    text(bytes).is_some_and(|mut text| {
-        while text.starts_with('#') {
-            text = text.split_once('\n').map_or("", |(_, rest)| rest).trim_start().to_owned();
-        }
-        let has_header = text.starts_with('<') && text.contains("ir_version");
-        let has_signature = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.contains('(');
-        (has_header || has_signature) && text.contains("=>")
-    })
+pub(super) fn is_onnx_text(mut text: &str) -> bool {
+    while text.starts_with('#') {
+        text = text.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
+    }
+    let has_header = text.starts_with('<') && text.contains("ir_version");
+    let has_signature = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.contains('(');
+    (has_header || has_signature) && text.contains("=>")
 }
 
-pub(super) fn is_json(bytes: &[u8]) -> bool {
-    text(bytes).is_some_and(|text| {
-        let inside = text.strip_prefix(['{', '[']).map(str::trim_start);
-        inside.is_some_and(|inside| inside.starts_with(['"', '{', '[', '}', ']']))
-    })
+pub(super) fn is_json(text: &str) -> bool {
+    let inside = text.strip_prefix(['{', '[']).map(str::trim_start);
+    inside.is_some_and(|inside| inside.starts_with(['"', '{', '[', '}', ']']))
 }
 
-pub(super) fn is_onnx_json(bytes: &[u8]) -> bool {
+pub(super) fn is_onnx_json(text: &str) -> bool {
     let keys = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\""];
-    is_json(bytes) && keys.iter().any(|key| text(bytes).is_some_and(|text| text.contains(key)))
+    is_json(text) && keys.iter().any(|key| text.contains(key))
 }
 
-pub(super) fn is_onnx_textproto(bytes: &[u8]) -> bool {
-    let begins =
-        |text: String| ["ir_version:", "opset_import", "graph {", "producer_name:"].iter().any(|key| text.starts_with(key));
-    text(bytes).is_some_and(begins)
+pub(super) fn is_onnx_textproto(text: &str) -> bool {
+    ["ir_version:", "opset_import", "graph {", "producer_name:"].iter().any(|key| text.starts_with(key))
 }
 
-pub(super) fn is_tensorflow_text(bytes: &[u8]) -> bool {
-    text(bytes).is_some_and(|text| text.starts_with("node {") && text.contains("op: \""))
+pub(super) fn is_tensorflow_text(text: &str) -> bool {
+    text.starts_with("node {") && text.contains("op: \"")
 }
 
 /// Whether the bytes are a zip archive that lists a file whose name contains `name`.
-fn zip_lists(bytes: &[u8], name: &[u8]) -> bool {
+pub(super) fn zip_lists(bytes: &[u8], name: &str) -> bool {
     if !bytes.starts_with(b"PK\x03\x04") {
         return false;
     }
     let tail = &bytes[bytes.len().saturating_sub(ZIP_TAIL)..];
     let head = &bytes[..bytes.len().min(HEAD)];
-    [head, tail].iter().any(|part| part.windows(name.len()).any(|window| window == name))
-}
-
-pub(super) fn is_pytorch(bytes: &[u8]) -> bool {
-    zip_lists(bytes, b"data.pkl") && !zip_lists(bytes, b"constants.pkl")
-}
-
-pub(super) fn is_torchscript(bytes: &[u8]) -> bool {
-    zip_lists(bytes, b"constants.pkl")
-}
-
-pub(super) fn is_keras(bytes: &[u8]) -> bool {
-    zip_lists(bytes, b"model.weights.h5")
-}
-
-pub(super) fn is_npz(bytes: &[u8]) -> bool {
-    zip_lists(bytes, b".npy")
+    [head, tail].iter().any(|part| part.windows(name.len()).any(|window| window == name.as_bytes()))
 }
 
 /// The length of a JSON header in 64 bits, which the format limits, and an object, which may be cut off.

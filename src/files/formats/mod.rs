@@ -6,7 +6,6 @@ mod content;
 mod table;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -29,13 +28,16 @@ pub struct NotAModel {
 }
 
 /// The format of a file that is not a model.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Fact {
     /// It has no bytes.
+    #[error("is empty, not an ONNX model")]
     Empty,
     /// It is of another format.
+    #[error("is {}, not {} model", .0.name, if .0.code.starts_with("onnx-") { "a binary" } else { "an ONNX" })]
     Foreign(&'static Format),
     /// It begins as a model and ends within a field.
+    #[error("is cut off{}: at least {missing} {} missing", within(*.field), if *.missing == 1 { "byte is" } else { "bytes are" })]
     CutOff {
         /// The field; none if its number is not known.
         field: Option<&'static str>,
@@ -43,6 +45,7 @@ pub enum Fact {
         missing: u64,
     },
     /// It begins as a model, and a field is so much longer than the file that its length is probably wrong.
+    #[error("is damaged or cut off: the length of `{field}` exceeds the file by {missing} bytes")]
     TooLong {
         /// The field.
         field: &'static str,
@@ -50,32 +53,18 @@ pub enum Fact {
         missing: u64,
     },
     /// It is not protobuf, or of another schema.
+    #[error("is not an ONNX model: {0}")]
     Malformed(Malformed),
     /// It can be decoded, but has no graph.
+    #[error("is not an ONNX model: it has no graph")]
     NoGraph,
     /// It holds tensors of this model.
+    #[error("is a data file of {}, not an ONNX model", .0.display())]
     DataFile(PathBuf),
 }
 
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fact::Empty => f.write_str("is empty, not an ONNX model"),
-            Fact::Foreign(format) if format.code.starts_with("onnx-") => write!(f, "is {}, not a binary model", format.name),
-            Fact::Foreign(format) => write!(f, "is {}, not an ONNX model", format.name),
-            Fact::CutOff { field, missing } => {
-                let within = field.map_or_else(String::new, |field| format!(" within `{field}`"));
-                let bytes = if *missing == 1 { "byte is" } else { "bytes are" };
-                write!(f, "is cut off{within}: at least {missing} {bytes} missing")
-            }
-            Fact::TooLong { field, missing } => {
-                write!(f, "is damaged or cut off: the length of `{field}` exceeds the file by {missing} bytes")
-            }
-            Fact::Malformed(malformed) => write!(f, "is not an ONNX model: {malformed}"),
-            Fact::DataFile(model) => write!(f, "is a data file of {}, not an ONNX model", model.display()),
-            Fact::NoGraph => f.write_str("is not an ONNX model: it has no graph"),
-        }
-    }
+fn within(field: Option<&str>) -> String {
+    field.map_or_else(String::new, |field| format!(" within `{field}`"))
 }
 
 impl Classified for NotAModel {

@@ -21,6 +21,10 @@ enum Sign {
     At(usize, &'static [u8]),
     /// By the first word of a text, in any letter case.
     Text(&'static [&'static str]),
+    /// By the beginning of a text.
+    InText(fn(&str) -> bool),
+    /// By a file that a zip archive lists, whose name contains this.
+    Zip(&'static str),
     /// By its content.
     Content(fn(&[u8]) -> bool),
 }
@@ -33,6 +37,8 @@ impl Format {
                 let begins_with = |word: &&str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
                 words.iter().any(begins_with)
             }),
+            Sign::InText(matches) => content::text(bytes).is_some_and(|text| matches(&text)),
+            Sign::Zip(name) => content::zip_lists(bytes, name),
             Sign::Content(matches) => matches(bytes),
         }
     }
@@ -54,28 +60,28 @@ macro_rules! formats {
 formats! {
     "git-lfs", "a Git LFS pointer", Sign::Text(&["version https://git-lfs.github.com/spec/"]), "run `git lfs pull` to fetch the file";
     "html", "an HTML page", Sign::Text(&["<!doctype html", "<html", "<head", "<body", "<!--"]), DOWNLOAD;
-    "openvino", "an OpenVINO model (XML)", Sign::Content(content::is_openvino), "pass the ONNX file that it was converted from";
+    "openvino", "an OpenVINO model (XML)", Sign::InText(content::is_openvino), "pass the ONNX file that it was converted from";
     "xml", "an XML document", Sign::Text(&["<?xml", "<error>"]), "storage services send an error in this form in place of the file";
-    "onnx-text", "ONNX text", Sign::Content(content::is_onnx_text), "parse it with onnx.parser.parse_model";
-    "onnx-json", "an ONNX model as JSON", Sign::Content(content::is_onnx_json),
+    "onnx-text", "ONNX text", Sign::InText(content::is_onnx_text), "parse it with onnx.parser.parse_model";
+    "onnx-json", "an ONNX model as JSON", Sign::InText(content::is_onnx_json),
         "convert it in Python: onnx.save(onnx.load(IN, format=\"json\"), OUT)";
-    "json", "a JSON document", Sign::Content(content::is_json), "pass the .onnx file";
-    "onnx-textproto", "an ONNX model in the text format of protobuf", Sign::Content(content::is_onnx_textproto),
+    "json", "a JSON document", Sign::InText(content::is_json), "pass the .onnx file";
+    "onnx-textproto", "an ONNX model in the text format of protobuf", Sign::InText(content::is_onnx_textproto),
         "convert it in Python: onnx.save(onnx.load(IN, format=\"textproto\"), OUT)";
-    "tensorflow-text", "a TensorFlow GraphDef in the text format of protobuf", Sign::Content(content::is_tensorflow_text), CONVERT_TENSORFLOW;
+    "tensorflow-text", "a TensorFlow GraphDef in the text format of protobuf", Sign::InText(content::is_tensorflow_text), CONVERT_TENSORFLOW;
     "ncnn", "an ncnn model", Sign::Text(&["7767517"]), "pass the ONNX file that it was converted from";
     "pytorch-legacy", "a PyTorch checkpoint (pickle)",
         Sign::At(0, b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."), EXPORT_PYTORCH;
     "pickle", "a Python pickle", Sign::Content(content::is_pickle), "export the model to ONNX (torch.onnx.export, skl2onnx)";
-    "text", "a text file", Sign::Content(content::is_text), "pass the .onnx file";
+    "text", "a text file", Sign::InText(|_| true), "pass the .onnx file";
 
     "utf-16", "text in UTF-16", Sign::Content(content::is_utf_16),
         "in Windows PowerShell, `>` writes this form: let the program write the file by itself";
 
-    "pytorch", "a PyTorch checkpoint (zip)", Sign::Content(content::is_pytorch), EXPORT_PYTORCH;
-    "torchscript", "a TorchScript archive (zip)", Sign::Content(content::is_torchscript), EXPORT_PYTORCH;
-    "keras", "a Keras model (zip)", Sign::Content(content::is_keras), CONVERT_TENSORFLOW;
-    "npz", "a NumPy archive (.npz)", Sign::Content(content::is_npz), "it holds arrays, not a graph: pass the .onnx file";
+    "torchscript", "a TorchScript archive (zip)", Sign::Zip("constants.pkl"), EXPORT_PYTORCH;
+    "pytorch", "a PyTorch checkpoint (zip)", Sign::Zip("data.pkl"), EXPORT_PYTORCH;
+    "keras", "a Keras model (zip)", Sign::Zip("model.weights.h5"), CONVERT_TENSORFLOW;
+    "npz", "a NumPy archive (.npz)", Sign::Zip(".npy"), "it holds arrays, not a graph: pass the .onnx file";
     "zip", "a zip archive", Sign::At(0, b"PK\x03\x04"), UNPACK;
     "zip-empty", "an empty zip archive", Sign::At(0, b"PK\x05\x06"), "pack or download it again";
     "gzip", "gzip-compressed", Sign::At(0, b"\x1f\x8b"), DECOMPRESS;
