@@ -115,23 +115,6 @@ impl Field {
     }
 }
 
-/// The length-delimited values of the field with this number, until the bytes are not a message.
-pub fn values_of(mut message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
-    let next = move || {
-        let (tag, wire_type) = encoding::decode_key(&mut message).ok()?;
-        match wire_type {
-            WireType::LengthDelimited => {
-                let length = usize::try_from(encoding::decode_varint(&mut message).ok()?).ok()?;
-                let (value, rest) = message.split_at_checked(length)?;
-                message = rest;
-                Some((tag == number).then_some(value))
-            }
-            _ => encoding::skip_field(wire_type, tag, &mut message, DecodeContext::default()).ok().map(|()| None),
-        }
-    };
-    std::iter::from_fn(next).flatten()
-}
-
 /// Removes a value that is not a group.
 fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext) -> Result<Value, DecodeError> {
     Ok(match wire_type {

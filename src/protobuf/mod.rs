@@ -21,7 +21,7 @@ mod spans;
 /// protobuf's limit for the length of a message: 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
-pub use field::{Field, Value, values_of};
+pub use field::{Field, Value};
 pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::Layout;
 pub use part::PartBox;
@@ -29,7 +29,7 @@ pub use piece::Piece;
 pub use pieces::Pieces;
 pub use progress::Progress;
 pub use recipe::{GRAIN, Recipe};
-pub use spans::Spans;
+pub use spans::{Spans, values_of};
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]

@@ -67,3 +67,8 @@ impl Iterator for Spans<'_> {
         Some(Span { tag, start, value, has_length })
     }
 }
+
+/// The length-delimited values of the field with this number, until the bytes are not a message.
+pub fn values_of(message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
+    Spans::of(message).filter(move |span| span.tag == number && span.has_length).map_while(|span| message.get(span.value))
+}

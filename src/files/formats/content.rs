@@ -1,8 +1,8 @@
 //! Formats that are recognised by more than their first bytes.
 
 use crate::elements::dtype::DType;
-use crate::protobuf::Spans;
 use crate::protobuf::outline::TENSOR_PROTO;
+use crate::protobuf::{Spans, values_of};
 
 /// Bytes at the beginning of a text that are looked at.
 const HEAD: usize = 4096;
@@ -141,8 +141,7 @@ pub(super) fn is_graph_proto(bytes: &[u8]) -> bool {
 
 /// The value of the first field with this number and a length.
 fn field(message: &[u8], tag: u32) -> Option<&[u8]> {
-    let span = Spans::of(message).find(|span| span.tag == tag && span.has_length)?;
-    message.get(span.value)
+    values_of(message, tag).next()
 }
 
 /// `saved_model_schema_version`, then a `MetaGraphDef` with its `MetaInfoDef` or `GraphDef`.
