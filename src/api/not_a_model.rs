@@ -10,11 +10,9 @@ use prost::Message;
 
 use crate::base::error::{Error, ErrorKind};
 use crate::files::formats::{Fact, NotAModel};
-use crate::files::{self, folder_of, identity};
-use crate::graph::Model;
+use crate::files::{folder_of, identity};
 use crate::onnx_text;
-use crate::protobuf::schema::ModelProto;
-use crate::tensor::{Reference, is_external};
+use crate::storage::data_ranges;
 
 /// The number of models in a folder that are searched for a reference to a data file.
 const MOST_NEIGHBOURS: usize = 16;
@@ -94,15 +92,8 @@ fn models_in(folder: &Path) -> Vec<PathBuf> {
 fn model_of(file: &Path) -> Option<PathBuf> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let file = identity(file);
-    let refers = |model: &PathBuf| {
-        let Some(model) = files::open(model).ok().and_then(|input| ModelProto::from_bytes(input.bytes).ok()).map(Model::new) else {
-            return false;
-        };
-        let Ok(model) = model else { return false };
-        let external = model.tensors().map(|(_, tensor)| tensor).filter(|tensor| is_external(tensor));
-        let mut locations = external.filter_map(|tensor| Reference::read(tensor).ok()).map(|reference| reference.location);
-        locations.any(|location| identity(&folder_of(&file).join(location)) == file)
-    };
+    let is_here = |location: &String| identity(&folder_of(&file).join(location)) == file;
+    let refers = |model: &PathBuf| data_ranges(model).is_some_and(|ranges| ranges.keys().any(is_here));
     let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut neighbours = models_in(beside).into_iter().filter(|model| identity(model) != file).take(MOST_NEIGHBOURS);
     neighbours.find(refers).and_then(|model| model.file_name().map(|name| folder.join(name)))

@@ -30,6 +30,7 @@ mod unplaceable;
 mod unused;
 mod write;
 
+pub(crate) use neighbours::data_ranges;
 pub use neighbours::why_kept;
 pub use options::{Options, Placement};
 pub use pairs::OverInput;

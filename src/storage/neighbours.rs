@@ -167,7 +167,7 @@ fn is_called_model(path: &Path) -> bool {
 }
 
 /// The data files to which a model refers; none if the file is not a model.
-pub(super) fn data_ranges(file: &Path) -> Option<DataRanges> {
+pub(crate) fn data_ranges(file: &Path) -> Option<DataRanges> {
     #[cfg(test)]
     DECODED.set(DECODED.get() + 1);
     let proto = ModelProto::from_bytes(files::open(file).ok()?.bytes).ok()?;
