@@ -4,7 +4,7 @@ use super::pair::Cast;
 use super::reference::integer_limit;
 use super::round::{Rounding, Scaling};
 use super::rules::Contested;
-use super::stage::{Machine, Stage};
+use super::stage::Stage;
 use super::table::Table;
 use crate::elements::dtype::{Class, DType};
 
@@ -30,45 +30,54 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
 }
 
 /// The kernel that decodes elements of more than eight bits to machine numbers, and their type.
-pub(super) fn decode(from: DType) -> (Option<Stage>, Machine) {
+pub(super) fn decode(from: DType) -> (Option<Stage>, DType) {
     match from {
-        DType::Float16 => (Some(Stage::FromHalf), Machine::F32),
-        DType::Bfloat16 => (Some(Stage::FromBrain), Machine::F32),
-        from => (None, Machine::of(from)),
+        DType::Float16 => (Some(Stage::FromHalf), DType::Float),
+        DType::Bfloat16 => (Some(Stage::FromBrain), DType::Float),
+        from => (None, from),
     }
 }
 
 /// The kernel that converts machine numbers to an `f32` that can be rounded again: exact, or rounded to odd.
-pub(super) fn to_single(from: Machine) -> Option<Stage> {
+pub(super) fn to_single(from: DType) -> Option<Stage> {
     match from {
-        Machine::F32 => None,
-        Machine::U16 | Machine::I16 => Some(Stage::As(from, Machine::F32)),
+        DType::Float => None,
+        DType::Uint16 | DType::Int16 => Some(Stage::As(from, DType::Float)),
         _ => Some(Stage::Odd(from)),
     }
 }
 
-fn to_integer(cast: &Cast, from: Machine) -> Option<Stage> {
+fn to_integer(cast: &Cast, from: DType) -> Option<Stage> {
     let narrow = cast.to.bits() < 8;
     match from {
-        Machine::F32 | Machine::F64 if !narrow => Some(Stage::As(from, Machine::of(cast.to))),
-        Machine::F32 | Machine::F64 if cast.rules.contested == Contested::Text => Some(Stage::NearestByte {
+        DType::Float | DType::Double if !narrow => Some(Stage::As(from, cast.to)),
+        DType::Float | DType::Double if cast.rules.contested == Contested::Text => Some(Stage::NearestByte {
             from,
             above: (integer_limit(cast.to, true) - 1) as f32,
             below: (integer_limit(cast.to, false) + 1) as f32,
         }),
-        Machine::F32 | Machine::F64 => Some(Stage::TruncatedByte(from)),
+        DType::Float | DType::Double => Some(Stage::TruncatedByte(from)),
         // The signedness of the target does not affect the bits that are kept.
         _ if cast.from.bits() == cast.to.bits() => None,
-        _ => Some(Stage::As(from, Machine::unsigned(cast.to.bits().max(8)))),
+        _ => Some(Stage::As(from, unsigned(cast.to.bits()))),
     }
 }
 
-fn to_float(cast: &Cast, from: Machine) -> Vec<Stage> {
+/// The natural numbers of a width, in whole bytes.
+fn unsigned(bits: usize) -> DType {
+    match bits {
+        ..=8 => DType::Uint8,
+        16 => DType::Uint16,
+        32 => DType::Uint32,
+        _ => DType::Uint64,
+    }
+}
+
+fn to_float(cast: &Cast, from: DType) -> Vec<Stage> {
     let rounding = || Rounding::new(cast.to, cast.rules);
     let last = match cast.to {
         DType::Float | DType::Double => {
-            let to = Machine::of(cast.to);
-            return if from == to { vec![] } else { vec![Stage::As(from, to)] };
+            return if from == cast.to { vec![] } else { vec![Stage::As(from, cast.to)] };
         }
         DType::Float16 => Stage::ToHalf(rounding()),
         DType::Bfloat16 => Stage::ToBrain,

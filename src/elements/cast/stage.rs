@@ -11,60 +11,7 @@ use super::{half, small};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 
-/// The number types of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    U64,
-    I64,
-    F32,
-    F64,
-}
-
-impl Machine {
-    /// The machine type of an element type of at least eight bits.
-    pub(super) fn of(dtype: DType) -> Machine {
-        match dtype {
-            DType::Uint8 => Machine::U8,
-            DType::Int8 => Machine::I8,
-            DType::Uint16 => Machine::U16,
-            DType::Int16 => Machine::I16,
-            DType::Uint32 => Machine::U32,
-            DType::Int32 => Machine::I32,
-            DType::Uint64 => Machine::U64,
-            DType::Int64 => Machine::I64,
-            DType::Float => Machine::F32,
-            DType::Double => Machine::F64,
-            _ => unreachable!("{dtype} is decoded first"),
-        }
-    }
-
-    /// The natural numbers of a width.
-    pub(super) fn unsigned(bits: usize) -> Machine {
-        match bits {
-            8 => Machine::U8,
-            16 => Machine::U16,
-            32 => Machine::U32,
-            _ => Machine::U64,
-        }
-    }
-
-    fn bytes(self) -> usize {
-        match self {
-            Machine::U8 | Machine::I8 => 1,
-            Machine::U16 | Machine::I16 => 2,
-            Machine::U32 | Machine::I32 | Machine::F32 => 4,
-            Machine::U64 | Machine::I64 | Machine::F64 => 8,
-        }
-    }
-}
-
-/// One kernel with its parameters.
+/// One kernel with its parameters. Its types are those that the machine has: integers of at least eight bits, FLOAT and DOUBLE.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     /// Copies bytes.
@@ -75,11 +22,11 @@ pub(super) enum Stage {
     Table(Box<Table>),
     /// Like Rust's `as`, which follows ONNX's rules: integers keep their low bits, floats are truncated (and saturated, which is our choice
     /// for values that ONNX leaves undefined), a float result is rounded once.
-    As(Machine, Machine),
+    As(DType, DType),
     /// 1 for all numbers except zero.
-    IsNotZero(Machine),
+    IsNotZero(DType),
     /// To `f32`, rounded to odd.
-    Odd(Machine),
+    Odd(DType),
     /// `FLOAT16` to `f32`.
     FromHalf,
     /// `BFLOAT16` to `f32`.
@@ -93,31 +40,26 @@ pub(super) enum Stage {
     /// `f32` to `FLOAT8E8M0`.
     Scale(Scaling),
     /// The low byte of a truncated float.
-    TruncatedByte(Machine),
+    TruncatedByte(DType),
     /// Like [`Stage::TruncatedByte`], but numbers strictly between two limits are rounded to the nearest integer.
-    NearestByte { from: Machine, above: f32, below: f32 },
+    NearestByte { from: DType, above: f32, below: f32 },
 }
 
 /// One loop for each pair of machine numbers.
 macro_rules! each_pair {
     ($pair:expr, $source:expr, $sink:expr; $($from:ident $read:ty: $($to:ident $write:ty),*;)*) => {
         match $pair {
-            $($((Machine::$from, Machine::$to) => {
-                map($source, $sink, |number: $read| -> $write { each_pair!(@ $from $to number) });
+            $($((DType::$from, DType::$to) => {
+                map($source, $sink, |number: $read| -> $write { each_pair!(@ $from $to number, $write) });
             })*)*
             pair => unreachable!("no cast needs {pair:?}"),
         }
     };
-    (@ F64 F32 $number:expr) => { narrow($number) };
-    (@ F32 F64 $number:expr) => { widen($number) };
-    (@ F32 $to:ident $number:expr) => { $number.saturate() };
-    (@ F64 $to:ident $number:expr) => { $number.saturate() };
-    (@ $from:ident U8 $number:expr) => { $number as u8 };
-    (@ $from:ident U16 $number:expr) => { $number as u16 };
-    (@ $from:ident U32 $number:expr) => { $number as u32 };
-    (@ $from:ident U64 $number:expr) => { $number as u64 };
-    (@ $from:ident F32 $number:expr) => { $number as f32 };
-    (@ $from:ident F64 $number:expr) => { $number as f64 };
+    (@ Double Float $number:expr, $write:ty) => { narrow($number) };
+    (@ Float Double $number:expr, $write:ty) => { widen($number) };
+    (@ Float $to:ident $number:expr, $write:ty) => { $number.saturate() };
+    (@ Double $to:ident $number:expr, $write:ty) => { $number.saturate() };
+    (@ $from:ident $to:ident $number:expr, $write:ty) => { $number as $write };
 }
 
 impl Stage {
@@ -126,7 +68,7 @@ impl Stage {
         match self {
             Stage::Unpack(_) | Stage::Round(_) | Stage::TruncatedByte(_) | Stage::NearestByte { .. } => 1,
             Stage::Table(table) => table.bytes(),
-            Stage::As(_, to) => to.bytes(),
+            Stage::As(_, to) => to.bits() / 8,
             Stage::Odd(_) | Stage::FromHalf | Stage::FromBrain => 4,
             last => unreachable!("{last:?} has no successor"),
         }
@@ -157,38 +99,38 @@ impl Kernel for Run<'_> {
             Stage::Unpack(bits) => packed::unpack(*bits, source, sink.between()),
             Stage::Table(table) => table.look_up::<F>(source, sink),
             Stage::As(from, to) => each_pair! { (*from, *to), source, sink;
-                U16 u16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
-                I16 i16: U8 u8, U32 u32, U64 u64, F32 f32, F64 f64;
-                U32 u32: U8 u8, U16 u16, U64 u64, F32 f32, F64 f64;
-                I32 i32: U8 u8, U16 u16, U64 u64, F32 f32, F64 f64;
-                U64 u64: U8 u8, U16 u16, U32 u32, F32 f32, F64 f64;
-                I64 i64: U8 u8, U16 u16, U32 u32, F32 f32, F64 f64;
-                F32 f32: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F64 f64;
-                F64 f64: U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32;
+                Uint16 u16: Uint8 u8, Uint32 u32, Uint64 u64, Float f32, Double f64;
+                Int16 i16: Uint8 u8, Uint32 u32, Uint64 u64, Float f32, Double f64;
+                Uint32 u32: Uint8 u8, Uint16 u16, Uint64 u64, Float f32, Double f64;
+                Int32 i32: Uint8 u8, Uint16 u16, Uint64 u64, Float f32, Double f64;
+                Uint64 u64: Uint8 u8, Uint16 u16, Uint32 u32, Float f32, Double f64;
+                Int64 i64: Uint8 u8, Uint16 u16, Uint32 u32, Float f32, Double f64;
+                Float f32: Uint8 u8, Int8 i8, Uint16 u16, Int16 i16, Uint32 u32, Int32 i32, Uint64 u64, Int64 i64, Double f64;
+                Double f64: Uint8 u8, Int8 i8, Uint16 u16, Int16 i16, Uint32 u32, Int32 i32, Uint64 u64, Int64 i64, Float f32;
             },
-            Stage::IsNotZero(Machine::F32) => map(source, sink, |number: f32| u8::from(number != 0.0)),
-            Stage::IsNotZero(Machine::F64) => map(source, sink, |number: f64| u8::from(number != 0.0)),
-            Stage::IsNotZero(machine) => match machine.bytes() {
-                1 => map(source, sink, |number: u8| u8::from(number != 0)),
-                2 => map(source, sink, |number: u16| u8::from(number != 0)),
-                4 => map(source, sink, |number: u32| u8::from(number != 0)),
+            Stage::IsNotZero(DType::Float) => map(source, sink, |number: f32| u8::from(number != 0.0)),
+            Stage::IsNotZero(DType::Double) => map(source, sink, |number: f64| u8::from(number != 0.0)),
+            Stage::IsNotZero(integer) => match integer.bits() {
+                8 => map(source, sink, |number: u8| u8::from(number != 0)),
+                16 => map(source, sink, |number: u16| u8::from(number != 0)),
+                32 => map(source, sink, |number: u32| u8::from(number != 0)),
                 _ => map(source, sink, |number: u64| u8::from(number != 0)),
             },
-            Stage::Odd(Machine::F64) => map(source, sink, odd_from_double),
-            Stage::Odd(Machine::I32) => map(source, sink, |number: i32| odd_from_double(f64::from(number))),
-            Stage::Odd(Machine::U32) => map(source, sink, |number: u32| odd_from_double(f64::from(number))),
-            Stage::Odd(Machine::I64) => map(source, sink, |number: i64| odd_from_double(double_with_sticky(number))),
-            Stage::Odd(Machine::U64) => map(source, sink, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
-            Stage::Odd(machine) => unreachable!("{machine:?} is exact in f32"),
+            Stage::Odd(DType::Double) => map(source, sink, odd_from_double),
+            Stage::Odd(DType::Int32) => map(source, sink, |number: i32| odd_from_double(f64::from(number))),
+            Stage::Odd(DType::Uint32) => map(source, sink, |number: u32| odd_from_double(f64::from(number))),
+            Stage::Odd(DType::Int64) => map(source, sink, |number: i64| odd_from_double(double_with_sticky(number))),
+            Stage::Odd(DType::Uint64) => map(source, sink, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
+            Stage::Odd(exact) => unreachable!("{exact} is exact in f32"),
             Stage::FromHalf => half::to_single::<F>(source, sink),
             Stage::FromBrain => map(source, sink, |code: u16| quiet(u32::from(code) << 16)),
             Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, sink),
             Stage::ToBrain => map(source, sink, brain_from_single),
             Stage::Round(rounding) => small::from_single::<F>(rounding, source, sink),
             Stage::Scale(scaling) => map(source, sink, |number: u32| scaling.round(number)),
-            Stage::TruncatedByte(Machine::F32) => map(source, sink, f32::low_byte),
+            Stage::TruncatedByte(DType::Float) => map(source, sink, f32::low_byte),
             Stage::TruncatedByte(_) => map(source, sink, f64::low_byte),
-            Stage::NearestByte { from: Machine::F32, above, below } => {
+            Stage::NearestByte { from: DType::Float, above, below } => {
                 map(source, sink, |number: f32| number.nearest_between(*above, *below).low_byte());
             }
             Stage::NearestByte { above, below, .. } => {

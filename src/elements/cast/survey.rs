@@ -9,7 +9,7 @@ use super::number::lanes;
 use super::pair::Cast;
 use super::reference::convert_element;
 use super::sink::Target;
-use super::stage::{Machine, Stage};
+use super::stage::Stage;
 use super::summary::{Summary, Tally, Verdict};
 use super::table::Table;
 use crate::elements::dtype::{Class, DType};
@@ -45,7 +45,7 @@ impl Survey {
         } else {
             let (decode, machine) = decode(cast.from);
             match machine {
-                Machine::F64 if is_integer => (Vec::from_iter(decode), Watch::Doubles(Ranges::new(DType::Double, &cast))),
+                DType::Double if is_integer => (Vec::from_iter(decode), Watch::Doubles(Ranges::new(DType::Double, &cast))),
                 _ => {
                     (Vec::from_iter(decode.into_iter().chain(to_single(machine))), Watch::Singles(Ranges::new(DType::Float, &cast)))
                 }
