@@ -34,36 +34,23 @@ const fn format(exponent_bits: u32, mantissa_bits: u32, bias: i32, specials: Spe
     Format { exponent_bits, mantissa_bits, bias, specials }
 }
 
-const DOUBLE: Format = format(11, 52, 1023, Specials::Ieee);
-const FLOAT: Format = format(8, 23, 127, Specials::Ieee);
-const FLOAT16: Format = format(5, 10, 15, Specials::Ieee);
-const BFLOAT16: Format = format(8, 7, 127, Specials::Ieee);
-const FLOAT8E4M3FN: Format = format(4, 3, 7, Specials::TopIsNan);
-const FLOAT8E4M3FNUZ: Format = format(4, 3, 8, Specials::NegativeZeroIsNan);
-const FLOAT8E5M2: Format = format(5, 2, 15, Specials::Ieee);
-const FLOAT8E5M2FNUZ: Format = format(5, 2, 16, Specials::NegativeZeroIsNan);
-const FLOAT8E8M0: Format = format(8, 0, 127, Specials::Scale);
-const FLOAT6E2M3: Format = format(2, 3, 1, Specials::AllFinite);
-const FLOAT6E3M2: Format = format(3, 2, 3, Specials::AllFinite);
-const FLOAT4E2M1: Format = format(2, 1, 1, Specials::AllFinite);
-
 impl Format {
     /// The format of a float type; `None` for all other types.
     #[must_use]
     pub const fn of(dtype: DType) -> Option<Format> {
         Some(match dtype {
-            DType::Double => DOUBLE,
-            DType::Float => FLOAT,
-            DType::Float16 => FLOAT16,
-            DType::Bfloat16 => BFLOAT16,
-            DType::Float8E4M3Fn => FLOAT8E4M3FN,
-            DType::Float8E4M3Fnuz => FLOAT8E4M3FNUZ,
-            DType::Float8E5M2 => FLOAT8E5M2,
-            DType::Float8E5M2Fnuz => FLOAT8E5M2FNUZ,
-            DType::Float8E8M0 => FLOAT8E8M0,
-            DType::Float6E2M3 => FLOAT6E2M3,
-            DType::Float6E3M2 => FLOAT6E3M2,
-            DType::Float4E2M1 => FLOAT4E2M1,
+            DType::Double => format(11, 52, 1023, Specials::Ieee),
+            DType::Float => format(8, 23, 127, Specials::Ieee),
+            DType::Float16 => format(5, 10, 15, Specials::Ieee),
+            DType::Bfloat16 => format(8, 7, 127, Specials::Ieee),
+            DType::Float8E4M3Fn => format(4, 3, 7, Specials::TopIsNan),
+            DType::Float8E4M3Fnuz => format(4, 3, 8, Specials::NegativeZeroIsNan),
+            DType::Float8E5M2 => format(5, 2, 15, Specials::Ieee),
+            DType::Float8E5M2Fnuz => format(5, 2, 16, Specials::NegativeZeroIsNan),
+            DType::Float8E8M0 => format(8, 0, 127, Specials::Scale),
+            DType::Float6E2M3 => format(2, 3, 1, Specials::AllFinite),
+            DType::Float6E3M2 => format(3, 2, 3, Specials::AllFinite),
+            DType::Float4E2M1 => format(2, 1, 1, Specials::AllFinite),
             _ => return None,
         })
     }
@@ -167,6 +154,10 @@ const fn shift_right_to_even(magnitude: u64, shift: i64) -> u64 {
 mod tests {
     use super::*;
 
+    fn round(dtype: DType, magnitude: u64, exponent: i32) -> u64 {
+        Format::of(dtype).unwrap().round(magnitude, exponent)
+    }
+
     #[test]
     fn special_codes_match_the_specifications() {
         let cases = [
@@ -208,19 +199,19 @@ mod tests {
                 0 => (bits, -149),
                 field => (bits & 0x7F_FFFF | 0x80_0000, field as i32 - 150),
             };
-            assert_eq!(FLOAT.round(magnitude, exponent), bits);
-            assert_eq!(DOUBLE.round(magnitude, exponent), f64::from(value).to_bits());
-            let narrow = FLOAT16.round(magnitude, exponent).min(FLOAT16.infinity());
+            assert_eq!(round(DType::Float, magnitude, exponent), bits);
+            assert_eq!(round(DType::Double, magnitude, exponent), f64::from(value).to_bits());
+            let narrow = round(DType::Float16, magnitude, exponent).min(0x7C00);
             assert_eq!(narrow, u64::from(half::f16::from_f32(value).to_bits()), "{value:e}");
         }
     }
 
     #[test]
     fn tiny_numbers_round_to_zero() {
-        assert_eq!(FLOAT16.round(u64::MAX, -1000), 0);
-        assert_eq!(FLOAT16.round(u64::MAX, -64 - 25), 0, "just below the tie");
-        assert_eq!(FLOAT16.round(1 << 63 | 1, -63 - 25), 1, "just above the tie");
-        assert_eq!(FLOAT16.round(1, -25), 0, "the tie goes to even");
-        assert_eq!(FLOAT16.round(3, -26), 1);
+        assert_eq!(round(DType::Float16, u64::MAX, -1000), 0);
+        assert_eq!(round(DType::Float16, u64::MAX, -64 - 25), 0, "just below the tie");
+        assert_eq!(round(DType::Float16, 1 << 63 | 1, -63 - 25), 1, "just above the tie");
+        assert_eq!(round(DType::Float16, 1, -25), 0, "the tie goes to even");
+        assert_eq!(round(DType::Float16, 3, -26), 1);
     }
 }
