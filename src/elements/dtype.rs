@@ -212,9 +212,8 @@ fn meant(name: &str) -> Option<DType> {
     let unqualified = name.rsplit(['.', ':']).next().unwrap_or(name);
     let plain = unqualified.replace(['_', '-', ' '], "").to_lowercase();
     let number = plain.parse().ok().and_then(DType::from_number);
-    let by_name = DType::ALL.iter().copied().find(|dtype| dtype.name().eq_ignore_ascii_case(&plain));
     let by_other_name = || OTHER_NAMES.iter().find(|(_, names)| names.contains(&plain.as_str())).map(|&(dtype, _)| dtype);
-    number.or(by_name).or_else(by_other_name)
+    number.or_else(|| DType::from_name(&plain)).or_else(by_other_name)
 }
 
 impl FromStr for DType {

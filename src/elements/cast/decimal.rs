@@ -41,10 +41,7 @@ impl Decimal {
         let mut digits: Vec<u8> = whole.iter().chain(fraction).map(|digit| digit - b'0').collect();
         let zeros = digits.iter().take_while(|&&digit| digit == 0).count();
         digits.drain(..zeros);
-        while digits.last() == Some(&0) {
-            digits.pop();
-        }
-        Some(Decimal { negative, digits, point: point.saturating_sub(zeros as i64), is_plain_integer })
+        Some(Decimal { negative, is_plain_integer, ..Decimal::new(digits, point.saturating_sub(zeros as i64)) })
     }
 
     /// The exact value, as [`Value::Finite`] describes it.
@@ -227,9 +224,16 @@ mod tests {
     use super::*;
     use crate::elements::dtype::DType;
 
+    /// The code of a literal, rounded to a type.
+    fn code(dtype: DType, literal: &str) -> u64 {
+        let format = Format::of(dtype).unwrap();
+        let value = Decimal::parse(literal.as_bytes()).unwrap().value();
+        let Value::Finite { negative, magnitude, exponent } = value else { panic!("{literal}") };
+        format.round(magnitude, exponent) | if negative { format.sign_bit() } else { 0 }
+    }
+
     #[test]
     fn literals_round_like_the_standard_library() {
-        let format = Format::of(DType::Double).unwrap();
         let cases = [
             "0",
             "-0.0",
@@ -254,22 +258,15 @@ mod tests {
             "3.14159265358979323846264338327950288",
         ];
         for case in cases {
-            let Value::Finite { negative, magnitude, exponent } = Decimal::parse(case.as_bytes()).unwrap().value() else {
-                panic!("{case}")
-            };
-            let sign = if negative { format.sign_bit() } else { 0 };
-            assert_eq!(format.round(magnitude, exponent) | sign, case.parse::<f64>().unwrap().to_bits(), "{case}");
+            assert_eq!(code(DType::Double, case), case.parse::<f64>().unwrap().to_bits(), "{case}");
         }
     }
 
     #[test]
     fn a_distant_digit_breaks_a_tie() {
-        let format = Format::of(DType::Float16).unwrap();
-        let tie = "2049".to_owned();
         let beyond = format!("2049.{}1", "0".repeat(5000));
-        for (literal, expected) in [(tie, 2048.0), (beyond, 2050.0)] {
-            let Value::Finite { magnitude, exponent, .. } = Decimal::parse(literal.as_bytes()).unwrap().value() else { panic!() };
-            assert_eq!(format.round(magnitude, exponent), u64::from(half::f16::from_f32(expected).to_bits()));
+        for (literal, expected) in [("2049", 2048.0), (&beyond, 2050.0)] {
+            assert_eq!(code(DType::Float16, literal), u64::from(half::f16::from_f32(expected).to_bits()));
         }
     }
 
@@ -284,10 +281,9 @@ mod tests {
     #[test]
     fn every_half_is_short_and_round_trips() {
         let format = Format::of(DType::Float16).unwrap();
-        for code in 1..=format.largest() {
-            let text = shortest(format, code, half::f16::from_bits(code as u16).to_f64());
-            let Value::Finite { magnitude, exponent, .. } = Decimal::parse(text.as_bytes()).unwrap().value() else { panic!() };
-            assert_eq!(format.round(magnitude, exponent), code, "{text}");
+        for half in 1..=format.largest() {
+            let text = shortest(format, half, half::f16::from_bits(half as u16).to_f64());
+            assert_eq!(code(DType::Float16, &text), half, "{text}");
         }
         for (number, text) in
             [(0.1, "0.1"), (65504.0, "65500"), (100.0, "100"), (6e-8, "0.00000006"), (0.333, "0.333"), (9.99, "9.99")]
