@@ -3,9 +3,9 @@
 //! Only scalars and lists are followed. Truth values count as zero and one. Nothing passes in or out of functions, whose calls share
 //! what is inferred.
 
-use super::known::{Dim, Numbers, is_kept};
+use super::known::{Dim, Numbers, is_kept, sizes};
 use super::length::Length;
-use super::shape::{product, range_length, shape_range, sizes, slice_length};
+use super::shape::{from_front, product, range_length, shape_range, slice_length};
 use super::view::View;
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed;
@@ -33,17 +33,14 @@ fn first_output(view: &View) -> Option<Numbers> {
             Some(shape[start..end].to_vec())
         }
         "Size" => Some(vec![product(view.shape(0)?)]),
-        "Identity" | "Squeeze" | "Unsqueeze" | "Flatten" | "Reshape" if is_short(view) => view.values(0),
+        "Identity" | "Squeeze" | "Unsqueeze" | "Flatten" | "Reshape" => view.values(0),
         "Cast" => cast(view),
         "CastLike" => view.values(0).filter(|_| is_integer(view, 1) && is_integer(view, 0)),
         "Gather" => gather(view),
-        "Concat" => (0..view.inputs.len()).map(|index| view.values(index).or_else(|| unknown_list(view, index))).try_fold(
-            Vec::new(),
-            |mut all, part| {
-                all.extend(part?);
-                is_kept(all.len()).then_some(all)
-            },
-        ),
+        "Concat" => (0..view.inputs.len()).try_fold(Vec::new(), |mut all, index| {
+            all.extend(view.values_or_unknown(index)?);
+            is_kept(all.len()).then_some(all)
+        }),
         "Slice" => slice(view),
         "Range" => range(view),
         "ConstantOfShape" => constant_of_shape(view),
@@ -70,17 +67,8 @@ fn each_number(view: &View, function: fn(i64) -> Option<i64>) -> Option<Numbers>
     Some(view.values(0)?.into_iter().map(|value| function(value?.size()?).map(Length::Size)).collect())
 }
 
-/// Whether the first input is a scalar or a list of values that are followed.
-fn is_short(view: &View) -> bool {
-    view.values(0).is_some()
-}
-
 fn is_integer(view: &View, index: usize) -> bool {
     view.input(index).dtype().is_some_and(|dtype| matches!(dtype, DType::Int64 | DType::Int32))
-}
-
-fn unknown_list(view: &View, index: usize) -> Option<Numbers> {
-    view.length(index).map(|length| vec![None; length])
 }
 
 fn constant(view: &View) -> Option<Numbers> {
@@ -118,22 +106,14 @@ fn gather(view: &View) -> Option<Numbers> {
     if view.input(0).rank() != Some(1) || view.int_or("axis", 0).is_none_or(|axis| axis != 0 && axis != -1) {
         return None;
     }
-    let length = i64::try_from(data.len()).ok()?;
-    let at = |index: Dim| {
-        let index = index?.size()?;
-        let index = usize::try_from(if index < 0 { index.checked_add(length)? } else { index }).ok()?;
-        data.get(index).copied().flatten()
-    };
+    let at = |index: Dim| data[from_front(index?.size()?, data.len())?];
     Some(view.values(1)?.into_iter().map(at).collect())
 }
 
 fn slice(view: &View) -> Option<Numbers> {
     let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
     let is_attribute = view.schema.attribute("starts").is_some();
-    let one = |name: &str, index: usize| match is_attribute {
-        true => view.ints(name).and_then(|values| values.first().copied()),
-        false => view.known_values(index).and_then(|values| values.first().copied()),
-    };
+    let one = |name: &str, index: usize| view.known_list(name, index)?.first().copied();
     let (start, end) = (one("starts", 1)?, one("ends", 2)?);
     let step = if !is_attribute && view.has_input(4) { one("steps", 4)? } else { 1 };
     let wide = i64::try_from(data.len()).ok()?;
@@ -145,17 +125,14 @@ fn slice(view: &View) -> Option<Numbers> {
 }
 
 fn range(view: &View) -> Option<Numbers> {
-    let one = |index: usize| view.known_values(index).and_then(|values| values.first().copied());
+    let one = |index: usize| view.known_values(index)?.first().copied();
     let (start, limit, delta) = (one(0)?, one(1)?, one(2)?);
     let length = range_length(start, limit, delta).filter(|&length| usize::try_from(length).is_ok_and(is_kept))?;
     (0..length).map(|place| place.checked_mul(delta).and_then(|shift| start.checked_add(shift)).map(size)).collect()
 }
 
 fn constant_of_shape(view: &View) -> Option<Numbers> {
-    let value = match view.attribute("value") {
-        None => return None,
-        Some(value) => tensor_list(value?.t.as_ref()?)?.first().copied()?,
-    };
+    let value = tensor_list(view.attribute("value")??.t.as_ref()?)?.first().copied()?;
     match view.known_values(0)?.as_slice() {
         [] => Some(vec![value]),
         [length] => Some(vec![value; usize::try_from(*length).ok().filter(|&length| is_kept(length))?]),
@@ -166,7 +143,6 @@ fn constant_of_shape(view: &View) -> Option<Numbers> {
 fn select(view: &View) -> Option<Numbers> {
     let [condition, yes, no] = [view.values(0)?, view.values(1)?, view.values(2)?];
     let length = [&condition, &yes, &no].into_iter().map(Vec::len).find(|&length| length != 1).unwrap_or(1);
-    let at = |values: &Numbers, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
     let choose = |index: usize| {
         let (yes, no) = (at(&yes, index)?, at(&no, index)?);
         Some(match at(&condition, index)? {
@@ -176,6 +152,11 @@ fn select(view: &View) -> Option<Numbers> {
         })
     };
     (0..length).map(choose).collect()
+}
+
+/// An element of a scalar or a list that is broadcast.
+fn at(values: &Numbers, index: usize) -> Option<Dim> {
+    values.get(if values.len() == 1 { 0 } else { index }).copied()
 }
 
 /// An operator on two or more operands, element by element.
@@ -213,21 +194,13 @@ fn fold(view: &View) -> Option<Numbers> {
     };
     let combine = |left: Numbers, right: Numbers| -> Option<Numbers> {
         let length = if left.len() == 1 { right.len() } else { left.len() };
-        let at = |values: &Numbers, index: usize| if values.len() == 1 { Some(values[0]) } else { values.get(index).copied() };
         (0..length).map(|index| Some(at(&left, index)?.zip(at(&right, index)?).and_then(|(left, right)| op(left, right)))).collect()
     };
     // Of two operands one may be unknown, as long as its length is known.
-    let operand = |index: usize| view.values(index).or_else(|| unknown_operand(view, index));
+    let unknown_scalar = |index: usize| (view.input(index).rank()? == 0).then(|| vec![None]);
+    let operand = |index: usize| view.values_or_unknown(index).or_else(|| unknown_scalar(index));
     let first = operand(0)?;
     (1..view.inputs.len()).try_fold(first, |left, index| combine(left, operand(index)?))
-}
-
-fn unknown_operand(view: &View, index: usize) -> Option<Numbers> {
-    match view.input(index).rank()? {
-        0 => Some(vec![None]),
-        1 => unknown_list(view, index),
-        _ => None,
-    }
 }
 
 /// A reduction of a whole list.
@@ -251,11 +224,7 @@ fn size(number: i64) -> Dim {
 
 fn split(view: &View) -> Option<Vec<Option<Numbers>>> {
     let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
-    let lengths: Vec<i64> = match view.schema.attribute("split") {
-        Some(_) => view.ints("split").map(<[i64]>::to_vec),
-        None => view.known_values(1),
-    }
-    .or_else(|| {
+    let lengths = view.known_list("split", 1).or_else(|| {
         let outputs = view.node.output.len();
         let is_even = !view.has_input(1) && view.attribute("split").is_none() && outputs > 0 && data.len() % outputs == 0;
         is_even.then(|| vec![(data.len() / outputs) as i64; outputs])

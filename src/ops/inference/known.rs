@@ -182,6 +182,11 @@ impl<L: Agree> Known<L> {
     }
 }
 
+/// These lengths.
+pub(super) fn sizes(lengths: &[i64]) -> Dims {
+    lengths.iter().map(|&length| Some(Length::Size(length))).collect()
+}
+
 /// Whether a shape of this rank is kept.
 pub(super) fn is_kept(rank: usize) -> bool {
     rank <= MOST_DIMENSIONS

@@ -22,3 +22,4 @@ pub use ints::tensor_ints;
 pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub(crate) use nearby::nearby_element_type;
 pub(crate) use shape::broadcasts;
+pub(super) use shape::from_front;

@@ -1,24 +1,31 @@
 //! A node with the known facts of its inputs.
 
-use super::known::{Dim, Dims, Fact, Numbers, UNKNOWN, is_kept};
+use std::ops::Deref;
+
+use super::known::{Dim, Dims, Fact, Numbers, UNKNOWN, is_kept, sizes};
 use super::length::Length;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::schemas::Schema;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
-/// A node, its schema, and the known facts of its inputs.
-pub(super) struct View<'a> {
+/// A node and the known facts of its inputs.
+pub(super) struct Call<'a> {
     pub model: &'a Model,
     pub id: NodeId,
     pub node: &'a NodeProto,
-    pub schema: &'static Schema,
     /// By index; an omitted input is unknown.
     pub inputs: Vec<&'a Fact>,
+}
+
+/// A node of an operator that has a schema.
+pub(super) struct View<'a> {
+    pub call: Call<'a>,
+    pub schema: &'static Schema,
     /// By index; the integers of small tensors, as far as they are known. It may be shorter than the inputs.
     pub ints: Vec<Option<&'a Numbers>>,
 }
 
-impl<'a> View<'a> {
+impl<'a> Call<'a> {
     /// An attribute; the inner option is `None` if the callers of the function give it different values.
     pub fn attribute(&self, name: &str) -> Option<Option<&'a AttributeProto>> {
         match self.model.attribute(self.id, name) {
@@ -38,6 +45,11 @@ impl<'a> View<'a> {
         self.int_or(name, default).map(Length::Size)
     }
 
+    /// Whether a flag is set, which is 0 by default.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.int_or(name, 0).map(|flag| flag != 0)
+    }
+
     /// A list of integers; `None` if it is missing or unclear.
     pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
         self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
@@ -51,19 +63,14 @@ impl<'a> View<'a> {
         self.input(index).shape.as_ref()
     }
 
+    /// A dimension of an input.
+    pub fn dim(&self, index: usize, axis: usize) -> Dim {
+        self.shape(index)?.get(axis).copied().flatten()
+    }
+
     /// Whether the node has this input.
     pub fn has_input(&self, index: usize) -> bool {
         self.node.input.get(index).is_some_and(|name| !name.is_empty())
-    }
-
-    /// The integers of an input, as far as they are known: a scalar or a list.
-    pub fn values(&self, index: usize) -> Option<Numbers> {
-        self.ints.get(index).copied().flatten().cloned()
-    }
-
-    /// The integers of an input, if all are known.
-    pub fn known_values(&self, index: usize) -> Option<Vec<i64>> {
-        self.ints.get(index).copied().flatten()?.iter().map(|number| number.and_then(Length::size)).collect()
     }
 
     /// The length of an input that is a list.
@@ -73,12 +80,55 @@ impl<'a> View<'a> {
             _ => None,
         }
     }
+}
+
+impl<'a> Deref for View<'a> {
+    type Target = Call<'a>;
+
+    fn deref(&self) -> &Call<'a> {
+        &self.call
+    }
+}
+
+impl View<'_> {
+    /// The integers of an input, as far as they are known: a scalar or a list.
+    pub fn values(&self, index: usize) -> Option<Numbers> {
+        self.ints.get(index).copied().flatten().cloned()
+    }
+
+    /// The same, with unknown integers for a list of which only the length is known.
+    pub fn values_or_unknown(&self, index: usize) -> Option<Numbers> {
+        self.values(index).or_else(|| Some(vec![None; self.length(index)?]))
+    }
+
+    /// The integer of an input that is a scalar, or the first of a list.
+    pub fn value(&self, index: usize) -> Dim {
+        self.ints.get(index).copied().flatten()?.first().copied().flatten()
+    }
+
+    /// The integers of an input, if all are known.
+    pub fn known_values(&self, index: usize) -> Option<Vec<i64>> {
+        self.ints.get(index).copied().flatten()?.iter().map(|number| number.and_then(Length::size)).collect()
+    }
+
+    /// The integers that some versions of the operator take as an attribute, and others as an input.
+    pub fn list(&self, name: &str, index: usize) -> Option<Numbers> {
+        match self.schema.attribute(name) {
+            Some(_) => self.ints(name).map(sizes),
+            None => self.values(index),
+        }
+    }
+
+    /// The same, if all are known.
+    pub fn known_list(&self, name: &str, index: usize) -> Option<Vec<i64>> {
+        match self.schema.attribute(name) {
+            Some(_) => self.ints(name).map(<[i64]>::to_vec),
+            None => self.known_values(index),
+        }
+    }
 
     /// The axes of an operator that takes them as an attribute or as its second input; `None` if they are missing or not known.
     pub fn axes(&self) -> Option<Vec<i64>> {
-        match self.schema.attribute("axes") {
-            Some(_) => self.ints("axes").filter(|axes| is_kept(axes.len())).map(<[i64]>::to_vec),
-            None => self.known_values(1),
-        }
+        self.known_list("axes", 1).filter(|axes| is_kept(axes.len()))
     }
 }

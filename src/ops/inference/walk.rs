@@ -4,9 +4,8 @@
 
 use super::known::{Dims, Fact, Known, Numbers, UNKNOWN, is_kept};
 use super::length::Symbols;
-use super::microsoft::{self, Call};
-use super::view::View;
-use super::{element, ints, shape};
+use super::view::{Call, View};
+use super::{element, ints, microsoft, shape};
 use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
@@ -277,7 +276,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         let outputs = match (schema, domain, node.op_type()) {
             (None, "com.microsoft", _) => {
                 self.inner(id, &[]);
-                let (types, shapes) = microsoft::outputs(&Call { model, id, node, inputs: self.inputs(id) });
+                let (types, shapes) = microsoft::outputs(&self.call_of(id));
                 facts_of(types.into_iter(), shapes)
             }
             (None, _, _) => {
@@ -293,12 +292,16 @@ impl<'w, 'm> Walk<'w, 'm> {
             }
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
-                let view = View { model, id, node, schema, inputs: self.inputs(id), ints: self.input_ints(id) };
+                let view = View { call: self.call_of(id), schema, ints: self.input_ints(id) };
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
                 return (facts_of(types, shape::output_shapes(&view)), ints::output_ints(&view));
             }
         };
         (outputs, Vec::new())
+    }
+
+    fn call_of(&self, id: NodeId) -> Call<'_> {
+        Call { model: self.model, id, node: self.model.node(id), inputs: self.inputs(id) }
     }
 
     /// The facts of a node's inputs, by index.
@@ -461,12 +464,9 @@ fn without_negative(shape: Dims) -> Dims {
 /// A scanned value outside of the body; `axis` counts in its shape.
 fn with_dimension(known: &Fact, axis: i64) -> Fact {
     let insert = |mut shape: Dims| {
-        let rank = i64::try_from(shape.len()).ok()? + 1;
-        let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
-        (axis <= shape.len() && is_kept(shape.len() + 1)).then(|| {
-            shape.insert(axis, None);
-            shape
-        })
+        let rank = shape.len() + 1;
+        shape.insert(shape::from_front(axis, rank).filter(|_| is_kept(rank))?, None);
+        Some(shape)
     };
     Fact { value_type: known.value_type, shape: known.shape.clone().and_then(insert) }
 }
@@ -474,12 +474,8 @@ fn with_dimension(known: &Fact, axis: i64) -> Fact {
 /// A scanned value inside of the body.
 fn without_dimension(known: &Fact, axis: i64) -> Fact {
     let remove = |mut shape: Dims| {
-        let rank = i64::try_from(shape.len()).ok()?;
-        let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
-        (axis < shape.len()).then(|| {
-            shape.remove(axis);
-            shape
-        })
+        shape.remove(shape::from_front(axis, shape.len())?);
+        Some(shape)
     };
     Fact { value_type: known.value_type, shape: known.shape.clone().and_then(remove) }
 }

@@ -1,7 +1,7 @@
 //! Shapes, axes and lengths that contradict each other.
 
 use super::operation::Operation;
-use crate::ops::inference::broadcasts;
+use crate::ops::inference::{broadcasts, from_front};
 use crate::ops::schemas::Default;
 
 /// Operators whose `axis` counts the axes of the first input, and the first opset in which both tools refuse any other number.
@@ -51,10 +51,7 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
         "MatMul" | "MatMulInteger" => matrices(operation, 0, 1),
         "QLinearMatMul" => matrices(operation, 0, 3),
         "Reshape" => reshaped(operation),
-        "Slice" => {
-            let axes = operation.attribute_or_values("axes", 3)?;
-            axes.into_iter().find_map(|axis| out_of_range(axis, operation.rank(0)?))
-        }
+        "Slice" => axes(operation, 3),
         "Split" => parts(operation),
         "Squeeze" => squeezed(operation),
         "Tile" => tiled(operation),
@@ -64,10 +61,7 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
             let rank = operation.rank(0)?.checked_add(axes.len())?;
             axes.iter().find_map(|&axis| out_of_range(axis, rank)).or_else(|| repeated(&axes, rank))
         }
-        name if name.starts_with("Reduce") => {
-            let axes = operation.attribute_or_values("axes", 1)?;
-            axes.into_iter().find_map(|axis| out_of_range(axis, operation.rank(0)?))
-        }
+        name if name.starts_with("Reduce") => axes(operation, 1),
         // It is not established that all runtimes refuse its contradictions when they load a model.
         "StringConcat" => None,
         name if broadcasts(name) => match operation.schema.attribute("broadcast") {
@@ -76,6 +70,11 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
         },
         _ => None,
     }
+}
+
+fn axes(operation: &Operation, input: usize) -> Option<String> {
+    let axes = operation.attribute_or_values("axes", input)?;
+    axes.into_iter().find_map(|axis| out_of_range(axis, operation.rank(0)?))
 }
 
 fn out_of_range(axis: i64, rank: usize) -> Option<String> {
@@ -204,9 +203,7 @@ fn reshaped(operation: &Operation) -> Option<String> {
 fn parts(operation: &Operation) -> Option<String> {
     let given = operation.attribute_or_values("split", 1)?;
     let (shape, axis) = (operation.shape(0)?, operation.int_or("axis", 0)?);
-    let rank = i64::try_from(shape.len()).ok()?;
-    let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
-    let length = (*shape.get(axis)?)?;
+    let length = shape[from_front(axis, shape.len())?]?;
     let sum = given.iter().try_fold(0i64, |sum, part| sum.checked_add(*part))?;
     if given.len() != operation.node.output.len() {
         return Some(format!("there are {} lengths for {} outputs", given.len(), operation.node.output.len()));
@@ -220,8 +217,7 @@ fn squeezed(operation: &Operation) -> Option<String> {
         if let Some(fault) = out_of_range(axis, shape.len()) {
             return Some(fault);
         }
-        let rank = i64::try_from(shape.len()).ok()?;
-        let length = shape[usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?]?;
+        let length = shape[from_front(axis, shape.len())?]?;
         (length != 1).then(|| format!("axis {axis} has length {length}, not 1"))
     })
 }

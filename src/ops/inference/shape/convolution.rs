@@ -1,7 +1,7 @@
 //! Convolutions, pooling, resizing, sampling.
 
-use super::dims::{ONE, Shapes, of_rank, size, sizes};
-use crate::ops::inference::known::{Dim, Dims, Fact};
+use super::dims::{ONE, Shapes, of_rank, size};
+use crate::ops::inference::known::{Dim, Dims, Fact, sizes};
 use crate::ops::inference::length::Length;
 use crate::ops::inference::view::View;
 
@@ -17,23 +17,15 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "GlobalAveragePool" | "GlobalLpPool" | "GlobalMaxPool" => global(view.input(0)),
         "GridSample" => grid_sample(view),
         "MaxPool" => return Some(vec![pooled(view); 2]),
-        "MaxRoiPool" => Some(vec![first(view, 1), dim(view, 0, 1), None, None]),
+        "MaxRoiPool" => Some(vec![view.dim(1, 0), view.dim(0, 1), None, None]),
         "MaxUnpool" => view.input(0).rank().map(of_rank),
         "QLinearConv" => convolved(view, 0, 3),
         "Resize" | "Upsample" => resized(view),
         "RoiAlign" => roi_align(view),
-        "STFT" => Some(vec![first(view, 0), None, None, size(2)]),
+        "STFT" => Some(vec![view.dim(0, 0), None, None, size(2)]),
         _ => return None,
     };
     Some(vec![shape])
-}
-
-fn dim(view: &View, input: usize, axis: usize) -> Dim {
-    view.shape(input).and_then(|shape| shape.get(axis).copied().flatten())
-}
-
-fn first(view: &View, input: usize) -> Dim {
-    dim(view, input, 0)
 }
 
 fn global(input: &Fact) -> Option<Dims> {
@@ -105,18 +97,18 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
     let axes = rank.saturating_sub(2);
     let kernel: Vec<Dim> = match view.attribute("kernel_shape") {
         Some(given) => given.map_or(vec![None; axes], |given| sizes(&given.ints)),
-        None => (0..axes).map(|axis| dim(view, weights, axis + 2)).collect(),
+        None => (0..axes).map(|axis| view.dim(weights, axis + 2)).collect(),
     };
     let window = Some(kernel).filter(|kernel| kernel.len() == axes).and_then(|kernel| Window::of(view, kernel));
-    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, dim(view, input, axis + 2)));
+    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, view.dim(input, axis + 2)));
     let spatial: Vec<Dim> = (0..axes).map(spatial).collect();
-    Some([first(view, input), first(view, weights)].into_iter().chain(spatial).take(rank).collect())
+    Some([view.dim(input, 0), view.dim(weights, 0)].into_iter().chain(spatial).take(rank).collect())
 }
 
 fn transposed(view: &View) -> Option<Dims> {
     let rank = view.input(0).rank().or(view.input(1).rank())?;
-    let features = view.size_or("group", 1).zip(dim(view, 1, 1)).and_then(|(group, features)| group.checked_mul(features));
-    Some([first(view, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
+    let features = view.size_or("group", 1).zip(view.dim(1, 1)).and_then(|(group, features)| group.checked_mul(features));
+    Some([view.dim(0, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
 }
 
 fn resized(view: &View) -> Option<Dims> {
@@ -131,19 +123,19 @@ fn resized(view: &View) -> Option<Dims> {
 fn affine_grid(view: &View) -> Option<Dims> {
     let rank = view.length(1)?;
     let axes = rank.checked_sub(2)?;
-    let target = view.values(1).unwrap_or_else(|| of_rank(rank));
-    let batch = target.first().copied().flatten().or(first(view, 0));
+    let target = view.values_or_unknown(1)?;
+    let batch = target.first().copied().flatten().or(view.dim(0, 0));
     Some([batch].into_iter().chain(target.into_iter().skip(2)).chain([size(axes)]).collect())
 }
 
 fn grid_sample(view: &View) -> Option<Dims> {
     let rank = view.input(0).rank().or(view.input(1).rank())?;
-    let places = (1..rank.checked_sub(1)?).map(|axis| dim(view, 1, axis));
-    Some([first(view, 0), dim(view, 0, 1)].into_iter().chain(places).collect())
+    let places = (1..rank.checked_sub(1)?).map(|axis| view.dim(1, axis));
+    Some([view.dim(0, 0), view.dim(0, 1)].into_iter().chain(places).collect())
 }
 
 fn roi_align(view: &View) -> Option<Dims> {
-    Some(vec![first(view, 1), dim(view, 0, 1), view.size_or("output_height", 1), view.size_or("output_width", 1)])
+    Some(vec![view.dim(1, 0), view.dim(0, 1), view.size_or("output_height", 1), view.size_or("output_width", 1)])
 }
 
 /// The last axis has the real and imaginary part; the length of the transformed one may change.

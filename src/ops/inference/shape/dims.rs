@@ -14,13 +14,8 @@ pub(super) fn size(length: usize) -> Dim {
     i64::try_from(length).ok().map(Length::Size)
 }
 
-/// These lengths.
-pub(in crate::ops::inference) fn sizes(lengths: &[i64]) -> Dims {
-    lengths.iter().map(|&length| Some(Length::Size(length))).collect()
-}
-
 /// `axis` as a non-negative index.
-pub(super) fn from_front(axis: i64, rank: usize) -> Option<usize> {
+pub(in crate::ops) fn from_front(axis: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let axis = if axis < 0 { axis.checked_add(rank)? } else { axis };
     usize::try_from(axis).ok().filter(|_| axis < rank)

@@ -15,7 +15,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "NonZero" => Some(vec![view.input(0).rank().filter(|&rank| rank > 0).and_then(size), None]),
         "OneHot" => one_hot(view),
         "TopK" => return Some(vec![top(view); 2]),
-        "Unique" => return Some(unique(view)),
+        "Unique" => return Some(vec![compressed(view), Some(vec![None]), Some(vec![None]), Some(vec![None])]),
         _ => return None,
     };
     Some(vec![shape])
@@ -35,6 +35,7 @@ fn gathered_tuples(view: &View) -> Option<Dims> {
     Some(places.iter().chain(data.get(taken..)?).copied().collect())
 }
 
+/// A list, or the shape with an axis whose length depends on the values.
 fn compressed(view: &View) -> Option<Dims> {
     match view.attribute("axis") {
         None => Some(vec![None]),
@@ -50,10 +51,7 @@ fn compressed(view: &View) -> Option<Dims> {
 fn one_hot(view: &View) -> Option<Dims> {
     let indices = view.shape(0)?;
     let axis = from_front(view.int_or("axis", -1)?, indices.len() + 1)?;
-    let depth = view
-        .values(1)
-        .and_then(|depth| depth.first().copied().flatten())
-        .filter(|depth| depth.size().is_none_or(|depth| depth >= 0));
+    let depth = view.value(1);
     Some(indices[..axis].iter().chain([&depth]).chain(&indices[axis..]).copied().collect())
 }
 
@@ -62,21 +60,7 @@ fn top(view: &View) -> Option<Dims> {
     let Some(axis) = from_front(view.int_or("axis", -1)?, shape.len()) else { return Some(of_rank(shape.len())) };
     shape[axis] = match view.schema.attribute("k") {
         Some(_) => view.attribute("k").flatten().map(|k| Length::Size(k.i())),
-        None => view.values(1).and_then(|k| k.first().copied().flatten()),
+        None => view.value(1),
     };
     Some(shape)
-}
-
-fn unique(view: &View) -> Shapes {
-    let list = || Some(vec![None]);
-    let first = match view.attribute("axis") {
-        None => list(),
-        Some(axis) => axis.zip(view.shape(0)).and_then(|(axis, shape)| {
-            let mut shape = shape.clone();
-            let axis = from_front(axis.i(), shape.len())?;
-            shape[axis] = None;
-            Some(shape)
-        }),
-    };
-    vec![first, list(), list(), list()]
 }

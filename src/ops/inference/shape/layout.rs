@@ -1,7 +1,7 @@
 //! Operators that move elements: reshape, join, cut, pad.
 
-use super::dims::{ONE, Shapes, broadcast, from_front, of_rank, product, sizes};
-use crate::ops::inference::known::{Dim, Dims, is_kept};
+use super::dims::{ONE, Shapes, broadcast, from_front, of_rank, product};
+use crate::ops::inference::known::{Dim, Dims, is_kept, sizes};
 use crate::ops::inference::length::{Agree, Length};
 use crate::ops::inference::view::View;
 
@@ -47,7 +47,7 @@ fn transposed(view: &View) -> Option<Dims> {
 fn reshaped(view: &View) -> Option<Dims> {
     let target: Vec<Dim> = match view.schema.since_version {
         1 => sizes(view.ints("shape").filter(|shape| is_kept(shape.len()))?),
-        _ => view.values(1).or_else(|| view.length(1).map(of_rank))?,
+        _ => view.values_or_unknown(1)?,
     };
     let input = view.shape(0);
     let copies_zero = view.int_or("allowzero", 0)? == 0;
@@ -90,7 +90,7 @@ fn divided(dividend: &[Dim], mut divisor: Vec<Dim>) -> Dim {
 }
 
 fn expanded(view: &View) -> Option<Dims> {
-    let target = view.values(1).or_else(|| view.length(1).map(of_rank))?;
+    let target = view.values_or_unknown(1)?;
     // A dimension of one in the target keeps that of the input, so that nothing is known if it is unknown.
     Some(broadcast(view.shape(0)?, &target))
 }
@@ -115,7 +115,7 @@ fn split(view: &View) -> Shapes {
     let Some(axis) = view.int_or("axis", 0).and_then(|axis| from_front(axis, shape.len())) else {
         return vec![Some(of_rank(shape.len())); outputs];
     };
-    let given = if view.schema.attribute("split").is_some() { view.ints("split").map(sizes) } else { view.values(1) };
+    let given = view.list("split", 1);
     let is_given = given.is_some() || view.has_input(1) || view.attribute("split").is_some();
     let parts = i64::try_from(outputs).unwrap_or(i64::MAX).max(1);
     let length = |index: usize| -> Dim {
@@ -166,10 +166,8 @@ fn tiled(view: &View) -> Option<Dims> {
 fn padded(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let unknown = || Some(of_rank(shape.len()));
-    let given = match ["pads", "paddings"].iter().find(|&&name| view.schema.attribute(name).is_some()) {
-        Some(name) => view.ints(name).map(sizes),
-        None => view.values(1),
-    };
+    let name = if view.schema.since_version < 2 { "paddings" } else { "pads" };
+    let given = view.list(name, 1);
     let axes = match view.has_input(3) {
         false => Some((0..shape.len()).collect::<Vec<_>>()),
         true => view.known_values(3).and_then(|axes| axes.into_iter().map(|axis| from_front(axis, shape.len())).collect()),
@@ -188,11 +186,7 @@ fn padded(view: &View) -> Option<Dims> {
 fn sliced(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let is_attribute = view.schema.attribute("starts").is_some();
-    let list = |name: &str, index: usize| match is_attribute {
-        true => view.ints(name).map(sizes),
-        false => view.values(index),
-    };
-    let (starts, ends) = (list("starts", 1), list("ends", 2));
+    let (starts, ends) = (view.list("starts", 1), view.list("ends", 2));
     let count = match is_attribute {
         true => starts.as_ref().map(Vec::len),
         false => starts.as_ref().map(Vec::len).or(view.length(1)).or(view.length(2)),
@@ -200,7 +194,9 @@ fn sliced(view: &View) -> Option<Dims> {
     let has_axes = if is_attribute { view.attribute("axes").is_some() } else { view.has_input(3) };
     let axes: Option<Vec<usize>> = match (has_axes, count) {
         (false, Some(count)) => Some((0..count).collect()),
-        (true, _) => list("axes", 3).and_then(|axes| axes.into_iter().map(|axis| from_front(axis?.size()?, shape.len())).collect()),
+        (true, _) => {
+            view.list("axes", 3).and_then(|axes| axes.into_iter().map(|axis| from_front(axis?.size()?, shape.len())).collect())
+        }
         _ => None,
     };
     let Some(axes) = axes else { return Some(of_rank(shape.len())) };

@@ -7,7 +7,7 @@ use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
-    let channels = || Some(vec![view.shape(0).and_then(|shape| shape.get(1).copied().flatten())]);
+    let channels = || Some(vec![view.dim(0, 1)]);
     Some(match view.schema.name {
         "BatchNormalization" => vec![input(), channels(), channels(), channels(), channels()],
         "GroupNormalization" | "InstanceNormalization" | "RMSNormalization" => vec![input()],
@@ -35,7 +35,7 @@ fn loss(view: &View) -> Option<Dims> {
 }
 
 fn recurrent(view: &View, states: usize) -> Shapes {
-    let dim = |axis: usize| view.shape(0).and_then(|shape| shape.get(axis).copied().flatten());
+    let dim = |axis: usize| view.dim(0, axis);
     let directions: Dim = match view.attribute("direction") {
         None => ONE,
         Some(direction) => direction.and_then(|direction| size(if direction.s() == b"bidirectional" { 2 } else { 1 })),

@@ -40,7 +40,7 @@ pub(in crate::ops::inference) fn multiplied(left: &Dims, right: &Dims) -> Option
 
 fn gemm(view: &View) -> Option<Dims> {
     let dim = |input: usize, transposed: &str, axis: usize| -> Dim {
-        let axis = if view.int_or(transposed, 0)? != 0 { 1 - axis } else { axis };
+        let axis = if view.flag(transposed)? { 1 - axis } else { axis };
         view.shape(input).filter(|shape| shape.len() == 2)?[axis]
     };
     Some(vec![dim(0, "transA", 0), dim(1, "transB", 1)])
@@ -48,9 +48,8 @@ fn gemm(view: &View) -> Option<Dims> {
 
 fn attention(view: &View) -> Shapes {
     let query = view.shape(0);
-    let dims = |shape: Option<&Dims>, axis: usize| shape.and_then(|shape| shape.get(axis).copied().flatten());
     let output = query.map(|query| match query.as_slice() {
-        [batch, heads, length, _] => vec![*batch, *heads, *length, dims(view.shape(2), 3)],
+        [batch, heads, length, _] => vec![*batch, *heads, *length, view.dim(2, 3)],
         [batch, length, _] => vec![*batch, *length, None],
         other => of_rank(other.len()),
     });

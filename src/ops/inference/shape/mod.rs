@@ -15,7 +15,8 @@ mod models;
 mod reduction;
 mod values;
 
-pub(super) use dims::{product, sizes};
+pub(in crate::ops) use dims::from_front;
+pub(super) use dims::product;
 pub(super) use elementwise::broadcast_known;
 pub(crate) use elementwise::broadcasts;
 pub(super) use layout::slice_length;

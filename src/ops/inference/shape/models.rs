@@ -1,26 +1,24 @@
 //! ai.onnx.ml: classifiers, regressors, encoders.
 
 use super::dims::{ONE, Shapes, of_rank};
-use crate::ops::inference::known::{Dim, Dims};
+use crate::ops::inference::known::Dims;
 use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
-    let batch = || -> Dim {
-        let shape = view.shape(0)?;
-        if shape.len() == 1 { ONE } else { shape.first().copied().flatten() }
-    };
-    let has_rank = |ranks: &[usize]| view.input(0).rank().is_some_and(|rank| ranks.contains(&rank));
+    let rank = view.input(0).rank();
+    let batch = || if rank == Some(1) { ONE } else { view.dim(0, 0) };
+    let is_batch = matches!(rank, Some(1 | 2));
     Some(match view.schema.name {
         "Binarizer" | "CategoryMapper" | "Imputer" | "LabelEncoder" | "Normalizer" | "Scaler" => vec![input()],
-        "LinearClassifier" | "SVMClassifier" | "TreeEnsembleClassifier" if has_rank(&[1, 2]) => {
+        "LinearClassifier" | "SVMClassifier" | "TreeEnsembleClassifier" if is_batch => {
             vec![Some(vec![batch()]), Some(vec![batch(), None])]
         }
-        "LinearRegressor" | "SVMRegressor" | "TreeEnsembleRegressor" | "TreeEnsemble" if has_rank(&[1, 2]) => {
+        "LinearRegressor" | "SVMRegressor" | "TreeEnsembleRegressor" | "TreeEnsemble" if is_batch => {
             vec![Some(vec![batch(), None])]
         }
         "ArrayFeatureExtractor" => vec![features(view)],
-        "OneHotEncoder" => vec![view.input(0).rank().map(|rank| of_rank(rank + 1))],
+        "OneHotEncoder" => vec![rank.map(|rank| of_rank(rank + 1))],
         "FeatureVectorizer" => vec![Some(of_rank(2))],
         _ => return None,
     })

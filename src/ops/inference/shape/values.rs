@@ -1,21 +1,19 @@
 //! Operators that create tensors, and those on strings and sequences.
 
-use super::dims::{Shapes, of_rank, size, sizes};
+use super::dims::{Shapes, of_rank, size};
 use crate::graph::ConstantValue;
-use crate::ops::inference::known::{Dim, Dims, is_kept};
+use crate::ops::inference::known::{Dim, Dims, is_kept, sizes};
 use crate::ops::inference::length::Length;
 use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
-        "BlackmanWindow" | "HammingWindow" | "HannWindow" => Some(vec![scalar(view, 0)]),
+        "BlackmanWindow" | "HammingWindow" | "HannWindow" => Some(vec![view.value(0)]),
         "Constant" => constant(view),
-        "ConstantOfShape" => view.values(0).or_else(|| view.length(0).map(of_rank)),
+        "ConstantOfShape" => view.values_or_unknown(0),
         "ImageDecoder" => Some(of_rank(3)),
         "MelWeightMatrix" => Some(of_rank(2)),
-        "Multinomial" => {
-            Some(vec![view.shape(0).and_then(|shape| shape.first().copied().flatten()), view.size_or("sample_size", 1)])
-        }
+        "Multinomial" => Some(vec![view.dim(0, 0), view.size_or("sample_size", 1)]),
         "OptionalHasElement" | "SequenceLength" | "Size" => Some(Vec::new()),
         "RandomNormal" | "RandomUniform" => view.ints("shape").filter(|dims| is_kept(dims.len())).map(sizes),
         "Range" => Some(vec![range(view)]),
@@ -24,12 +22,6 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         _ => return None,
     };
     Some(vec![shape])
-}
-
-fn scalar(view: &View, input: usize) -> Dim {
-    view.values(input)
-        .and_then(|values| values.first().copied().flatten())
-        .filter(|length| length.size().is_none_or(|length| length >= 0))
 }
 
 fn constant(view: &View) -> Option<Dims> {
@@ -53,15 +45,11 @@ pub(in crate::ops::inference) fn shape_range(view: &View, rank: usize) -> Option
 }
 
 fn range(view: &View) -> Dim {
-    match (scalar_any(view, 0)?, scalar_any(view, 1)?, scalar_any(view, 2)?) {
+    match (view.value(0)?, view.value(1)?, view.value(2)?) {
         // A length that is counted is not negative.
         (Length::Size(0), limit @ Length::Symbol(_), Length::Size(1)) => Some(limit),
         (start, limit, delta) => range_length(start.size()?, limit.size()?, delta.size()?).map(Length::Size),
     }
-}
-
-fn scalar_any(view: &View, input: usize) -> Dim {
-    view.values(input).and_then(|values| values.first().copied().flatten())
 }
 
 /// The number of elements of a `Range` of integers.
