@@ -5,48 +5,40 @@ use crate::protobuf::schema::AttributeProto;
 
 /// Attributes and the words that any version of their operators has; an empty operator stands for all. Versions differ in few words, and
 /// onnxruntime accepts those of later versions.
-const WORDS: &[(&str, &str, &[&str])] = &[
-    ("", "auto_pad", &["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]),
-    ("", "padding_mode", &["zeros", "border", "reflection"]),
-    ("", "post_transform", &["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]),
-    ("BitShift", "direction", &["LEFT", "RIGHT"]),
-    ("CausalConvWithState", "activation", &["silu", "swish", "none"]),
-    ("DepthToSpace", "mode", &["DCR", "CRD"]),
+const WORDS: &[(&str, &str, &str)] = &[
+    ("", "auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"),
+    ("", "padding_mode", "zeros border reflection"),
+    ("", "post_transform", "NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT"),
+    ("BitShift", "direction", "LEFT RIGHT"),
+    ("CausalConvWithState", "activation", "silu swish none"),
+    ("DepthToSpace", "mode", "DCR CRD"),
     // Version 1 misspells its default.
-    ("GRU", "direction", &["foward", "forward", "reverse", "bidirectional"]),
-    ("Gelu", "approximate", &["none", "tanh"]),
-    ("GridSample", "mode", &["bilinear", "bicubic", "linear", "nearest", "cubic"]),
-    ("LSTM", "direction", &["forward", "reverse", "bidirectional"]),
-    ("LinearAttention", "update_rule", &["linear", "gated", "delta", "gated_delta"]),
-    ("NegativeLogLikelihoodLoss", "reduction", &["none", "sum", "mean"]),
-    ("Pad", "mode", &["constant", "reflect", "edge", "wrap"]),
-    ("RNN", "direction", &["forward", "reverse", "bidirectional"]),
+    ("GRU", "direction", "foward forward reverse bidirectional"),
+    ("Gelu", "approximate", "none tanh"),
+    ("GridSample", "mode", "bilinear bicubic linear nearest cubic"),
+    ("LSTM", "direction", "forward reverse bidirectional"),
+    ("LinearAttention", "update_rule", "linear gated delta gated_delta"),
+    ("NegativeLogLikelihoodLoss", "reduction", "none sum mean"),
+    ("Pad", "mode", "constant reflect edge wrap"),
+    ("RNN", "direction", "forward reverse bidirectional"),
     (
         "Resize",
         "coordinate_transformation_mode",
-        &[
-            "half_pixel",
-            "half_pixel_symmetric",
-            "pytorch_half_pixel",
-            "align_corners",
-            "asymmetric",
-            "tf_half_pixel_for_nn",
-            "tf_crop_and_resize",
-        ],
+        "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric tf_half_pixel_for_nn tf_crop_and_resize",
     ),
-    ("Resize", "keep_aspect_ratio_policy", &["stretch", "not_larger", "not_smaller"]),
-    ("Resize", "mode", &["nearest", "linear", "cubic"]),
-    ("Resize", "nearest_mode", &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]),
-    ("RoiAlign", "coordinate_transformation_mode", &["half_pixel", "output_half_pixel"]),
-    ("RoiAlign", "mode", &["avg", "max"]),
-    ("ScatterElements", "reduction", &["none", "add", "mul", "max", "min"]),
-    ("ScatterND", "reduction", &["none", "add", "mul", "max", "min"]),
-    ("SoftmaxCrossEntropyLoss", "reduction", &["none", "sum", "mean"]),
-    ("SpaceToDepth", "mode", &["DCR", "CRD"]),
-    ("StringNormalizer", "case_change_action", &["LOWER", "UPPER", "NONE"]),
-    ("TensorScatter", "mode", &["linear", "circular"]),
-    ("TfIdfVectorizer", "mode", &["TF", "IDF", "TFIDF"]),
-    ("Upsample", "mode", &["nearest", "linear", "bilinear", "cubic"]),
+    ("Resize", "keep_aspect_ratio_policy", "stretch not_larger not_smaller"),
+    ("Resize", "mode", "nearest linear cubic"),
+    ("Resize", "nearest_mode", "round_prefer_floor round_prefer_ceil floor ceil"),
+    ("RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel"),
+    ("RoiAlign", "mode", "avg max"),
+    ("ScatterElements", "reduction", "none add mul max min"),
+    ("ScatterND", "reduction", "none add mul max min"),
+    ("SoftmaxCrossEntropyLoss", "reduction", "none sum mean"),
+    ("SpaceToDepth", "mode", "DCR CRD"),
+    ("StringNormalizer", "case_change_action", "LOWER UPPER NONE"),
+    ("TensorScatter", "mode", "linear circular"),
+    ("TfIdfVectorizer", "mode", "TF IDF TFIDF"),
+    ("Upsample", "mode", "nearest linear bilinear cubic"),
 ];
 
 pub(super) fn fault(operation: &Operation) -> Option<String> {
@@ -57,9 +49,9 @@ pub(super) fn fault(operation: &Operation) -> Option<String> {
         let (_, name, words) =
             WORDS.iter().find(|(op, name, _)| *name == attribute.name() && (op.is_empty() || *op == operation.schema.name))?;
         let word = operation.attribute(name)?.s.as_deref()?;
-        let is_unknown = !words.iter().any(|known| known.as_bytes() == word);
+        let is_unknown = !words.split(' ').any(|known| known.as_bytes() == word);
         is_unknown.then(|| {
-            format!("unknown `{name}` = '{}': {} has {}", String::from_utf8_lossy(word), operation.schema, words.join(", "))
+            format!("unknown `{name}` = '{}': {} has {}", String::from_utf8_lossy(word), operation.schema, words.replace(' ', ", "))
         })
     };
     operation.node.attribute.iter().find_map(unknown)
