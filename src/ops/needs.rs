@@ -33,97 +33,127 @@ const METADATA_PROPS: &str = "metadata_props";
 /// there is one.
 #[must_use]
 pub fn contents(model: &Model) -> Vec<Need> {
-    let mut needs = Vec::new();
-    let mut need = |ir: i64, what: &str| {
-        let is_metadata = what.starts_with(METADATA_PROPS);
-        if !needs.iter().any(|known: &Need| (known.ir, known.is_metadata) == (ir, is_metadata)) {
-            needs.push(Need { ir, what: what.to_owned(), is_metadata });
-        }
-    };
+    let mut needs = Needs::default();
     let proto = model.proto();
-    if !proto.functions.is_empty() {
-        need(ir_version::FUNCTIONS, "a model-local function");
-    }
-    if !proto.training_info.is_empty() {
-        need(ir_version::TRAINING_INFO, "training_info");
-    }
-    if !proto.configuration.is_empty() {
-        need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration");
-    }
-    if proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain())) {
-        need(ir_version::OPSET_IMPORT, "opset_import");
-    }
+    needs.add_if(!proto.functions.is_empty(), ir_version::FUNCTIONS, "a model-local function");
+    needs.add_if(!proto.training_info.is_empty(), ir_version::TRAINING_INFO, "training_info");
+    needs.add_if(!proto.configuration.is_empty(), ir_version::DEVICE_CONFIGURATIONS, "a device configuration");
+    let imports_others = proto.opset_import.iter().any(|import| !is_onnx_domain(import.domain()));
+    needs.add_if(imports_others, ir_version::OPSET_IMPORT, "opset_import");
     for scope in model.scopes() {
-        match model.body(scope) {
+        let body = model.body(scope);
+        match body {
             Body::Graph(graph) => {
-                if !graph.metadata_props.is_empty() || infos_with_metadata(graph.input.iter().chain(&graph.output)) {
-                    need(ir_version::METADATA, "metadata_props of a graph");
-                }
+                let infos = || graph.input.iter().chain(&graph.output);
+                let has_metadata = !graph.metadata_props.is_empty() || infos_with_metadata(infos());
+                needs.add_if(has_metadata, ir_version::METADATA, "metadata_props of a graph");
                 for sparse in &graph.sparse_initializer {
-                    need(ir_version::SPARSE_TENSORS, "a sparse initializer");
-                    sparse_needs(sparse, &mut need);
+                    needs.add(ir_version::SPARSE_TENSORS, "a sparse initializer");
+                    needs.sparse(sparse);
                 }
-                if !graph.quantization_annotation.is_empty() {
-                    need(ir_version::QUANTIZATION_ANNOTATIONS, "a quantization annotation");
-                }
-                for tensor in &graph.initializer {
-                    tensor_needs(tensor, &mut need);
-                }
-                for info in graph.input.iter().chain(&graph.output) {
-                    type_needs(info.r#type.as_ref(), &mut need);
-                }
+                let has_quantization = !graph.quantization_annotation.is_empty();
+                needs.add_if(has_quantization, ir_version::QUANTIZATION_ANNOTATIONS, "a quantization annotation");
+                graph.initializer.iter().for_each(|tensor| needs.tensor(tensor));
+                infos().for_each(|info| needs.stated(info.r#type.as_ref()));
             }
             Body::Function(function) => {
-                if !function.overload().is_empty() || !function.value_info.is_empty() {
-                    need(ir_version::METADATA, "an overload or value_info of a function");
-                }
-                if !function.metadata_props.is_empty() {
-                    need(ir_version::METADATA, "metadata_props of a function");
-                }
+                let is_overloaded = !function.overload().is_empty() || !function.value_info.is_empty();
+                needs.add_if(is_overloaded, ir_version::METADATA, "an overload or value_info of a function");
+                needs.add_if(!function.metadata_props.is_empty(), ir_version::METADATA, "metadata_props of a function");
                 for default in &function.attribute_proto {
-                    need(ir_version::FUNCTION_DEFAULTS, "a default of a function's attribute");
-                    attribute_needs(default, &mut need);
+                    needs.add(ir_version::FUNCTION_DEFAULTS, "a default of a function's attribute");
+                    needs.attribute(default);
                 }
             }
         }
-        let body = model.body(scope);
-        if infos_with_metadata(body.value_info().iter()) {
-            need(ir_version::METADATA, "metadata_props of a value");
-        }
-        for info in body.value_info() {
-            type_needs(info.r#type.as_ref(), &mut need);
-        }
+        needs.add_if(infos_with_metadata(body.value_info().iter()), ir_version::METADATA, "metadata_props of a value");
+        body.value_info().iter().for_each(|info| needs.stated(info.r#type.as_ref()));
         for id in model.nodes(scope) {
             let node = model.node(id);
-            if !node.overload().is_empty() {
-                need(ir_version::METADATA, "an overload of a node");
-            }
-            if !node.metadata_props.is_empty() {
-                need(ir_version::METADATA, "metadata_props of a node");
-            }
-            if !node.device_configurations.is_empty() {
-                need(ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
-            }
+            let has_devices = !node.device_configurations.is_empty();
+            needs.add_if(!node.overload().is_empty(), ir_version::METADATA, "an overload of a node");
+            needs.add_if(!node.metadata_props.is_empty(), ir_version::METADATA, "metadata_props of a node");
+            needs.add_if(has_devices, ir_version::DEVICE_CONFIGURATIONS, "a device configuration of a node");
             let is_of_onnx = is_onnx_domain(node.domain()) && model.callee(id).is_none();
             // An opset that is imported and not used requires nothing.
             if !is_onnx_domain(node.domain())
                 && let Some(opset) = model.opset(scope, node.domain())
                 && let Some(ir) = ir_of_other_opset(node.domain(), opset)
             {
-                need(ir, &format!("opset {opset} of {}", node.domain()));
+                needs.add(ir, &format!("opset {opset} of {}", node.domain()));
             }
             for attribute in &node.attribute {
-                attribute_needs(attribute, &mut need);
+                needs.attribute(attribute);
                 if let Some(dtype) = named_type(attribute).filter(|_| is_of_onnx) {
-                    need(dtype.ir_since(), dtype.name());
+                    needs.dtype(dtype);
                 }
             }
         }
     }
-    if initializers_are_not_inputs(model) {
-        need(ir_version::OWN_INITIALIZERS, "an initializer that is not an input");
+    let has_own_initializers = initializers_are_not_inputs(model);
+    needs.add_if(has_own_initializers, ir_version::OWN_INITIALIZERS, "an initializer that is not an input");
+    needs.0
+}
+
+/// The needs that were found: the first of each IR version, and the first that is metadata.
+#[derive(Default)]
+struct Needs(Vec<Need>);
+
+impl Needs {
+    fn add(&mut self, ir: i64, what: &str) {
+        let is_metadata = what.starts_with(METADATA_PROPS);
+        if !self.0.iter().any(|known| (known.ir, known.is_metadata) == (ir, is_metadata)) {
+            self.0.push(Need { ir, what: what.to_owned(), is_metadata });
+        }
     }
-    needs
+
+    fn add_if(&mut self, is_used: bool, ir: i64, what: &str) {
+        if is_used {
+            self.add(ir, what);
+        }
+    }
+
+    fn dtype(&mut self, dtype: DType) {
+        self.add(dtype.ir_since(), dtype.name());
+    }
+
+    fn tensor(&mut self, tensor: &TensorProto) {
+        if let Some(dtype) = DType::from_number(tensor.data_type()) {
+            self.dtype(dtype);
+        }
+        self.add_if(!tensor.metadata_props.is_empty(), ir_version::METADATA, "metadata_props of a tensor");
+    }
+
+    fn stated(&mut self, proto: Option<&TypeProto>) {
+        match proto.and_then(|proto| Known::of_type(proto).value_type) {
+            Some(ValueType::Tensor(dtype) | ValueType::Sequence(dtype)) => self.dtype(dtype),
+            Some(ValueType::Optional(dtype) | ValueType::OptionalSequence(dtype) | ValueType::SparseTensor(dtype)) => {
+                self.add(ir_version::OPTIONAL_TYPES, "an optional or sparse type");
+                self.dtype(dtype);
+            }
+            Some(ValueType::Map { .. } | ValueType::SequenceOfMaps { .. }) | None => {}
+        }
+    }
+
+    fn attribute(&mut self, attribute: &AttributeProto) {
+        for tensor in attribute.t.iter().chain(&attribute.tensors) {
+            self.tensor(tensor);
+        }
+        for sparse in attribute.tail().sparse_tensor.iter().chain(&attribute.tail().sparse_tensors) {
+            self.add(ir_version::SPARSE_TENSORS, "a sparse tensor");
+            self.sparse(sparse);
+        }
+        for stated in attribute.tp.iter().chain(&attribute.type_protos) {
+            self.add(ir_version::OPTIONAL_TYPES, "a type in an attribute");
+            self.stated(Some(stated));
+        }
+    }
+
+    fn sparse(&mut self, sparse: &SparseTensorProto) {
+        for tensor in sparse.values.iter().chain(&sparse.indices) {
+            self.tensor(tensor);
+        }
+    }
 }
 
 /// The IR version of the release that introduced an opset of another domain of ONNX, by onnx.helper.VERSION_TABLE.
@@ -147,46 +177,6 @@ fn initializers_are_not_inputs(model: &Model) -> bool {
         Origin::Initializer { input: Some(_), .. } => model.ir_version() >= ir_version::OWN_INITIALIZERS,
         _ => false,
     })
-}
-
-fn tensor_needs(tensor: &TensorProto, need: &mut impl FnMut(i64, &str)) {
-    if let Some(dtype) = DType::from_number(tensor.data_type()) {
-        need(dtype.ir_since(), dtype.name());
-    }
-    if !tensor.metadata_props.is_empty() {
-        need(ir_version::METADATA, "metadata_props of a tensor");
-    }
-}
-
-fn type_needs(proto: Option<&TypeProto>, need: &mut impl FnMut(i64, &str)) {
-    match proto.and_then(|proto| Known::of_type(proto).value_type) {
-        Some(ValueType::Tensor(dtype) | ValueType::Sequence(dtype)) => need(dtype.ir_since(), dtype.name()),
-        Some(ValueType::Optional(dtype) | ValueType::OptionalSequence(dtype) | ValueType::SparseTensor(dtype)) => {
-            need(ir_version::OPTIONAL_TYPES, "an optional or sparse type");
-            need(dtype.ir_since(), dtype.name());
-        }
-        Some(ValueType::Map { .. } | ValueType::SequenceOfMaps { .. }) | None => {}
-    }
-}
-
-fn attribute_needs(attribute: &AttributeProto, need: &mut impl FnMut(i64, &str)) {
-    for tensor in attribute.t.iter().chain(&attribute.tensors) {
-        tensor_needs(tensor, need);
-    }
-    for sparse in attribute.tail().sparse_tensor.iter().chain(&attribute.tail().sparse_tensors) {
-        need(ir_version::SPARSE_TENSORS, "a sparse tensor");
-        sparse_needs(sparse, need);
-    }
-    for stated in attribute.tp.iter().chain(&attribute.type_protos) {
-        need(ir_version::OPTIONAL_TYPES, "a type in an attribute");
-        type_needs(Some(stated), need);
-    }
-}
-
-fn sparse_needs(sparse: &SparseTensorProto, need: &mut impl FnMut(i64, &str)) {
-    for tensor in sparse.values.iter().chain(&sparse.indices) {
-        tensor_needs(tensor, need);
-    }
 }
 
 /// The type that an attribute of an ONNX operator states.
