@@ -123,6 +123,11 @@ impl<'a> Call<'a> {
             .ok_or_else(|| undefined(format!("there is no axis {axis} of {rank}")))
     }
 
+    /// The same for several axes.
+    pub(super) fn each_axis(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, NotComputed> {
+        axes.iter().map(|&axis| self.axis(axis, rank)).collect()
+    }
+
     /// The chosen one of two results: that of ONNX's text, and that of runtimes, if it can be reproduced.
     pub(super) fn contested<T>(&self, text: T, runtime: Option<T>, why: &'static str) -> Result<T, NotComputed> {
         match self.contested {

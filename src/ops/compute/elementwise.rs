@@ -1,5 +1,7 @@
 //! Operators on one element of each input: arithmetic of integers, comparisons, and logic.
 
+use std::cmp::Ordering;
+
 use super::call::{Call, count, length};
 use super::layout::{broadcast, stretched};
 use super::numbers::{codes, floats, integers, left, of_bools, of_codes, of_integers};
@@ -20,10 +22,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Abs", |call| one(call, i128::abs)),
     Operator::new("Sign", |call| one(call, i128::signum)),
     Operator::new("Equal", equal),
-    Operator::new("Less", |call| compare(call, |left, right| left < right, |left, right| left < right)),
-    Operator::new("LessOrEqual", |call| compare(call, |left, right| left <= right, |left, right| left <= right)),
-    Operator::new("Greater", |call| compare(call, |left, right| left > right, |left, right| left > right)),
-    Operator::new("GreaterOrEqual", |call| compare(call, |left, right| left >= right, |left, right| left >= right)),
+    Operator::new("Less", |call| compare(call, Ordering::is_lt)),
+    Operator::new("LessOrEqual", |call| compare(call, Ordering::is_le)),
+    Operator::new("Greater", |call| compare(call, Ordering::is_gt)),
+    Operator::new("GreaterOrEqual", |call| compare(call, Ordering::is_ge)),
     Operator::new("And", |call| two(call, |left, right| Ok(left & right))),
     Operator::new("Or", |call| two(call, |left, right| Ok(left | right))),
     Operator::new("Xor", |call| two(call, |left, right| Ok(left ^ right))),
@@ -58,7 +60,7 @@ fn multiply(left: i128, right: i128) -> Result<i128, NotComputed> {
     left.checked_mul(right).ok_or_else(|| undefined("a product overflows"))
 }
 
-fn two(call: &Call, function: Binary) -> Computed {
+fn two(call: &Call, function: impl Fn(i128, i128) -> Result<i128, NotComputed>) -> Computed {
     let (dims, one, other) = operands(call)?;
     let pairs = integers(&one)?.into_iter().zip(integers(&other)?);
     let results = pairs.map(|(left, right)| function(left, right)).collect::<Result<Vec<i128>, _>>()?;
@@ -92,33 +94,27 @@ fn one(call: &Call, function: fn(i128) -> i128) -> Computed {
 /// Quotients are truncated. Before opset 14 the text does not say so; they are computed if all roundings agree.
 fn divide(call: &Call) -> Computed {
     let is_stated = call.schema.since_version >= 14;
-    let (dims, one, other) = operands(call)?;
-    let quotient = |(dividend, divisor): (i128, i128)| match divisor {
+    two(call, |dividend, divisor| match divisor {
         0 => Err(undefined("a divisor is zero")),
         _ if !is_stated && dividend % divisor != 0 && (dividend < 0) != (divisor < 0) => {
             Err(undefined("before opset 14, ONNX does not define the rounding of a negative quotient"))
         }
         _ => Ok(dividend / divisor),
-    };
-    let results = integers(&one)?.into_iter().zip(integers(&other)?).map(quotient).collect::<Result<Vec<i128>, _>>()?;
-    Ok(vec![of_integers(one.dtype(), &dims, &results)?])
+    })
 }
 
 /// The remainder has the sign of the divisor, or with `fmod` that of the dividend.
 fn modulo(call: &Call) -> Computed {
     let keeps_sign: Binary = |dividend, divisor| dividend.checked_rem(divisor).ok_or_else(|| undefined("a divisor is zero"));
-    let of_divisor: Binary = |dividend, divisor| {
-        let rest = dividend.checked_rem(divisor).ok_or_else(|| undefined("a divisor is zero"))?;
+    let of_divisor = |dividend, divisor| {
+        let rest = keeps_sign(dividend, divisor)?;
         Ok(if rest != 0 && (rest < 0) != (divisor < 0) { rest + divisor } else { rest })
-    };
-    let in_doubles: Binary = |dividend, divisor| match divisor {
-        0 => Err(undefined("a divisor is zero")),
-        _ => Ok((dividend as f64 % divisor as f64) as i128),
     };
     if !call.flag("fmod")? {
         return two(call, of_divisor);
     }
-    let (by_text, in_runtimes) = (two(call, keeps_sign)?, two(call, in_doubles)?);
+    let by_text = two(call, keeps_sign)?;
+    let in_runtimes = two(call, |dividend, divisor| Ok((dividend as f64 % divisor as f64) as i128))?;
     if codes(&by_text[0])? == codes(&in_runtimes[0])? {
         return Ok(by_text);
     }
@@ -132,7 +128,7 @@ fn modulo(call: &Call) -> Computed {
 fn equal(call: &Call) -> Computed {
     let (dims, one, other) = operands(call)?;
     if one.dtype() != DType::String {
-        return compare(call, |left, right| left == right, |left, right| left == right);
+        return compare(call, Ordering::is_eq);
     }
     let (one, other) = (one.computed(), other.computed());
     match (one.data(), other.data()) {
@@ -144,11 +140,14 @@ fn equal(call: &Call) -> Computed {
     }
 }
 
-fn compare(call: &Call, of_integers: fn(&i128, &i128) -> bool, of_floats: fn(&f64, &f64) -> bool) -> Computed {
+/// Whether the order of two numbers is one that `fits`. A NaN has no order.
+fn compare(call: &Call, fits: fn(Ordering) -> bool) -> Computed {
     let (dims, one, other) = operands(call)?;
     let results: Vec<bool> = match one.dtype().class() {
-        Class::Float => floats(&one)?.iter().zip(&floats(&other)?).map(|(one, other)| of_floats(one, other)).collect(),
-        _ => integers(&one)?.iter().zip(&integers(&other)?).map(|(one, other)| of_integers(one, other)).collect(),
+        Class::Float => {
+            floats(&one)?.iter().zip(&floats(&other)?).map(|(one, other)| one.partial_cmp(other).is_some_and(fits)).collect()
+        }
+        _ => integers(&one)?.iter().zip(&integers(&other)?).map(|(one, other)| fits(one.cmp(other))).collect(),
     };
     Ok(vec![of_bools(&dims, &results)])
 }

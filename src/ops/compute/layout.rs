@@ -55,7 +55,7 @@ fn squeeze(call: &Call) -> Computed {
             Some(ones()),
             "an empty list of axes removes no axis by the text of ONNX, and all axes of length 1 in onnxruntime",
         )?,
-        Some(axes) => axes.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
+        Some(axes) => call.each_axis(&axes, dims.len())?,
         None => ones(),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| dims[axis] != 1) {
@@ -69,7 +69,7 @@ fn unsqueeze(call: &Call) -> Computed {
     let input = call.input(0)?;
     let axes = call.axes("axes", 1)?.ok_or_else(|| undefined("the axes are missing"))?;
     let rank = input.dims().len() + axes.len();
-    let axes = axes.into_iter().map(|axis| call.axis(axis, rank)).collect::<Result<Vec<usize>, _>>()?;
+    let axes = call.each_axis(&axes, rank)?;
     let mut old = input.dims().iter().copied();
     let dims: Vec<i64> = (0..rank).map_while(|axis| if axes.contains(&axis) { Some(1) } else { old.next() }).collect();
     if dims.len() != rank || old.next().is_some() {
@@ -95,10 +95,10 @@ fn transpose(call: &Call) -> Computed {
     let dims = input.dims();
     let order = match call.attribute("perm")? {
         Some(order) if order.ints.len() != dims.len() => return Err(undefined("`perm` has another length than the shape")),
-        Some(order) => order.ints.iter().map(|&axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?,
+        Some(order) => call.each_axis(&order.ints, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
-    if order.len() != dims.len() || (0..dims.len()).any(|axis| !order.contains(&axis)) {
+    if (0..dims.len()).any(|axis| !order.contains(&axis)) {
         return Err(undefined(format!("`perm` is not an order of {} axes", dims.len())));
     }
     let moved: Vec<i64> = order.iter().map(|&axis| dims[axis]).collect();

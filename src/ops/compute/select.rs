@@ -6,7 +6,7 @@ use super::numbers::{codes, floats, integers, of_codes, of_integers};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
 use crate::elements::dtype::{Class, DType};
-use crate::tensor::{Content, Data, ElementMap, element_count};
+use crate::tensor::{Content, Data, ElementMap};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Concat", concat),
@@ -62,11 +62,13 @@ fn elements(call: &Call, dims: &[i64], dtype: DType) -> Result<usize, NotCompute
     if elements <= MOST_ELEMENTS { Ok(elements) } else { Err(what()) }
 }
 
-/// The indices along all axes of each element of a shape, in order.
-fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
+/// What a function gives for the indices along all axes of each element of a shape, in order.
+fn each_index<T>(dims: &[i64], mut visit: impl FnMut(&[i64]) -> Result<T, NotComputed>) -> Result<Vec<T>, NotComputed> {
     let mut indices = vec![0; dims.len()];
-    for _ in 0..element_count(dims).unwrap_or(0) {
-        visit(&indices);
+    let elements = count(dims);
+    let mut found = Vec::with_capacity(elements);
+    for _ in 0..elements {
+        found.push(visit(&indices)?);
         for (index, &dim) in indices.iter_mut().zip(dims).rev() {
             *index += 1;
             if *index < dim {
@@ -75,6 +77,7 @@ fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
             *index = 0;
         }
     }
+    Ok(found)
 }
 
 /// The steps between elements that are neighbours along each axis.
@@ -127,13 +130,12 @@ fn gather_elements(call: &Call) -> Computed {
     elements(call, indices.dims(), input.dtype())?;
     let steps = strides(dims);
     let mut along = call.list(indices)?.into_iter();
-    let mut found = Vec::with_capacity(indices.elements());
-    each_index(indices.dims(), |place| {
-        let index = index_of(call, along.next().unwrap_or(0), dims[axis]);
+    let found = each_index(indices.dims(), |place| {
+        let index = index_of(call, along.next().unwrap_or(0), dims[axis])?;
         let rest = (0..dims.len()).filter(|&other| other != axis).map(|other| length(place[other]) * steps[other]).sum::<usize>();
-        found.push(index.map(|index| rest + index * steps[axis]));
-    });
-    Ok(vec![picked(input, indices.dims(), &found.into_iter().collect::<Result<Vec<usize>, _>>()?)])
+        Ok(rest + index * steps[axis])
+    })?;
+    Ok(vec![picked(input, indices.dims(), &found)])
 }
 
 fn gather_nd(call: &Call) -> Computed {
@@ -151,16 +153,13 @@ fn gather_nd(call: &Call) -> Computed {
     let steps = strides(dims);
     let run = count(&dims[axes..]);
     let mut tuples = call.list(indices)?.into_iter();
-    let mut starts = Vec::new();
-    each_index(outer, |place| {
+    let starts = each_index(outer, |place| {
         let in_batch: usize = (0..batch).map(|axis| length(place[axis]) * steps[axis]).sum();
-        let start = (batch..axes).try_fold(in_batch, |start, axis| {
+        (batch..axes).try_fold(in_batch, |start, axis| {
             let index = index_of(call, tuples.next().unwrap_or(0), dims[axis])?;
             Ok(start + index * steps[axis])
-        });
-        starts.push(start);
-    });
-    let starts = starts.into_iter().collect::<Result<Vec<usize>, NotComputed>>()?;
+        })
+    })?;
     let found: Vec<usize> = starts.into_iter().flat_map(|start| start..start + run).collect();
     Ok(vec![picked(input, &result, &found)])
 }
@@ -176,10 +175,7 @@ fn pad(call: &Call) -> Computed {
     let name = if call.schema.since_version < 2 { "paddings" } else { "pads" };
     let pads = call.ints(name, 1)?.ok_or_else(|| undefined("the pads are missing"))?;
     let axes = match call.optional(3) {
-        Some(_) => {
-            let axes = call.axes("axes", 3)?.unwrap_or_default();
-            axes.into_iter().map(|axis| call.axis(axis, dims.len())).collect::<Result<Vec<usize>, _>>()?
-        }
+        Some(_) => call.each_axis(&call.axes("axes", 3)?.unwrap_or_default(), dims.len())?,
         None => (0..dims.len()).collect(),
     };
     if pads.len() != 2 * axes.len() {
@@ -204,12 +200,11 @@ fn pad(call: &Call) -> Computed {
     };
     elements(call, &padded, input.dtype())?;
     let (steps, outside) = (strides(dims), input.elements());
-    let mut found = Vec::new();
-    each_index(&padded, |place| {
+    let found = each_index(&padded, |place| {
         let old = |axis: usize| place[axis].checked_sub(before[axis]).filter(|&index| index >= 0 && index < dims[axis]);
         let index = (0..dims.len()).try_fold(0, |sum, axis| Some(sum + length(old(axis)?) * steps[axis]));
-        found.push(index.unwrap_or(outside));
-    });
+        Ok(index.unwrap_or(outside))
+    })?;
     Ok(vec![picked(&joined(&[input, &value])?, &padded, &found)])
 }
 
@@ -233,15 +228,14 @@ fn trilu(call: &Call) -> Computed {
         return Err(undefined("the input is not a matrix"));
     }
     elements(call, dims, input.dtype())?;
-    let (mut index, outside) = (0, input.elements());
-    let mut found = Vec::with_capacity(outside);
-    each_index(dims, |place| {
-        let [.., row, column] = *place else { return };
+    let outside = input.elements();
+    let mut elements = 0..outside;
+    let found = each_index(dims, |place| {
+        let (Some(index), [.., row, column]) = (elements.next(), place) else { return Ok(outside) };
         let distance = column - row;
         let is_kept = if is_upper { distance >= diagonal } else { distance <= diagonal };
-        found.push(if is_kept { index } else { outside });
-        index += 1;
-    });
+        Ok(if is_kept { index } else { outside })
+    })?;
     Ok(vec![picked(&joined(&[input, &zero(input.dtype())?])?, dims, &found)])
 }
 
@@ -264,12 +258,11 @@ fn one_hot(call: &Call) -> Computed {
     elements(call, &dims, values.dtype())?;
     let wanted = wanted(call, indices, depth)?;
     let steps = strides(indices.dims());
-    let mut found = Vec::new();
-    each_index(&dims, |place| {
+    let found = each_index(&dims, |place| {
         let others = place.iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &index)| length(index));
         let index = wanted[others.zip(&steps).map(|(index, step)| index * step).sum::<usize>()];
-        found.push(usize::from(index == Some(place[axis])));
-    });
+        Ok(usize::from(index == Some(place[axis])))
+    })?;
     Ok(vec![picked(values, &dims, &found)])
 }
 
@@ -337,7 +330,8 @@ fn non_zero(call: &Call) -> Computed {
         if is_set.next() == Some(true) {
             places.extend(place.iter().map(|&index| i128::from(index)));
         }
-    });
+        Ok(())
+    })?;
     let rank = input.dims().len();
     let found = places.len() / rank;
     let mut rows = Vec::with_capacity(places.len());
