@@ -18,9 +18,16 @@ pub struct Operation<'n> {
     /// None if no opset up to that of the node has the operator, or ONNX does not define it.
     schema: Option<&'static Schema>,
     signature: Option<&'static Signature>,
-    /// By index; the outer `None` is an input that the node does not have.
-    inputs: Vec<Option<Option<ValueType>>>,
-    outputs: Vec<Option<Option<ValueType>>>,
+    /// Inputs, then outputs, each by index.
+    operands: Vec<Operand>,
+}
+
+/// An input or output that a node has.
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    is_output: bool,
+    index: usize,
+    known: Option<ValueType>,
 }
 
 /// The opset of com.microsoft in which all of its operators are.
@@ -34,10 +41,9 @@ impl<'n> Operation<'n> {
         input: impl Fn(usize) -> Option<ValueType>,
         output: impl Fn(usize) -> Option<ValueType>,
     ) -> Operation<'n> {
-        let typed = |names: &[String], known: &dyn Fn(usize) -> Option<ValueType>| {
-            let of = |(index, name): (usize, &String)| (!name.is_empty()).then(|| known(index));
-            names.iter().enumerate().map(of).collect()
-        };
+        let present = |names: &'n [String]| (0..).zip(names).filter(|(_, name)| !name.is_empty()).map(|(index, _)| index);
+        let inputs = present(&node.input).map(|index| Operand { is_output: false, index, known: input(index) });
+        let outputs = present(&node.output).map(|index| Operand { is_output: true, index, known: output(index) });
         let domain = schemas::canonical_domain(node.domain());
         Operation {
             node,
@@ -45,8 +51,7 @@ impl<'n> Operation<'n> {
             opset,
             schema: schemas::schema(domain, node.op_type(), opset),
             signature: (domain == microsoft::DOMAIN).then(|| microsoft::signature(node.op_type())).flatten(),
-            inputs: typed(&node.input, &input),
-            outputs: typed(&node.output, &output),
+            operands: inputs.chain(outputs).collect(),
         }
     }
 
@@ -99,26 +104,25 @@ impl<'n> Operation<'n> {
     /// The same with a type of all inputs and outputs that have a type variable and no known type.
     #[must_use]
     pub(super) fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
-        self.with_types(|is_output, index| {
-            let types = if is_output { &self.outputs } else { &self.inputs };
-            (types[index] == Some(None) && self.variable(is_output, index) == Some(variable)).then_some(value_type)
-        })
+        let has_variable = |operand: &Operand| self.variable(operand.is_output, operand.index) == Some(variable);
+        self.with(|operand| operand.known.or_else(|| has_variable(operand).then_some(value_type)))
     }
 
     /// The same with other types of some inputs and outputs. The function gives them by index, with `true` for outputs.
     #[must_use]
     pub fn with_types(&self, types: impl Fn(bool, usize) -> Option<ValueType>) -> Operation<'n> {
-        let typed = |is_output: bool, all: &[Option<Option<ValueType>>]| {
-            let of = |(index, known): (usize, &Option<Option<ValueType>>)| known.map(|known| types(is_output, index).or(known));
-            all.iter().enumerate().map(of).collect()
-        };
-        Operation { inputs: typed(false, &self.inputs), outputs: typed(true, &self.outputs), ..self.clone() }
+        self.with(|operand| types(operand.is_output, operand.index).or(operand.known))
+    }
+
+    fn with(&self, known: impl Fn(&Operand) -> Option<ValueType>) -> Operation<'n> {
+        let operands = self.operands.iter().map(|operand| Operand { known: known(operand), ..*operand });
+        Operation { operands: operands.collect(), ..self.clone() }
     }
 
     /// Whether an input is a tensor of this type.
     #[must_use]
     pub fn takes(&self, dtype: DType) -> bool {
-        self.inputs.contains(&Some(Some(ValueType::Tensor(dtype))))
+        self.operands.iter().any(|operand| !operand.is_output && operand.known == Some(ValueType::Tensor(dtype)))
     }
 
     /// The known types, by type variable. A variable of a heterogeneous list may have several.
@@ -163,11 +167,7 @@ impl<'n> Operation<'n> {
 
     /// The type variables of inputs and outputs, and their types as far as they are known.
     fn operands(&self) -> impl Iterator<Item = (&'static str, Option<ValueType>)> + '_ {
-        let sides = [(false, &self.inputs), (true, &self.outputs)];
-        sides.into_iter().flat_map(move |(is_output, types)| {
-            let present = types.iter().enumerate().filter_map(|(index, known)| Some((index, (*known)?)));
-            present.filter_map(move |(index, known)| Some((self.variable(is_output, index)?, known)))
-        })
+        self.operands.iter().filter_map(|operand| Some((self.variable(operand.is_output, operand.index)?, operand.known)))
     }
 
     /// The type variable of an input or output; none if it has one type.
@@ -192,8 +192,8 @@ impl fmt::Display for Operation<'_> {
             write!(f, "-{}", schema.since_version)?;
         }
         let mut types: Vec<String> = Vec::new();
-        for known in self.inputs.iter().chain(&self.outputs).flatten() {
-            let text = known.map_or_else(|| "an unknown type".to_owned(), |value_type| value_type.to_string());
+        for operand in &self.operands {
+            let text = operand.known.map_or_else(|| "an unknown type".to_owned(), |value_type| value_type.to_string());
             if !types.contains(&text) {
                 types.push(text);
             }
