@@ -1,7 +1,5 @@
 //! Inputs, outputs and attributes that a version of an operator has.
 
-use std::fmt;
-
 use crate::ops::schemas::{AttributeKind, Occurrence, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
@@ -33,12 +31,6 @@ pub enum What {
 impl What {
     fn fault(self, text: String) -> Fault {
         Fault { what: self, text }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 
