@@ -209,7 +209,7 @@ impl Content {
     #[must_use]
     pub fn computed(self) -> Content {
         let data = match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts) => Data::Numbers(source.clone(), Vec::new()),
+            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => Data::Numbers(source.clone(), Vec::new()),
             Data::Numbers(..) => Data::Numbers(self.numbers().into(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
@@ -238,8 +238,7 @@ impl Content {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
-        let is_stored_so = casts.is_empty() && self.map.is_none() && (self.spread == target || self.dtype.bits() >= 8);
-        Some(match is_stored_so {
+        Some(match self.is_stored(casts, target) {
             true => Piece::Bytes(source.clone()),
             false => Piece::Made(Arc::new(self.recipe(source, casts, target))),
         })
@@ -275,15 +274,15 @@ impl Content {
     /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts) => source.to_bytes(),
+            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => source.to_bytes(),
             Data::Numbers(source, casts) => self.recipe(source, casts, SubByte::Packed).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
     }
 
-    /// Whether the stored numbers are the elements, packed.
-    fn is_stored(&self, casts: &[Cast]) -> bool {
-        casts.is_empty() && self.map.is_none() && (self.spread == SubByte::Packed || self.dtype.bits() >= 8)
+    /// Whether the stored numbers are the elements, in this form.
+    fn is_stored(&self, casts: &[Cast], target: SubByte) -> bool {
+        casts.is_empty() && self.map.is_none() && (self.spread == target || self.dtype.bits() >= 8)
     }
 
     fn recipe(&self, source: &Stored, casts: &[Cast], target: SubByte) -> CastRecipe {

@@ -19,22 +19,16 @@ pub fn first_difference(expected: &Content, found: &Content) -> Option<usize> {
     }
     let elements = expected.elements().max(found.elements());
     if let Some(fast) = monotone::Comparison::of(expected, found) {
-        let differs = |part: usize| Earliest(fast.first_difference(part));
-        return parallel::map_and_join(fast.parts(), differs, |before, after| Earliest(before.0.or(after.0))).0;
+        return parallel::map_and_join(fast.parts(), |part| fast.first_difference(part), Option::or);
     }
     let differs = |part: usize| {
         let first = part * PART;
         let range = first..elements.min(first + PART);
         let (expected, found) = (elements_of(expected, first, range.len()), elements_of(found, first, range.len()));
-        Earliest(
-            range.zip(expected.into_iter().zip(found)).find(|(_, (expected, found))| expected != found).map(|(index, _)| index),
-        )
+        range.zip(expected.into_iter().zip(found)).find(|(_, (expected, found))| expected != found).map(|(index, _)| index)
     };
-    parallel::map_and_join(elements.div_ceil(PART), differs, |before, after| Earliest(before.0.or(after.0))).0
+    parallel::map_and_join(elements.div_ceil(PART), differs, Option::or)
 }
-
-#[derive(Default)]
-struct Earliest(Option<usize>);
 
 /// A range of elements.
 fn elements_of(content: &Content, first: usize, count: usize) -> Vec<u128> {

@@ -40,6 +40,15 @@ pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     }
 }
 
+/// The size of an entry of a field whose packed encoding is the layout of `raw_data`; `None` for fields of varints.
+fn fixed_size(dtype: DType) -> Option<usize> {
+    match field(dtype).1 {
+        "float_data" => Some(4),
+        "double_data" => Some(8),
+        _ => None,
+    }
+}
+
 /// The field numbers of all numeric typed fields.
 pub(super) const FIELDS: [u32; 5] = [4, 5, 7, 10, 11];
 
@@ -55,16 +64,12 @@ pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
 
 /// The values in the layout of `raw_data`, and the number of entries in the field.
 pub(super) fn read(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTensor> {
-    let (tag, name) = field(dtype);
+    let (tag, _) = field(dtype);
     let mut fields = proto.rest().iter().filter(|field| field.tag == tag);
-    match (name, fields.next(), fields.next()) {
+    match (fixed_size(dtype), fields.next(), fields.next()) {
         (_, None, _) => Ok((Bytes::new(), 0)),
-        // The packed encoding of these two fields is the layout of raw_data.
-        ("float_data", Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(4) => {
-            Ok((packed.clone(), packed.len() as u64 / 4))
-        }
-        ("double_data", Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(8) => {
-            Ok((packed.clone(), packed.len() as u64 / 8))
+        (Some(size), Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(size) => {
+            Ok((packed.clone(), (packed.len() / size) as u64))
         }
         _ => read_numbers(proto, dtype),
     }
@@ -75,13 +80,12 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
     let malformed = || BadTensor::Encoding(name);
     let mut raw = Raw::new(dtype);
     for field in proto.rest().iter().filter(|field| field.tag == tag) {
-        match (&field.value, name) {
-            (Value::Fixed32(bits), "float_data") => raw.bytes.extend(bits.to_le_bytes()),
-            (Value::Fixed64(bits), "double_data") => raw.bytes.extend(bits.to_le_bytes()),
-            (Value::Len(packed), "float_data") if packed.len().is_multiple_of(4) => raw.bytes.extend_from_slice(packed),
-            (Value::Len(packed), "double_data") if packed.len().is_multiple_of(8) => raw.bytes.extend_from_slice(packed),
-            (Value::Varint(number), "int32_data" | "int64_data" | "uint64_data") => raw.push(*number)?,
-            (Value::Len(packed), "int32_data" | "int64_data" | "uint64_data") => {
+        match (&field.value, fixed_size(dtype)) {
+            (Value::Fixed32(bits), Some(4)) => raw.bytes.extend(bits.to_le_bytes()),
+            (Value::Fixed64(bits), Some(8)) => raw.bytes.extend(bits.to_le_bytes()),
+            (Value::Len(packed), Some(size)) if packed.len().is_multiple_of(size) => raw.bytes.extend_from_slice(packed),
+            (Value::Varint(number), None) => raw.push(*number)?,
+            (Value::Len(packed), None) => {
                 let mut packed = packed.clone();
                 while packed.has_remaining() {
                     raw.push(decode_varint(&mut packed).map_err(|_| malformed())?)?;
@@ -160,11 +164,7 @@ impl Raw {
         if self.bit_count > 0 {
             self.bytes.push(self.bits as u8);
         }
-        let numbers = match field(self.dtype).1 {
-            "float_data" => self.bytes.len() as u64 / 4,
-            "double_data" => self.bytes.len() as u64 / 8,
-            _ => self.numbers,
-        };
+        let numbers = fixed_size(self.dtype).map_or(self.numbers, |size| (self.bytes.len() / size) as u64);
         (self.bytes.into(), numbers)
     }
 }

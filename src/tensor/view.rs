@@ -103,7 +103,7 @@ impl<'a> Tensor<'a> {
         if self.dtype == DType::String {
             return Ok(Values::Strings(self.proto.string_data.clone()));
         }
-        if let Some(raw) = self.raw_data() {
+        if let Some(raw) = self.proto.undecoded(RAW_DATA).and_then(Value::to_bytes) {
             return Ok(Values::Raw(raw));
         }
         let (raw, found) = typed::read(self.proto, self.dtype)?;
@@ -138,10 +138,6 @@ impl<'a> Tensor<'a> {
             },
             _ => None,
         }
-    }
-
-    fn raw_data(&self) -> Option<Bytes> {
-        self.proto.undecoded(RAW_DATA).and_then(Value::to_bytes)
     }
 
     fn check_reference(&self, reference: &Reference) -> Result<(), BadTensor> {
