@@ -170,11 +170,11 @@ impl Decisions<'_> {
         }
         let model = self.model;
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
-        let growth = change.growth - self.storage.growth;
+        let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
             return Err(Reason::GrowthLimit { growth, limit: WORTH_A_NODE }.into());
         }
-        self.check_growth(change.growth)?;
+        self.check_growth(change.after.growth)?;
         self.commit(change);
         folds.into_iter().for_each(|fold| self.add(fold));
         Ok(())

@@ -245,7 +245,7 @@ impl Decisions<'_> {
         };
         let inputs = [Some(cast.input), like].into_iter().flatten();
         let change = self.change(inputs, std::slice::from_ref(&fold)); // Case 4.
-        self.check_growth(change.growth)?;
+        self.check_growth(change.after.growth)?;
         if change.stores && self.results[chain].is_stored {
             self.take_allowance(constant, fold.content.bytes())?;
         }

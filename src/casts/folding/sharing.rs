@@ -7,7 +7,7 @@
 //! there.
 
 use super::decisions::{Decisions, Fold};
-use super::storage::{Change, Place};
+use super::storage::{Change, Place, Storage};
 use crate::base::hash::HashMap;
 use crate::graph::{Edit, Names, NodeId, ScopeId, ValueId};
 use crate::tensor::Tensor;
@@ -29,7 +29,7 @@ const LONGEST_SHARED_NAME: usize = 200;
 impl Decisions<'_> {
     /// Removes a node's uses of its inputs, and adds its results.
     pub(super) fn change(&mut self, inputs: impl Iterator<Item = ValueId>, folds: &[Fold]) -> Change {
-        let mut after = Change { growth: self.storage.growth, ..Change::default() };
+        let mut after = Storage { growth: self.storage.growth, ..Storage::default() };
         let mut released: Vec<ValueId> = inputs.collect();
         while let Some(input) = released.pop() {
             // The uses are counted once, also if the change is not made: a constant may have as many uses as there are casts.
@@ -58,8 +58,7 @@ impl Decisions<'_> {
                 self.count(&mut after, fold, output, 1);
             }
         }
-        after.stores = after.growth > before;
-        after
+        Change { stores: after.growth > before, after }
     }
 
     /// Counts the outputs of a computed node that is not a cast, before any of them loses a use.
@@ -68,15 +67,15 @@ impl Decisions<'_> {
         self.storage.outputs_left.insert(node, needed);
     }
 
-    pub(super) fn commit(&mut self, change: Change) {
-        self.storage.uses_left.extend(change.uses_left);
-        self.storage.outputs_left.extend(change.outputs_left);
-        self.storage.copies.extend(change.copies);
-        self.storage.growth = change.growth;
+    pub(super) fn commit(&mut self, Change { after, .. }: Change) {
+        self.storage.uses_left.extend(after.uses_left);
+        self.storage.outputs_left.extend(after.outputs_left);
+        self.storage.copies.extend(after.copies);
+        self.storage.growth = after.growth;
     }
 
     /// Adds or removes a result.
-    fn count(&self, after: &mut Change, fold: &Fold, value: ValueId, by: i64) {
+    fn count(&self, after: &mut Storage, fold: &Fold, value: ValueId, by: i64) {
         let bytes = fold.content.bytes() as i64;
         let role = self.role(fold, value);
         if role == Role::Apart {

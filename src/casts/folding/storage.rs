@@ -36,14 +36,11 @@ pub(super) struct Storage {
     pub(super) growth: i64,
 }
 
-/// The storage after one more fold: the entries that differ.
+/// The storage after one more fold.
 #[derive(Debug, Default)]
 pub(super) struct Change {
-    pub(super) uses_left: HashMap<ValueId, usize>,
-    pub(super) outputs_left: HashMap<NodeId, usize>,
-    pub(super) copies: HashMap<Place, Copies>,
-    /// The number of bytes by which the folded tensors exceed the tensors they replace.
-    pub growth: i64,
+    /// The entries that differ, and the growth.
+    pub(super) after: Storage,
     /// Whether the result is stored itself instead of an equal one.
-    pub stores: bool,
+    pub(super) stores: bool,
 }

@@ -15,7 +15,16 @@ fn list(many: usize, text: impl Fn(usize) -> String) -> String {
     (0..many).map(text).collect::<Vec<_>>().join(", ")
 }
 
-const CASES: [(&str, Make, Options); 5] = [
+/// The parts of one constant, and casts of them.
+fn casts_of_parts(many: usize, casts: impl Fn(usize) -> String) -> String {
+    let parts = list(many, |index| format!("p{index}"));
+    let constant = list(many, |index| index.to_string());
+    let (casts, uses) = (each(many, casts), each(many, |index| format!("z{index} = Neg (y{index})")));
+    format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
+}
+
+/// Each with the limit of growth.
+const CASES: [(&str, Make, Option<u64>); 5] = [
     (
         "casts of one constant that would make the model larger",
         |many| {
@@ -24,29 +33,17 @@ const CASES: [(&str, Make, Options); 5] = [
                 each(many, |index| format!("y{index} = Cast <to = 11> (c)"))
             )
         },
-        Options { undefined: false, contested: None, max_growth: Some(0) },
+        Some(0),
     ),
     (
         "casts of the parts of one constant, the last part first",
-        |many| {
-            let parts = list(many, |index| format!("p{index}"));
-            let casts = each(many, |index| format!("y{index} = Cast <to = 10> (p{})", many - 1 - index));
-            let constant = list(many, |index| index.to_string());
-            let uses = each(many, |index| format!("z{index} = Neg (y{index})"));
-            format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
-        },
-        Options { undefined: false, contested: None, max_growth: None },
+        |many| casts_of_parts(many, |index| format!("y{index} = Cast <to = 10> (p{})", many - 1 - index)),
+        None,
     ),
     (
         "casts of the parts of one constant that would make the model larger",
-        |many| {
-            let parts = list(many, |index| format!("p{index}"));
-            let casts = each(many, |index| format!("y{index} = Cast <to = 11> (p{index})"));
-            let constant = list(many, |index| index.to_string());
-            let uses = each(many, |index| format!("z{index} = Neg (y{index})"));
-            format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
-        },
-        Options { undefined: false, contested: None, max_growth: Some(0) },
+        |many| casts_of_parts(many, |index| format!("y{index} = Cast <to = 11> (p{index})")),
+        Some(0),
     ),
     (
         "a Concat of many constants",
@@ -55,7 +52,7 @@ const CASES: [(&str, Make, Options); 5] = [
             let inputs = list(many, |index| format!("c{index}"));
             format!("g () => (y) <{constants}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
         },
-        Options { undefined: false, contested: None, max_growth: None },
+        None,
     ),
     (
         "a Concat of one constant",
@@ -63,14 +60,15 @@ const CASES: [(&str, Make, Options); 5] = [
             let inputs = list(many, |_| "c".to_owned());
             format!("g () => (y) <int8[1] c = {{1}}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
         },
-        Options { undefined: false, contested: None, max_growth: None },
+        None,
     ),
 ];
 
 #[test]
 fn visits_of_edges_grow_with_the_model() {
     let mut failures = Vec::new();
-    for (name, make, options) in CASES {
+    for (name, make, max_growth) in CASES {
+        let options = Options { max_growth, ..Options::default() };
         for extent in [Extent::Casts, Extent::All] {
             let [once, twice] = [300, 600].map(|many| {
                 let text = format!(r#"<ir_version: 10, opset_import: ["": 21]> {}"#, make(many));
@@ -78,7 +76,7 @@ fn visits_of_edges_grow_with_the_model() {
                 visited::during(|| {
                     let decisions = decide(&model, &options, extent);
                     let removed = decisions.removed();
-                    assert!(!decisions.into_edits(&removed).is_empty() || options.max_growth.is_some());
+                    assert!(!decisions.into_edits(&removed).is_empty() || max_growth.is_some());
                 })
             });
             if once < 300 || twice > 2 * once + 100 {
