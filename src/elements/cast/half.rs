@@ -1,7 +1,9 @@
 //! `FLOAT16` from and to `f32`, with hardware instructions if available, otherwise with arithmetic.
 #![allow(unsafe_code)]
 
-use super::level::{Features, Level};
+use super::level::Features;
+#[cfg(target_arch = "x86_64")]
+use super::level::Level;
 use super::number::{map, quiet};
 use super::round::Rounding;
 use super::sink::Sink;
@@ -12,15 +14,13 @@ use super::stream;
 #[inline(always)]
 pub(super) fn to_single<F: Features>(source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
-        Level::Portable => map(source, sink, single_from_half),
         // SAFETY: the level has AVX2 and F16C.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2_to_single(source, sink) },
         // SAFETY: the level has AVX-512F.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512_to_single(source, sink) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
+        _ => map(source, sink, single_from_half),
     }
 }
 
@@ -28,15 +28,13 @@ pub(super) fn to_single<F: Features>(source: &[u8], sink: &mut Sink<F>) {
 #[inline(always)]
 pub(super) fn from_single<F: Features>(rounding: &Rounding, source: &[u8], sink: &mut Sink<F>) {
     match F::LEVEL {
-        Level::Portable => map(source, sink, |number| half_from_single(rounding, number)),
         // SAFETY: the level has AVX2 and F16C.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2_from_single(rounding, source, sink) },
         // SAFETY: the level has AVX-512F.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512_from_single(rounding, source, sink) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
+        _ => map(source, sink, |number| half_from_single(rounding, number)),
     }
 }
 

@@ -78,15 +78,13 @@ impl Level {
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         debug_assert!(self.is_available());
         match self {
-            Level::Portable => kernel.run::<Portable>(),
             // SAFETY: callers hold a level only after `is_available` confirmed that the machine supports it.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::avx2(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { x86::avx512(kernel) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx2 | Level::Avx512 => unreachable!("never available on this architecture"),
+            _ => kernel.run::<Portable>(),
         }
     }
 }
