@@ -70,12 +70,9 @@ impl Reference {
             let entry = proto.external_data.iter().rev().find(|entry| entry.key() == key);
             entry.map(|entry| entry.value().to_owned())
         };
-        let number = |key: &str| match text(key) {
-            Some(digits) => match digits.trim().parse::<u64>() {
-                Ok(number) => Ok(Some(number)),
-                Err(_) => Err(BadTensor::External(format!("'{key}' is '{digits}', not a number of bytes"))),
-            },
-            None => Ok(None),
+        let number = |key: &str| {
+            let invalid = |digits: &str| BadTensor::External(format!("'{key}' is '{digits}', not a number of bytes"));
+            text(key).map(|digits| digits.trim().parse::<u64>().map_err(|_| invalid(&digits))).transpose()
         };
         let location = text("location").filter(|location| !location.is_empty());
         Ok(Reference {
