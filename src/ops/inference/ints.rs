@@ -103,7 +103,7 @@ fn cast(view: &View) -> Option<Numbers> {
 
 fn gather(view: &View) -> Option<Numbers> {
     let data = view.values(0)?;
-    if view.input(0).rank() != Some(1) || view.int_or("axis", 0).is_none_or(|axis| axis != 0 && axis != -1) {
+    if view.rank(0) != Some(1) || view.int_or("axis", 0).is_none_or(|axis| axis != 0 && axis != -1) {
         return None;
     }
     let at = |index: Dim| data[from_front(index?.size()?, data.len())?];
@@ -111,7 +111,7 @@ fn gather(view: &View) -> Option<Numbers> {
 }
 
 fn slice(view: &View) -> Option<Numbers> {
-    let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
+    let data = view.values(0).filter(|_| view.rank(0) == Some(1))?;
     let is_attribute = view.schema.attribute("starts").is_some();
     let one = |name: &str, index: usize| view.known_list(name, index)?.first().copied();
     let (start, end) = (one("starts", 1)?, one("ends", 2)?);
@@ -197,7 +197,7 @@ fn fold(view: &View) -> Option<Numbers> {
         (0..length).map(|index| Some(at(&left, index)?.zip(at(&right, index)?).and_then(|(left, right)| op(left, right)))).collect()
     };
     // Of two operands one may be unknown, as long as its length is known.
-    let unknown_scalar = |index: usize| (view.input(index).rank()? == 0).then(|| vec![None]);
+    let unknown_scalar = |index: usize| (view.rank(index)? == 0).then(|| vec![None]);
     let operand = |index: usize| view.values_or_unknown(index).or_else(|| unknown_scalar(index));
     let first = operand(0)?;
     (1..view.inputs.len()).try_fold(first, |left, index| combine(left, operand(index)?))
@@ -205,8 +205,7 @@ fn fold(view: &View) -> Option<Numbers> {
 
 /// A reduction of a whole list.
 fn reduce(view: &View) -> Option<Numbers> {
-    let is_whole =
-        view.input(0).rank() == Some(1) && !(view.has_input(1) && view.known_values(1).is_none_or(|axes| axes.is_empty()));
+    let is_whole = view.rank(0) == Some(1) && !(view.has_input(1) && view.known_values(1).is_none_or(|axes| axes.is_empty()));
     let noop = view.int_or("noop_with_empty_axes", 0)?;
     let values = view.known_values(0).filter(|values| is_whole && noop == 0 && !values.is_empty())?;
     let result = match view.schema.name {
@@ -223,7 +222,7 @@ fn size(number: i64) -> Dim {
 }
 
 fn split(view: &View) -> Option<Vec<Option<Numbers>>> {
-    let data = view.values(0).filter(|_| view.input(0).rank() == Some(1))?;
+    let data = view.values(0).filter(|_| view.rank(0) == Some(1))?;
     let lengths = view.known_list("split", 1).or_else(|| {
         let outputs = view.node.output.len();
         let is_even = !view.has_input(1) && view.attribute("split").is_none() && outputs > 0 && data.len() % outputs == 0;

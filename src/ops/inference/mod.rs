@@ -23,3 +23,4 @@ pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub(crate) use nearby::nearby_element_type;
 pub(crate) use shape::broadcasts;
 pub(super) use shape::from_front;
+pub(super) use view::Call;

@@ -2,19 +2,19 @@
 
 use std::ops::Deref;
 
-use super::known::{Dim, Dims, Fact, Numbers, UNKNOWN, is_kept, sizes};
+use super::known::{Dim, Known, Numbers, Shape, is_kept, sizes};
 use super::length::Length;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::schemas::Schema;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
 /// A node and the known facts of its inputs.
-pub(super) struct Call<'a> {
+pub(in crate::ops) struct Call<'a, L: 'static = Length> {
     pub model: &'a Model,
     pub id: NodeId,
     pub node: &'a NodeProto,
     /// By index; an omitted input is unknown.
-    pub inputs: Vec<&'a Fact>,
+    pub inputs: Vec<&'a Known<L>>,
 }
 
 /// A node of an operator that has a schema.
@@ -25,7 +25,7 @@ pub(super) struct View<'a> {
     pub ints: Vec<Option<&'a Numbers>>,
 }
 
-impl<'a> Call<'a> {
+impl<'a, L: Copy> Call<'a, L> {
     /// An attribute; the inner option is `None` if the callers of the function give it different values.
     pub fn attribute(&self, name: &str) -> Option<Option<&'a AttributeProto>> {
         match self.model.attribute(self.id, name) {
@@ -40,11 +40,6 @@ impl<'a> Call<'a> {
         self.attribute(name).map_or(Some(default), |attribute| attribute.map(|attribute| attribute.i()))
     }
 
-    /// The same as a length.
-    pub fn size_or(&self, name: &str, default: i64) -> Dim {
-        self.int_or(name, default).map(Length::Size)
-    }
-
     /// Whether a flag is set, which is 0 by default.
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.int_or(name, 0).map(|flag| flag != 0)
@@ -55,22 +50,33 @@ impl<'a> Call<'a> {
         self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
     }
 
-    pub fn input(&self, index: usize) -> &'a Fact {
-        self.inputs.get(index).copied().unwrap_or(&UNKNOWN)
+    pub fn input(&self, index: usize) -> &'a Known<L> {
+        self.inputs.get(index).copied().unwrap_or(const { &Known { value_type: None, shape: None } })
     }
 
-    pub fn shape(&self, index: usize) -> Option<&'a Dims> {
+    pub fn shape(&self, index: usize) -> Option<&'a Shape<L>> {
         self.input(index).shape.as_ref()
     }
 
+    pub fn rank(&self, index: usize) -> Option<usize> {
+        self.shape(index).map(Vec::len)
+    }
+
     /// A dimension of an input.
-    pub fn dim(&self, index: usize, axis: usize) -> Dim {
+    pub fn dim(&self, index: usize, axis: usize) -> Option<L> {
         self.shape(index)?.get(axis).copied().flatten()
     }
 
     /// Whether the node has this input.
     pub fn has_input(&self, index: usize) -> bool {
         self.node.input.get(index).is_some_and(|name| !name.is_empty())
+    }
+}
+
+impl Call<'_> {
+    /// An integer attribute as a length, or this length if it is missing.
+    pub fn size_or(&self, name: &str, default: i64) -> Dim {
+        self.int_or(name, default).map(Length::Size)
     }
 
     /// The length of an input that is a list.

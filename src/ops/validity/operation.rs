@@ -1,20 +1,25 @@
 //! A node with what is known of its inputs and outputs.
 
-use crate::graph::{Attribute, Model, NodeId};
-use crate::ops::inference::{Inferred, Ints, Known, MOST_DIMENSIONS, NOTHING, tensor_ints};
+use std::ops::Deref;
+
+use crate::graph::{Model, NodeId};
+use crate::ops::inference::{Call, Inferred, Ints, Known, MOST_DIMENSIONS, NOTHING, tensor_ints};
 use crate::ops::schemas::Schema;
-use crate::protobuf::schema::{AttributeProto, NodeProto};
 
 pub(super) struct Operation<'a> {
-    model: &'a Model,
-    id: NodeId,
-    pub node: &'a NodeProto,
+    call: Call<'a, i64>,
     pub schema: &'static Schema,
-    /// By index; an omitted input is unknown.
-    pub inputs: Vec<&'a Known>,
     /// By index; the integers of small tensors, as far as they are known.
     ints: Vec<Option<&'a Ints>>,
     pub outputs: Vec<&'a Known>,
+}
+
+impl<'a> Deref for Operation<'a> {
+    type Target = Call<'a, i64>;
+
+    fn deref(&self) -> &Call<'a, i64> {
+        &self.call
+    }
 }
 
 impl<'a> Operation<'a> {
@@ -30,38 +35,7 @@ impl<'a> Operation<'a> {
         for (index, value) in model.outputs(id) {
             outputs[index as usize] = inferred.of(value);
         }
-        Operation { model, id, node, schema, inputs, ints, outputs }
-    }
-
-    /// An attribute with a known value.
-    pub fn attribute(&self, name: &str) -> Option<&'a AttributeProto> {
-        match self.model.attribute(self.id, name) {
-            Attribute::Is(attribute) => Some(attribute),
-            Attribute::Absent | Attribute::Unclear => None,
-        }
-    }
-
-    /// An integer attribute, or this value if it is missing; `None` if it is not known.
-    pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
-        match self.model.attribute(self.id, name) {
-            Attribute::Is(attribute) => Some(attribute.i()),
-            Attribute::Absent => Some(default),
-            Attribute::Unclear => None,
-        }
-    }
-
-    /// A list of integers.
-    pub fn list(&self, name: &str) -> Option<&'a [i64]> {
-        self.attribute(name).map(|attribute| attribute.ints.as_slice())
-    }
-
-    /// The dimensions of an input of known rank.
-    pub fn shape(&self, index: usize) -> Option<&'a [Option<i64>]> {
-        self.inputs.get(index)?.shape.as_deref()
-    }
-
-    pub fn rank(&self, index: usize) -> Option<usize> {
-        self.shape(index).map(<[_]>::len)
+        Operation { call: Call { model, id, node, inputs }, schema, ints, outputs }
     }
 
     /// The integers of an input, if all are known.
@@ -83,7 +57,7 @@ impl<'a> Operation<'a> {
     /// Operands that are attributes in some versions of an operator, and inputs in others.
     pub fn attribute_or_values(&self, name: &str, index: usize) -> Option<Vec<i64>> {
         match self.schema.attribute(name) {
-            Some(_) => self.list(name).map(<[_]>::to_vec),
+            Some(_) => self.call.ints(name).map(<[_]>::to_vec),
             None => self.values(index),
         }
     }

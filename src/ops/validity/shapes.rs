@@ -43,7 +43,7 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
         "GatherND" => tuples(operation),
         "Gemm" => {
             let axis = |index: usize, name: &str, axis: usize| -> Option<i64> {
-                let axis = if operation.int_or(name, 0)? != 0 { 1 - axis } else { axis };
+                let axis = if operation.flag(name)? { 1 - axis } else { axis };
                 operation.shape(index).filter(|shape| shape.len() == 2)?[axis]
             };
             inner(operation, (0, axis(0, "transA", 1)), (1, axis(1, "transB", 0)))
@@ -95,14 +95,14 @@ fn axis(operation: &Operation) -> Option<String> {
         (Some(Default::Int(default)), _) => operation.int_or("axis", default)?,
         // Version 1 states its default in words.
         (_, "Concat") => operation.int_or("axis", 1)?,
-        _ => operation.attribute("axis")?.i(),
+        _ => operation.attribute("axis")??.i(),
     };
     let rank = i64::try_from(operation.rank(0)?).ok()?;
     (!(-rank..rank).contains(&axis)).then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
 }
 
 fn permutation(operation: &Operation) -> Option<String> {
-    let (perm, rank) = (operation.list("perm")?, operation.rank(0)?);
+    let (perm, rank) = (operation.ints("perm")?, operation.rank(0)?);
     let is_axis = |axis: &i64| usize::try_from(*axis).is_ok_and(|axis| axis < rank);
     let mut distinct = perm.to_vec();
     distinct.sort_unstable();
@@ -127,7 +127,7 @@ fn broadcast(left: Dims, right: Dims) -> Option<String> {
 }
 
 fn all_broadcast(operation: &Operation) -> Option<String> {
-    let shapes: Vec<Dims> = (0..operation.inputs.len()).filter_map(|index| operation.shape(index)).collect();
+    let shapes: Vec<Dims> = (0..operation.inputs.len()).filter_map(|index| operation.shape(index)).map(Vec::as_slice).collect();
     // Where two fit, a third may not fit both: each is compared with each of the few.
     shapes.iter().enumerate().take(8).find_map(|(index, left)| shapes[index + 1..].iter().find_map(|right| broadcast(left, right)))
 }
@@ -135,7 +135,7 @@ fn all_broadcast(operation: &Operation) -> Option<String> {
 /// Before opset 7, the second shape is that of the axes from `axis` on, if there is one, and the result has the first shape.
 fn broadcast_by_axis(operation: &Operation) -> Option<String> {
     let (left, right) = (operation.shape(0)?, operation.shape(1)?);
-    let axis = operation.attribute("axis").filter(|_| operation.int_or("broadcast", 0) != Some(0));
+    let axis = operation.attribute("axis").flatten().filter(|_| operation.int_or("broadcast", 0) != Some(0));
     let end = match axis {
         Some(axis) => usize::try_from(axis.i()).ok()?.checked_add(right.len())?,
         None => left.len(),
@@ -166,7 +166,7 @@ fn matrices(operation: &Operation, left: usize, right: usize) -> Option<String> 
 
 fn concatenated(operation: &Operation) -> Option<String> {
     let shapes: Vec<(usize, Dims)> =
-        (0..operation.inputs.len()).filter_map(|index| Some((index, operation.shape(index)?))).collect();
+        (0..operation.inputs.len()).filter_map(|index| Some((index, operation.shape(index)?.as_slice()))).collect();
     let (&(first, shape), others) = shapes.split_first()?;
     let axis = operation.int_or("axis", 1)?;
     let rank = i64::try_from(shape.len()).ok()?;
@@ -241,14 +241,14 @@ fn tuples(operation: &Operation) -> Option<String> {
 fn window(operation: &Operation) -> Option<String> {
     let axes = operation.rank(0)?.checked_sub(2)?;
     [("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 2)].into_iter().find_map(|(name, each)| {
-        let list = operation.list(name).filter(|list| !list.is_empty() && list.len() != each * axes)?;
+        let list = operation.ints(name).filter(|list| !list.is_empty() && list.len() != each * axes)?;
         Some(format!("`{name}` = {list:?} does not fit {axes} spatial axes"))
     })
 }
 
 /// An operand has as many axes as labels, and more where there is an ellipsis.
 fn labels(operation: &Operation) -> Option<String> {
-    let equation = String::from_utf8_lossy(operation.attribute("equation")?.s()).into_owned();
+    let equation = String::from_utf8_lossy(operation.attribute("equation")??.s()).into_owned();
     let terms = equation.split("->").next().unwrap_or_default().split(',').enumerate();
     terms.into_iter().find_map(|(index, term)| {
         let labels = term.chars().filter(char::is_ascii_alphabetic).count();

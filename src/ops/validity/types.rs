@@ -70,7 +70,7 @@ fn unsupported(version: &'static Schema, what: &str, (is_output, index): (bool, 
 /// follows from an input.
 fn unknown(operation: &Operation, name: &str) -> Option<String> {
     operation.schema.attribute(name)?;
-    let attribute = operation.attribute(name).filter(|attribute| attribute.i.is_some_and(|number| number != 0))?;
+    let attribute = operation.attribute(name).flatten().filter(|attribute| attribute.i.is_some_and(|number| number != 0))?;
     read_type(attribute).err().map(|error| error.to_string())
 }
 

@@ -48,7 +48,7 @@ pub(super) fn fault(operation: &Operation) -> Option<String> {
     let unknown = |attribute: &AttributeProto| {
         let (_, name, words) =
             WORDS.iter().find(|(op, name, _)| *name == attribute.name() && (op.is_empty() || *op == operation.schema.name))?;
-        let word = operation.attribute(name)?.s.as_deref()?;
+        let word = operation.attribute(name)??.s.as_deref()?;
         let is_unknown = !words.split(' ').any(|known| known.as_bytes() == word);
         is_unknown.then(|| {
             format!("unknown `{name}` = '{}': {} has {}", String::from_utf8_lossy(word), operation.schema, words.replace(' ', ", "))

@@ -18,7 +18,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "GridSample" => grid_sample(view),
         "MaxPool" => return Some(vec![pooled(view); 2]),
         "MaxRoiPool" => Some(vec![view.dim(1, 0), view.dim(0, 1), None, None]),
-        "MaxUnpool" => view.input(0).rank().map(of_rank),
+        "MaxUnpool" => view.rank(0).map(of_rank),
         "QLinearConv" => convolved(view, 0, 3),
         "Resize" | "Upsample" => resized(view),
         "RoiAlign" => roi_align(view),
@@ -93,7 +93,7 @@ fn pooled(view: &View) -> Option<Dims> {
 }
 
 fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
-    let rank = view.input(input).rank().or(view.input(weights).rank())?;
+    let rank = view.rank(input).or(view.rank(weights))?;
     let axes = rank.saturating_sub(2);
     let kernel: Vec<Dim> = match view.attribute("kernel_shape") {
         Some(given) => given.map_or(vec![None; axes], |given| sizes(&given.ints)),
@@ -106,7 +106,7 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
 }
 
 fn transposed(view: &View) -> Option<Dims> {
-    let rank = view.input(0).rank().or(view.input(1).rank())?;
+    let rank = view.rank(0).or(view.rank(1))?;
     let features = view.size_or("group", 1).zip(view.dim(1, 1)).and_then(|(group, features)| group.checked_mul(features));
     Some([view.dim(0, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
 }
@@ -129,7 +129,7 @@ fn affine_grid(view: &View) -> Option<Dims> {
 }
 
 fn grid_sample(view: &View) -> Option<Dims> {
-    let rank = view.input(0).rank().or(view.input(1).rank())?;
+    let rank = view.rank(0).or(view.rank(1))?;
     let places = (1..rank.checked_sub(1)?).map(|axis| view.dim(1, axis));
     Some([view.dim(0, 0), view.dim(0, 1)].into_iter().chain(places).collect())
 }
@@ -140,7 +140,7 @@ fn roi_align(view: &View) -> Option<Dims> {
 
 /// The last axis has the real and imaginary part; the length of the transformed one may change.
 fn dft(view: &View) -> Option<Dims> {
-    let mut shape = of_rank(view.input(0).rank()?);
+    let mut shape = of_rank(view.rank(0)?);
     *shape.last_mut()? = match (view.int_or("onesided", 0)?, view.int_or("inverse", 0)?) {
         (0, _) | (_, 0) => size(2),
         _ => None,

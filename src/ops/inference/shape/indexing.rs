@@ -12,7 +12,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "GatherElements" => view.shape(1).cloned(),
         "GatherND" => gathered_tuples(view),
         "NonMaxSuppression" => Some(vec![None, size(3)]),
-        "NonZero" => Some(vec![view.input(0).rank().filter(|&rank| rank > 0).and_then(size), None]),
+        "NonZero" => Some(vec![view.rank(0).filter(|&rank| rank > 0).and_then(size), None]),
         "OneHot" => one_hot(view),
         "TopK" => return Some(vec![top(view); 2]),
         "Unique" => return Some(vec![compressed(view), Some(vec![None]), Some(vec![None]), Some(vec![None])]),

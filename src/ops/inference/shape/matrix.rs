@@ -11,7 +11,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "Det" => view.shape(0).and_then(|shape| Some(shape[..shape.len().checked_sub(2)?].to_vec())),
         "Einsum" => einsum(view),
         "Gemm" => gemm(view),
-        "LinearAttention" => return Some(vec![view.input(0).rank().map(of_rank), Some(of_rank(4))]),
+        "LinearAttention" => return Some(vec![view.rank(0).map(of_rank), Some(of_rank(4))]),
         "MatMul" | "MatMulInteger" => multiplied(view.shape(0)?, view.shape(1)?),
         "QLinearMatMul" => multiplied(view.shape(0)?, view.shape(3)?),
         "RotaryEmbedding" => view.shape(0).cloned(),

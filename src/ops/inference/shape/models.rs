@@ -6,7 +6,7 @@ use crate::ops::inference::view::View;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
-    let rank = view.input(0).rank();
+    let rank = view.rank(0);
     let batch = || if rank == Some(1) { ONE } else { view.dim(0, 0) };
     let is_batch = matches!(rank, Some(1 | 2));
     Some(match view.schema.name {

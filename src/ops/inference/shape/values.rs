@@ -17,7 +17,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "OptionalHasElement" | "SequenceLength" | "Size" => Some(Vec::new()),
         "RandomNormal" | "RandomUniform" => view.ints("shape").filter(|dims| is_kept(dims.len())).map(sizes),
         "Range" => Some(vec![range(view)]),
-        "StringNormalizer" | "TfIdfVectorizer" => view.input(0).rank().map(of_rank),
+        "StringNormalizer" | "TfIdfVectorizer" => view.rank(0).map(of_rank),
         "Shape" => Some(vec![dims(view)]),
         _ => return None,
     };
@@ -30,7 +30,7 @@ fn constant(view: &View) -> Option<Dims> {
 }
 
 fn dims(view: &View) -> Dim {
-    let rank = view.input(0).rank()?;
+    let rank = view.rank(0)?;
     let (start, end) = shape_range(view, rank)?;
     size(end - start)
 }
