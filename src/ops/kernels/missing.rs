@@ -86,8 +86,7 @@ impl Runtime {
 }
 
 fn missing_operators(table: &Table, version: usize, newest: i64) -> Vec<MissingOperator> {
-    let operators = schemas::all().chunk_by(|left, right| (left.domain, left.name) == (right.domain, right.name));
-    let missing = operators.filter(|all| all[0].domain.is_empty()).filter_map(|all| {
+    let missing = schemas::operators().filter(|all| all[0].domain.is_empty()).filter_map(|all| {
         let known = all.partition_point(|schema| schema.since_version <= newest);
         let (present, older) = all[..known].split_last()?;
         if present.deprecated || table.runs_in_some_type(present, newest, version) {

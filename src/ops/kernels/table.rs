@@ -332,21 +332,20 @@ fn version_set(text: &'static str, all: &[Version]) -> Option<Versions> {
 
 /// A type as the table writes it: `float`, `seq(tensor(float))`, `map(int64,float)`.
 fn value_type(text: &str) -> Option<ValueType> {
-    let inside = |prefix: &str, suffix: &str| text.strip_prefix(prefix).and_then(|text| text.strip_suffix(suffix));
-    let pair = |text: &str| text.split_once(',').and_then(|(key, value)| Some((DType::from_name(key)?, DType::from_name(value)?)));
-    if let Some(name) = inside("seq(tensor(", "))") {
-        DType::from_name(name).map(ValueType::Sequence)
-    } else if let Some(name) = inside("optional(tensor(", "))") {
-        DType::from_name(name).map(ValueType::Optional)
-    } else if let Some(name) = inside("optional(seq(tensor(", ")))") {
-        DType::from_name(name).map(ValueType::OptionalSequence)
-    } else if let Some((key, value)) = inside("seq(map(", "))").and_then(pair) {
-        Some(ValueType::SequenceOfMaps { key, value })
-    } else if let Some((key, value)) = inside("map(", ")").and_then(pair) {
-        Some(ValueType::Map { key, value })
-    } else if let Some(name) = inside("sparse_tensor(", ")") {
-        DType::from_name(name).map(ValueType::SparseTensor)
-    } else {
-        DType::from_name(text).map(ValueType::Tensor)
+    let Some((form, inner)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
+        return DType::from_name(text).map(ValueType::Tensor);
+    };
+    if form == "map" {
+        let (key, value) = inner.split_once(',')?;
+        return Some(ValueType::Map { key: DType::from_name(key)?, value: DType::from_name(value)? });
+    }
+    match (form, value_type(inner)?) {
+        ("tensor", tensor @ ValueType::Tensor(_)) => Some(tensor),
+        ("seq", ValueType::Tensor(dtype)) => Some(ValueType::Sequence(dtype)),
+        ("seq", ValueType::Map { key, value }) => Some(ValueType::SequenceOfMaps { key, value }),
+        ("optional", ValueType::Tensor(dtype)) => Some(ValueType::Optional(dtype)),
+        ("optional", ValueType::Sequence(dtype)) => Some(ValueType::OptionalSequence(dtype)),
+        ("sparse_tensor", ValueType::Tensor(dtype)) => Some(ValueType::SparseTensor(dtype)),
+        _ => None,
     }
 }

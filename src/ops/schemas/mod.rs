@@ -58,8 +58,8 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     }
 }
 
-/// The versions of each operator.
-fn operators() -> impl Iterator<Item = &'static [Schema]> {
+/// The versions of each operator, oldest first.
+pub fn operators() -> impl Iterator<Item = &'static [Schema]> {
     table::SCHEMAS.chunk_by(|left, right| (left.domain, left.name) == (right.domain, right.name))
 }
 
