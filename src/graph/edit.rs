@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::Model;
 use super::change::{Changes, add_function, apply_changes, freeze_initializers, set_opset};
 use super::index::{Origin, ValueId};
-use super::metadata::{MetadataKeys, drop_entries};
+use super::metadata::{Entries, MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
 use super::query::domain_name;
 use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
-use crate::base::hash::HashMap;
+use crate::base::hash::{HashMap, HashSet};
 use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, FunctionProto, NodeProto, TensorProto};
 
@@ -186,6 +186,26 @@ impl Classified for Refused {
     }
 }
 
+/// The edits of a batch, by what they change.
+#[derive(Default)]
+struct Batch {
+    scopes: HashMap<ScopeId, Changes>,
+    /// Outermost scopes, and their opsets of ai.onnx.
+    opsets: Vec<(ScopeId, i64)>,
+    ir_version: Option<i64>,
+    functions: Vec<FunctionProto>,
+    /// The names of initializers of the main graph that are no longer inputs.
+    frozen: HashSet<String>,
+    dropped: Vec<(MetadataKeys, Entries)>,
+}
+
+impl Batch {
+    /// The changes of a scope.
+    fn of(&mut self, scope: ScopeId) -> &mut Changes {
+        self.scopes.entry(scope).or_default()
+    }
+}
+
 /// # Edits
 impl Model {
     /// Applies a batch of edits atomically.
@@ -193,7 +213,7 @@ impl Model {
     /// # Errors
     /// If a value that is still used, is an output of a graph, is pinned or is overridable would lose its definition; if a name
     /// would be defined twice or refer to another value than before; if the result violates an invariant of the model.
-    pub fn apply(self, mut edits: Vec<Edit>) -> Result<Model, Refused> {
+    pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
         }
@@ -205,46 +225,33 @@ impl Model {
             self.missing()
         };
         self.check_replaced_tensors(&edits)?;
-        let mut changes: HashMap<ScopeId, Changes> = HashMap::default();
-        let header: Vec<Edit> = edits.extract_if(.., |edit| is_of_header(edit)).collect();
-        changes.entry(ScopeId::MAIN).or_default().nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
+        let mut batch = Batch::default();
+        batch.of(ScopeId::MAIN).nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
         for edit in edits {
-            self.sort_into(&mut changes, edit)?;
+            self.sort_into(&mut batch, edit)?;
         }
-        let overridable = self.overridable_initializers().into_iter().map(str::to_owned).collect();
-        let dropped = header.iter().filter_map(|edit| match edit {
-            Edit::DropMetadata(keys) => Some((keys.clone(), self.metadata_entries(keys))),
-            _ => None,
-        });
-        let dropped: Vec<_> = dropped.collect();
         let Model { mut proto, index, source } = self;
         let (kinds, mut kept) = match keeps_index {
             true => (index.kinds.clone(), Some(index)),
             // Frees the rest of the old index before the new one is built.
             false => (index.into_kinds(), None),
         };
-        for (keys, entries) in dropped {
+        for (keys, entries) in batch.dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);
         }
-        let mut functions = Vec::new();
-        for edit in header {
-            match edit {
-                Edit::SetOpset { root, version } => {
-                    set_opset(&mut proto, kinds[root.0 as usize], version);
-                    if let Some(index) = &mut kept {
-                        let importing = if matches!(kinds[root.0 as usize], ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
-                        index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
-                    }
-                }
-                Edit::SetIrVersion(version) => proto.ir_version = Some(version),
-                Edit::AddFunction(function) => functions.push(*function),
-                Edit::FreezeInitializers => freeze_initializers(&mut proto, &overridable),
-                Edit::DropMetadata(_) => {}
-                _ => unreachable!("only edits of the header were separated"),
+        for (root, version) in batch.opsets {
+            set_opset(&mut proto, kinds[root.0 as usize], version);
+            if let Some(index) = &mut kept {
+                let importing = if matches!(kinds[root.0 as usize], ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
+                index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
             }
         }
-        apply_changes(&mut proto, &kinds, changes);
-        functions.into_iter().for_each(|function| add_function(&mut proto, function));
+        if batch.ir_version.is_some() {
+            proto.ir_version = batch.ir_version;
+        }
+        freeze_initializers(&mut proto, &batch.frozen);
+        apply_changes(&mut proto, &kinds, batch.scopes);
+        batch.functions.into_iter().for_each(|function| add_function(&mut proto, function));
         if let Some(index) = kept {
             debug_assert!(
                 Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
@@ -273,77 +280,64 @@ impl Model {
         std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
     }
 
-    fn sort_into(&self, changes: &mut HashMap<ScopeId, Changes>, edit: Edit) -> Result<(), Refused> {
+    fn sort_into(&self, batch: &mut Batch, edit: Edit) -> Result<(), Refused> {
         match edit {
-            Edit::ReplaceNode { node, with } => {
-                changes.entry(node.scope).or_default().nodes.push((node.position, with));
-            }
-            Edit::AddInitializer { scope, tensor } => changes.entry(scope).or_default().added.push(*tensor),
+            Edit::ReplaceNode { node, with } => batch.of(node.scope).nodes.push((node.position, with)),
+            Edit::AddInitializer { scope, tensor } => batch.of(scope).added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
                 Origin::Initializer { input: Some(_), .. } if self.constant(value).is_err() => {
                     return Err(self.refuse(value, "is an input that a caller can override"));
                 }
                 Origin::Initializer { .. } => {
-                    changes.entry(self.scope_of(value)).or_default().removed.insert(self.name(value).to_owned());
+                    batch.of(self.scope_of(value)).removed.insert(self.name(value).to_owned());
                 }
                 _ => return Err(self.refuse(value, "is not an initializer")),
             },
             Edit::ReplaceTensor { place, with } | Edit::CastTensor { place, with } => {
-                changes.entry(place.scope()).or_default().tensors.push((place, with));
+                batch.of(place.scope()).tensors.push((place, with));
             }
             Edit::Retype { scope, name, from, dtype } => {
-                changes.entry(scope).or_default().retyped.insert(name, (from, dtype));
+                batch.of(scope).retyped.insert(name, (from, dtype));
             }
-            Edit::InsertNodes { scope, position, nodes } => {
-                changes.entry(scope).or_default().inserted.entry(position).or_default().extend(nodes);
-            }
-            Edit::RenameInput { node, input, name } => {
-                changes.entry(node.scope).or_default().inputs.push((node.position, input, name));
-            }
-            Edit::RenameOutput { node, output, name } => {
-                changes.entry(node.scope).or_default().outputs.push((node.position, output, name));
-            }
-            Edit::SetAttribute { node, name, with } => {
-                changes.entry(node.scope).or_default().attributes.push((node.position, name, *with));
-            }
+            Edit::InsertNodes { scope, position, nodes } => batch.of(scope).inserted.entry(position).or_default().extend(nodes),
+            Edit::RenameInput { node, input, name } => batch.of(node.scope).inputs.push((node.position, input, name)),
+            Edit::RenameOutput { node, output, name } => batch.of(node.scope).outputs.push((node.position, output, name)),
+            Edit::SetAttribute { node, name, with } => batch.of(node.scope).attributes.push((node.position, name, *with)),
             Edit::Declare { value, dtype } => {
-                let (scope, name) = (self.scope_of(value), self.name(value).to_owned());
+                let scope = self.scope_of(value);
                 match (self.index.value(value).declared, self.body(scope)) {
-                    (Some(place), _) => changes.entry(scope).or_default().declared.push((place, dtype)),
-                    (None, Body::Graph(_)) => changes.entry(scope).or_default().newly_declared.push((name, dtype)),
+                    (Some(place), _) => batch.of(scope).declared.push((place, dtype)),
+                    (None, Body::Graph(_)) => batch.of(scope).newly_declared.push((self.name(value).to_owned(), dtype)),
                     (None, Body::Function(_)) => return Err(self.refuse(value, "has no declared type")),
                 }
             }
-            Edit::DeclareNew { scope, name, dtype } => changes.entry(scope).or_default().newly_declared.push((name, dtype)),
+            Edit::DeclareNew { scope, name, dtype } => batch.of(scope).newly_declared.push((name, dtype)),
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {
                         return Err(self.refuse(to, &format!("is not visible at {}", self.node_path(user))));
                     }
-                    let name = self.name(to).to_owned();
-                    changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
+                    batch.of(user.scope).inputs.push((user.position, input, self.name(to).to_owned()));
                 }
             }
             Edit::ShareInitializer { scope, tensor, with } => {
-                for from in with {
-                    for (user, input) in self.uses(from) {
-                        if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
-                            let place = ModelPlace::of_value(&self.scope_path(scope), "initializer", tensor.name());
-                            let reason = format!("would not be visible to {}", self.node_path(user));
-                            return Err(Invalid::at(place, reason).into());
-                        }
-                        let name = tensor.name().to_owned();
-                        changes.entry(user.scope).or_default().inputs.push((user.position, input, name));
+                for (user, input) in with.into_iter().flat_map(|from| self.uses(from)) {
+                    if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
+                        let place = ModelPlace::of_value(&self.scope_path(scope), "initializer", tensor.name());
+                        let reason = format!("would not be visible to {}", self.node_path(user));
+                        return Err(Invalid::at(place, reason).into());
                     }
+                    batch.of(user.scope).inputs.push((user.position, input, tensor.name().to_owned()));
                 }
-                changes.entry(scope).or_default().added.push(*tensor);
+                batch.of(scope).added.push(*tensor);
             }
-            Edit::SetOpset { .. }
-            | Edit::SetIrVersion(_)
-            | Edit::FreezeInitializers
-            | Edit::AddFunction(_)
-            | Edit::DropMetadata(_) => {
-                unreachable!("edits of the header were separated")
+            Edit::SetOpset { root, version } => batch.opsets.push((root, version)),
+            Edit::SetIrVersion(version) => batch.ir_version = Some(version),
+            Edit::FreezeInitializers => batch.frozen = self.overridable_initializers().into_iter().map(str::to_owned).collect(),
+            Edit::AddFunction(function) => batch.functions.push(*function),
+            Edit::DropMetadata(keys) => {
+                let entries = self.metadata_entries(&keys);
+                batch.dropped.push((keys, entries));
             }
         }
         Ok(())
@@ -358,14 +352,6 @@ impl Model {
         let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
         missing.map(|value| (self.scope_path(self.scope_of(value)), self.name(value).to_owned())).collect()
     }
-}
-
-/// Whether an edit concerns the model as a whole instead of one scope.
-fn is_of_header(edit: &Edit) -> bool {
-    matches!(
-        edit,
-        Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::FreezeInitializers | Edit::AddFunction(_) | Edit::DropMetadata(_)
-    )
 }
 
 fn is_of_main_node(edit: &Edit) -> bool {
