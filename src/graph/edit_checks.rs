@@ -5,7 +5,7 @@
 
 use super::Model;
 use super::edit::{Edit, Refused};
-use super::scope::{NodeId, ScopeKind};
+use super::scope::NodeId;
 use super::tensors::TensorPlace;
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
@@ -128,14 +128,6 @@ impl Model {
         };
         let parts: Vec<&[Edit]> = edits.chunks(PART).collect();
         self.ir_version() <= ir_version::LATEST && parallel::all(parts, |part| part.iter().all(keeps))
-    }
-
-    /// A node, and the nodes in whose subgraphs it is.
-    fn with_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        std::iter::successors(Some(node), |node| match self.scope_kind(node.scope) {
-            ScopeKind::Subgraph { owner, .. } => Some(owner),
-            _ => None,
-        })
     }
 }
 

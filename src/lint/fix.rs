@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
 use crate::base::error::{Classified, ErrorKind};
-use crate::graph::{Edit, Model, NodeId, Refused, ScopeKind, TensorPlace, ValueId};
+use crate::graph::{Edit, Model, NodeId, Refused, TensorPlace, ValueId};
 
 /// A model after its fixable findings are fixed.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl Claims {
             }
         }
         #[expect(clippy::disallowed_methods, reason = "from tables into a table")]
-        let owners = claims.changed.union(&claims.rewired).flat_map(|node| owners(model, *node)).collect::<Vec<_>>();
+        let owners = claims.changed.union(&claims.rewired).flat_map(|node| model.owners(node.scope)).collect::<Vec<_>>();
         claims.owners.extend(owners);
         claims
     }
@@ -190,15 +190,6 @@ impl Claims {
         self.tensors.extend(other.tensors);
         self.header |= other.header;
     }
-}
-
-/// The nodes whose subgraphs contain a node, innermost first.
-fn owners(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> {
-    let owner = |scope| match model.scope_kind(scope) {
-        ScopeKind::Subgraph { owner, .. } => Some(owner),
-        _ => None,
-    };
-    std::iter::successors(owner(node.scope), move |outer| owner(outer.scope))
 }
 
 fn codes(found: &[Diagnostic]) -> String {

@@ -6,7 +6,7 @@ use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast};
 use crate::elements::cast::copies;
-use crate::graph::{Edit, Model, NodeId, ScopeKind, ValueId};
+use crate::graph::{Edit, Model, NodeId, ValueId};
 use crate::protobuf::schema::AttributeProto;
 
 const DOCS: &str = r#"Gives the name of an output to the node that computes it, in place of a node that only returns its input.
@@ -42,7 +42,7 @@ fn plan(model: &Model) -> Plan {
         let Some(producer) = model.producer(input).filter(|producer| producer.scope == node.scope) else { continue };
         let is_free = model.pin(output).is_none() && !model.shadows(output) && model.constant(input).is_err();
         let meets = [producer, node].iter().any(|node| changed.contains(node))
-            || model.uses(input).any(|(user, _)| around(model, user).any(|node| changed.contains(&node)))
+            || model.uses(input).any(|(user, _)| model.with_owners(user).any(|node| changed.contains(&node)))
             || model.inputs(producer).any(|(_, value)| renamed.contains(&value))
             || !renamed.is_empty() && model.node(producer).attribute.iter().any(holds_graph);
         if !is_free || meets {
@@ -65,14 +65,6 @@ fn plan(model: &Model) -> Plan {
         plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
     }
     plan
-}
-
-/// A node, and the nodes in whose graphs it is.
-fn around(model: &Model, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-    std::iter::successors(Some(node), |node| match model.scope_kind(node.scope) {
-        ScopeKind::Subgraph { owner, .. } => Some(owner),
-        _ => None,
-    })
 }
 
 fn holds_graph(attribute: &AttributeProto) -> bool {

@@ -19,7 +19,7 @@ use crate::base::hash::HashMap;
 use crate::casts::admits;
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::schemas::ValueType;
 
 impl Decisions<'_, '_> {
@@ -295,17 +295,11 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
 
     /// The position in a scope of the node that is, or contains, a user.
     fn position(&self, user: User, scope: ScopeId) -> u32 {
-        let mut at = match user {
+        let at = match user {
             User::Input(node, _) => node,
             User::Output(of, _) => NodeId { scope: of, position: u32::MAX },
         };
-        while at.scope != scope {
-            match self.model.scope_kind(at.scope) {
-                ScopeKind::Subgraph { owner, .. } => at = owner,
-                _ => return 0,
-            }
-        }
-        at.position
+        self.model.with_owners(at).find(|at| at.scope == scope).map_or(0, |at| at.position)
     }
 
     /// Consumers of a cast from the new type use what is cast.

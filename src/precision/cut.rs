@@ -12,7 +12,7 @@ use petgraph::visit::EdgeRef;
 use super::types::{Classes, Kind, Side, Types, Variable, Wish};
 use super::uses::Use;
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::inference::Known;
 
 /// The capacity of an edge that must not be cut.
@@ -122,12 +122,7 @@ fn groups(
 
 /// The estimated number of times that a scope runs. A cast in the body of a loop runs in each iteration; all loops have the same estimate.
 fn iterations(model: &Model, scope: ScopeId) -> u64 {
-    let owner = |scope: &ScopeId| match model.scope_kind(*scope) {
-        ScopeKind::Subgraph { owner, .. } => Some(owner),
-        _ => None,
-    };
-    let scopes = std::iter::successors(Some(scope), |scope| owner(scope).map(|owner| owner.scope));
-    let loops = scopes.filter_map(|scope| owner(&scope)).filter(|&owner| model.node(owner).op_type() != "If").count();
+    let loops = model.owners(scope).filter(|&owner| model.node(owner).op_type() != "If").count();
     ITERATIONS.saturating_pow(u32::try_from(loops).unwrap_or(u32::MAX))
 }
 

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::made::Made;
 use super::pairs::Pairs;
 use crate::casts::moves;
-use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
+use crate::graph::{Model, NodeId, ScopeId};
 
 /// Nodes that are in another order than their counterparts, and nodes that use a later value where no node of the original does.
 pub(super) fn compare(pairs: &Pairs, made: &Made, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
@@ -49,9 +49,5 @@ fn first_early(model: &Model, scope: ScopeId) -> Option<NodeId> {
 
 /// The node of a scope that a node is, or in whose subgraphs it is.
 fn around(model: &Model, node: NodeId, scope: ScopeId) -> Option<NodeId> {
-    let mut nodes = std::iter::successors(Some(node), |node| match model.scope_kind(node.scope) {
-        ScopeKind::Subgraph { owner, .. } => Some(owner),
-        _ => None,
-    });
-    nodes.find(|node| node.scope == scope)
+    model.with_owners(node).find(|node| node.scope == scope)
 }

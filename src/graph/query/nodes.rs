@@ -7,7 +7,7 @@ use super::visited;
 use crate::base::error::ModelPlace;
 use crate::graph::index::{Link, ValueId};
 use crate::graph::model::Model;
-use crate::graph::scope::{NodeId, ScopeId, node_path, node_place};
+use crate::graph::scope::{NodeId, ScopeId, ScopeKind, node_path, node_place};
 use crate::protobuf::schema::NodeProto;
 
 /// # Nodes, and the values that they consume and produce
@@ -46,17 +46,14 @@ impl Model {
     pub fn input(&self, node: NodeId, index: u32) -> Option<ValueId> {
         match self.index.wide.get(&node) {
             Some(wide) => wide.inputs.get(index as usize).copied().flatten(),
-            None => self.links(node, Direction::Incoming).find(|&(_, link)| link == Link::Input(index)).map(|(value, _)| value),
+            None => self.inputs(node).find(|&(at, _)| at == index).map(|(_, value)| value),
         }
     }
 
     /// The values that a node consumes, with the index of the input. A value that is used twice occurs twice. The order is
     /// unspecified.
     pub fn inputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
-        self.links(node, Direction::Incoming).filter_map(|(value, link)| match link {
-            Link::Input(index) => Some((index, value)),
-            Link::Output(_) | Link::Capture => None,
-        })
+        self.links(node, Direction::Incoming)
     }
 
     /// The value of a node's output at this index; `None` if the output is omitted.
@@ -64,25 +61,40 @@ impl Model {
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
         match self.index.wide.get(&node) {
             Some(wide) => wide.outputs.get(index as usize).copied().flatten(),
-            None => self.links(node, Direction::Outgoing).find(|&(_, link)| link == Link::Output(index)).map(|(value, _)| value),
+            None => self.outputs(node).find(|&(at, _)| at == index).map(|(_, value)| value),
         }
     }
 
     /// The values that a node produces, with the index of the output. The order is unspecified.
     pub fn outputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
-        self.links(node, Direction::Outgoing).filter_map(|(value, link)| match link {
-            Link::Output(index) => Some((index, value)),
-            Link::Input(_) | Link::Capture => None,
-        })
+        self.links(node, Direction::Outgoing)
     }
 
-    fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (ValueId, Link)> + '_ {
+    /// The values of a node's inputs, which are incoming, or outputs, with their indices.
+    fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         let vertex = self.index.vertex(node);
         self.index.graph.edges_directed(vertex, direction).filter_map(move |edge| {
             visited::count();
             let other = if direction == Direction::Incoming { edge.source() } else { edge.target() };
-            self.index.value_at(other).map(|value| (value, *edge.weight()))
+            match *edge.weight() {
+                Link::Input(index) | Link::Output(index) => self.index.value_at(other).map(|value| (index, value)),
+                Link::Capture => None,
+            }
         })
+    }
+
+    /// The nodes whose subgraphs contain a scope, innermost first.
+    pub(crate) fn owners(&self, scope: ScopeId) -> impl Iterator<Item = NodeId> {
+        let owner = |scope| match self.scope_kind(scope) {
+            ScopeKind::Subgraph { owner, .. } => Some(owner),
+            _ => None,
+        };
+        std::iter::successors(owner(scope), move |outer| owner(outer.scope))
+    }
+
+    /// A node, and the nodes in whose subgraphs it is, innermost first.
+    pub(crate) fn with_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::once(node).chain(self.owners(node.scope))
     }
 }
 
