@@ -58,14 +58,10 @@ impl Model {
 
     /// The same for an attribute that a node of a scope has, or gets.
     pub(crate) fn resolve<'a>(&'a self, scope: ScopeId, attribute: &'a AttributeProto) -> Attribute<'a> {
-        let referred = attribute.tail().ref_attr_name();
-        if referred.is_empty() {
-            return Attribute::Is(attribute);
-        }
-        match passed(&self.index, scope, referred) {
-            Passed::Nothing => Attribute::Absent,
-            Passed::Value(argument) => value(&self.proto, &self.index, argument).map_or(Attribute::Unclear, Attribute::Is),
-            Passed::Unclear => Attribute::Unclear,
+        match resolved(&self.proto, &self.index, scope, attribute) {
+            Ok(Some((_, attribute))) => Attribute::Is(attribute),
+            Ok(None) => Attribute::Absent,
+            Err(Unclear) => Attribute::Unclear,
         }
     }
 }
@@ -128,7 +124,9 @@ pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
         for &caller in callers {
             let call = scope::body(model, &index.kinds, caller.scope).map(|body| &body.nodes()[caller.position as usize]);
             for (position, attribute) in (0..).zip(call.map_or(&[][..], |call| &call.attribute)) {
-                given.entry(attribute.name()).or_default().add(caller, passed_by(model, index, caller, position, attribute));
+                let passed = resolved(model, index, caller.scope, attribute)
+                    .map(|found| found.map(|(argument, value)| (argument.unwrap_or(Argument::Call(caller, position)), value)));
+                given.entry(attribute.name()).or_default().add(caller, passed);
             }
         }
         let given = given.into_iter().filter(|(_, given)| !given.is_absent());
@@ -156,40 +154,25 @@ fn callers_first(index: &Index) -> Vec<ScopeId> {
     kosaraju_scc(&calls).into_iter().flatten().map(|vertex| calls[vertex]).collect()
 }
 
-/// The attribute that a call passes.
-enum Passed<T> {
-    /// It omits the attribute: it refers to one that the function around the call is not given.
-    Nothing,
-    Value(T),
-    Unclear,
-}
+/// The calls of a function do not all give an attribute the same value, or there are none.
+struct Unclear;
 
-/// The values that the calls of the function around a scope give one of its attributes. A function without calls is not given anything.
-fn passed(index: &Index, scope: ScopeId, name: &str) -> Passed<Argument> {
-    match index.arguments.get(&scope::root(&index.kinds, scope)).map(|arguments| arguments.get(name)) {
-        Some(None) => Passed::Nothing,
-        Some(Some(&Some(argument))) => Passed::Value(argument),
-        Some(Some(None)) | None => Passed::Unclear,
-    }
-}
-
-/// The attribute that a call passes at a position: its value, or the value that the callers of the function around the call give it.
-fn passed_by<'m>(
+/// The value of an attribute that a node of a scope has: the attribute itself, or the one that the calls of the function around the scope
+/// give it, with its place. `None` if they do not give it a value.
+fn resolved<'m>(
     model: &'m ModelProto,
     index: &Index,
-    call: NodeId,
-    position: u32,
+    scope: ScopeId,
     attribute: &'m AttributeProto,
-) -> Passed<(Argument, &'m AttributeProto)> {
+) -> Result<Option<(Option<Argument>, &'m AttributeProto)>, Unclear> {
     let referred = attribute.tail().ref_attr_name();
     if referred.is_empty() {
-        return Passed::Value((Argument::Call(call, position), attribute));
+        return Ok(Some((None, attribute)));
     }
-    match passed(index, call.scope, referred) {
-        Passed::Nothing => Passed::Nothing,
-        Passed::Value(argument) => value(model, index, argument).map_or(Passed::Unclear, |value| Passed::Value((argument, value))),
-        Passed::Unclear => Passed::Unclear,
-    }
+    let arguments = index.arguments.get(&scope::root(&index.kinds, scope)).ok_or(Unclear)?;
+    let Some(argument) = arguments.get(referred) else { return Ok(None) };
+    let argument = argument.ok_or(Unclear)?;
+    Ok(Some((Some(argument), value(model, index, argument).ok_or(Unclear)?)))
 }
 
 /// The values of a function's attribute that have been found so far.
@@ -206,15 +189,15 @@ struct Given<'m> {
 
 impl<'m> Given<'m> {
     /// If several attributes have one name, the first counts.
-    fn add(&mut self, call: NodeId, passed: Passed<(Argument, &'m AttributeProto)>) {
+    fn add(&mut self, call: NodeId, passed: Result<Option<(Argument, &'m AttributeProto)>, Unclear>) {
         if self.last.replace(call) == Some(call) {
             return;
         }
         match (self.first, passed) {
-            (_, Passed::Nothing) => return,
-            (_, Passed::Unclear) => self.differ = true,
-            (Some((_, first)), Passed::Value((_, other))) => self.differ |= !same_value(first, other),
-            (None, Passed::Value(value)) => self.first = Some(value),
+            (_, Ok(None)) => return,
+            (_, Err(Unclear)) => self.differ = true,
+            (Some((_, first)), Ok(Some((_, other)))) => self.differ |= !same_value(first, other),
+            (None, Ok(Some(value))) => self.first = Some(value),
         }
         self.calls += 1;
     }
