@@ -50,15 +50,15 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
         let Some(mut change) = changes.remove(&scope) else {
             continue;
         };
-        let mut body = body_mut(model, kinds, scope);
+        let mut body = body_mut(model, kinds, scope).expect("a scope of this model has a body");
         for (place, with) in std::mem::take(&mut change.tensors) {
-            if let Some(tensor) = body.as_mut().and_then(|body| body.tensor(place)) {
+            if let Some(tensor) = body.tensor(place) {
                 *tensor = with;
             }
         }
         match body {
-            Some(BodyMut::Graph(graph)) => change.apply_to_graph(graph, lists_initializers),
-            Some(BodyMut::Function(function)) => {
+            BodyMut::Graph(graph) => change.apply_to_graph(graph, lists_initializers),
+            BodyMut::Function(function) => {
                 change.retype(&mut function.value_info);
                 change.declare(&mut [], &mut [], &mut function.value_info);
                 if !function.value_info.is_empty() {
@@ -67,7 +67,6 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
                 }
                 change.apply_to_nodes(&mut function.node);
             }
-            None => unreachable!("a scope of this model has a body"),
         }
     }
 }
@@ -230,25 +229,18 @@ impl Changes {
     }
 
     fn apply_to_nodes(mut self, nodes: &mut Vec<NodeProto>) {
-        // Device configurations refer to a node's inputs by name.
+        // Device configurations refer to a node's inputs and outputs by name.
         let mut renamed: HashMap<u32, HashMap<String, String>> = HashMap::default();
-        for (position, input, name) in self.inputs {
-            let node = &mut nodes[position as usize];
-            let is_configured = !node.device_configurations.is_empty();
-            if let Some(input) = node.input.get_mut(input as usize) {
-                let old = std::mem::replace(input, name.clone());
-                if is_configured {
-                    renamed.entry(position).or_default().insert(old, name);
-                }
-            }
-        }
-        for (position, output, name) in self.outputs {
-            let node = &mut nodes[position as usize];
-            let is_configured = !node.device_configurations.is_empty();
-            if let Some(output) = node.output.get_mut(output as usize) {
-                let old = std::mem::replace(output, name.clone());
-                if is_configured {
-                    renamed.entry(position).or_default().insert(old, name);
+        let names_of: [fn(&mut NodeProto) -> &mut Vec<String>; 2] = [|node| &mut node.input, |node| &mut node.output];
+        for (changes, names) in [self.inputs, self.outputs].into_iter().zip(names_of) {
+            for (position, index, new) in changes {
+                let node = &mut nodes[position as usize];
+                let is_configured = !node.device_configurations.is_empty();
+                if let Some(name) = names(node).get_mut(index as usize) {
+                    let old = std::mem::replace(name, new.clone());
+                    if is_configured {
+                        renamed.entry(position).or_default().insert(old, new);
+                    }
                 }
             }
         }
@@ -281,30 +273,8 @@ impl Changes {
             }
             is_same
         });
-        *nodes = match self.inserted.is_empty() {
-            true => new_nodes::replace(std::mem::take(nodes), replacements),
-            false => with_inserted(std::mem::take(nodes), replacements, self.inserted),
-        };
+        *nodes = new_nodes::replace(std::mem::take(nodes), replacements, self.inserted);
     }
-}
-
-/// The nodes with some of them replaced, and others inserted before the node at a position.
-fn with_inserted(
-    nodes: Vec<NodeProto>,
-    replacements: Vec<(u32, NewNodes)>,
-    mut inserted: BTreeMap<u32, Vec<NodeProto>>,
-) -> Vec<NodeProto> {
-    let mut replacements = replacements.into_iter().peekable();
-    let mut changed = Vec::with_capacity(nodes.len() + inserted.len());
-    for (position, node) in (0..).zip(nodes) {
-        changed.extend(inserted.remove(&position).into_iter().flatten());
-        match replacements.next_if(|(replaced, _)| *replaced == position) {
-            Some((_, with)) => changed.extend(with.into_messages()),
-            None => changed.push(node),
-        }
-    }
-    changed.extend(inserted.into_values().flatten());
-    changed
 }
 
 /// Changes the element type of a tensor, or of the tensors in a sequence or an optional value, from one to another. Any other one, and one

@@ -3,6 +3,7 @@
 //! They are encoded until they are inserted: a conversion may have one for each node of the model.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use prost::Message;
 
@@ -75,18 +76,23 @@ impl NewNodes {
     }
 }
 
-/// Replaces nodes; the positions are ascending. New nodes are decoded, and old ones freed, on all cores, some at a time, which takes little
-/// memory.
-pub(super) fn replace(nodes: Vec<NodeProto>, replacements: Vec<(u32, NewNodes)>) -> Vec<NodeProto> {
-    let mut replaced = Vec::with_capacity(nodes.len());
+/// The nodes with some of them replaced, in ascending order of their positions, and others inserted before the node at a position. New nodes
+/// are decoded, and old ones freed, on all cores, some at a time, which takes little memory.
+pub(super) fn replace(
+    nodes: Vec<NodeProto>,
+    replacements: Vec<(u32, NewNodes)>,
+    mut inserted: BTreeMap<u32, Vec<NodeProto>>,
+) -> Vec<NodeProto> {
+    let mut replaced = Vec::with_capacity(nodes.len() + inserted.len());
     let mut replacements = replacements.into_iter().peekable();
     let old = (0..).zip(nodes).map(|(position, node)| {
         let with = replacements.next_if(|(replaced, _)| *replaced == position);
-        (node, with.map(|(_, with)| with))
+        (inserted.remove(&position), node, with.map(|(_, with)| with))
     });
-    let new = |_: &_, part: Vec<(NodeProto, Option<NewNodes>)>| {
+    let new = |_: &_, part: Vec<(Option<Vec<NodeProto>>, NodeProto, Option<NewNodes>)>| {
         let mut nodes = Vec::with_capacity(part.len());
-        for (node, with) in part {
+        for (before, node, with) in part {
+            nodes.extend(before.into_iter().flatten());
             match with {
                 Some(with) => nodes.extend(with.into_messages()),
                 None => nodes.push(node),
@@ -95,6 +101,7 @@ pub(super) fn replace(nodes: Vec<NodeProto>, replacements: Vec<(u32, NewNodes)>)
         nodes
     };
     in_waves(&mut replaced, old, PART, new, Extend::extend);
+    replaced.extend(inserted.into_values().flatten());
     replaced
 }
 
