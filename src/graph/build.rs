@@ -68,7 +68,7 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         builder.index.functions.insert(key, scope);
         builder.scope(ScopeKind::Function(position), Body::Function(function))?;
         let imports = builder.note_imports(scope, &function.opset_import);
-        imports.map_err(|what| Invalid::at(ModelPlace::of_scope(scope::scope_path(model, &builder.index.kinds, scope)), what))?;
+        imports.map_err(|what| Invalid::at(builder.place(scope), what))?;
     }
     builder.leave_missing()?;
     for (id, node) in std::mem::take(&mut builder.wide) {
@@ -175,8 +175,7 @@ impl<'m> Builder<'m> {
         let value = self.add_value(scope, name, origin)?;
         match self.index.bind_name(value) {
             Some(_) if !name.is_empty() => {
-                let place = ModelPlace::of_scope(scope::scope_path(self.model, &self.index.kinds, scope)).about_value(name);
-                Err(Invalid::at(place, format!("the name '{name}' is defined twice")))
+                Err(Invalid::at(self.place(scope).about_value(name), format!("the name '{name}' is defined twice")))
             }
             _ => Ok(value),
         }
@@ -376,11 +375,15 @@ impl<'m> Builder<'m> {
     fn cycle(&self, on_cycle: NodeIndex) -> Invalid {
         match &self.index.graph[on_cycle] {
             Vertex::Node(node) => Invalid::at(scope::node_place(self.model, &self.index.kinds, *node), "depends on its own output"),
-            Vertex::Value(value) => Invalid::at(
-                ModelPlace::of_scope(scope::scope_path(self.model, &self.index.kinds, self.index.value(*value).scope))
-                    .about_value(self.index.name(*value)),
-                format!("the value '{}' depends on itself", self.index.name(*value)),
-            ),
+            Vertex::Value(value) => {
+                let (scope, name) = (self.index.value(*value).scope, self.index.name(*value));
+                Invalid::at(self.place(scope).about_value(name), format!("the value '{name}' depends on itself"))
+            }
         }
+    }
+
+    /// The place of a scope in errors.
+    fn place(&self, scope: ScopeId) -> ModelPlace {
+        ModelPlace::of_scope(scope::scope_path(self.model, &self.index.kinds, scope))
     }
 }

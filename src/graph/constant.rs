@@ -186,18 +186,14 @@ impl<'n> ConstantValue<'n> {
             return Err(NotConstant::AttributeReference);
         }
         let attribute = self.attribute;
-        let ints =
-            |ints: &[i64]| Data::Numbers(ints.iter().flat_map(|int| int.to_le_bytes()).collect::<Vec<u8>>().into(), Vec::new());
-        let floats = |floats: &[f32]| {
-            Data::Numbers(floats.iter().flat_map(|float| float.to_le_bytes()).collect::<Vec<u8>>().into(), Vec::new())
-        };
+        let numbers = |bytes: Vec<u8>| Data::Numbers(bytes.into(), Vec::new());
         let data = match self.form {
             Form::Tensor => return attribute.t.as_ref().map(Cow::Borrowed).ok_or(NotConstant::NoValue),
             Form::Sparse => return Err(NotConstant::Sparse),
-            Form::Int => ints(&[attribute.i()]),
-            Form::Ints => ints(&attribute.ints),
-            Form::Float => floats(&[attribute.f()]),
-            Form::Floats => floats(&attribute.floats),
+            Form::Int => numbers(attribute.i().to_le_bytes().into()),
+            Form::Ints => numbers(attribute.ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
+            Form::Float => numbers(attribute.f().to_le_bytes().into()),
+            Form::Floats => numbers(attribute.floats.iter().flat_map(|float| float.to_le_bytes()).collect()),
             Form::String => Data::Strings(vec![attribute.s.clone().unwrap_or_default()]),
             Form::Strings => Data::Strings(attribute.strings.clone()),
         };

@@ -82,8 +82,7 @@ impl Model {
                 found.scopes.push(scope);
             }
         }
-        let tensors = self.tensors().filter(|(_, tensor)| count(&tensor.metadata_props)).map(|(place, _)| place).collect();
-        found.tensors = tensors;
+        found.tensors = self.tensors().filter(|(_, tensor)| count(&tensor.metadata_props)).map(|(place, _)| place).collect();
         found
     }
 }
@@ -94,30 +93,27 @@ pub(super) fn drop_entries(model: &mut ModelProto, kinds: &[ScopeKind], found: &
         keys.drop(&mut model.metadata_props);
     }
     for &place in &found.tensors {
-        if let Some(mut body) = body_mut(model, kinds, place.scope())
-            && let Some(tensor) = body.tensor(place)
-        {
+        let mut body = body_mut(model, kinds, place.scope());
+        if let Some(tensor) = body.as_mut().and_then(|body| body.tensor(place)) {
             keys.drop(&mut tensor.metadata_props);
         }
     }
     for &scope in &found.scopes {
-        match body_mut(model, kinds, scope) {
-            Some(BodyMut::Graph(graph)) => {
+        let mut body = body_mut(model, kinds, scope).expect("a scope of this model has a body");
+        match &mut body {
+            BodyMut::Graph(graph) => {
                 keys.drop(&mut graph.metadata_props);
                 drop_of_infos(&mut graph.input, keys);
                 drop_of_infos(&mut graph.output, keys);
                 drop_of_infos(&mut graph.value_info, keys);
             }
-            Some(BodyMut::Function(function)) => {
+            BodyMut::Function(function) => {
                 keys.drop(&mut function.metadata_props);
                 drop_of_infos(&mut function.value_info, keys);
             }
-            None => unreachable!("a scope of this model has a body"),
         }
-        if let Some(mut body) = body_mut(model, kinds, scope) {
-            for node in body.nodes().iter_mut().filter(|node| keys.any(&node.metadata_props)) {
-                keys.drop(&mut node.metadata_props);
-            }
+        for node in body.nodes().iter_mut().filter(|node| keys.any(&node.metadata_props)) {
+            keys.drop(&mut node.metadata_props);
         }
     }
 }
