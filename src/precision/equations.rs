@@ -32,12 +32,18 @@ pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection)
 pub(super) struct Scratch {
     /// Type variables of the schema, their variables, and whether these want the new type.
     pub variables: Vec<(&'static str, Variable, bool)>,
-    pub uses: Vec<Operand>,
-    pub results: Vec<Operand>,
+    pub operands: Vec<Operand>,
 }
 
-/// The index of an input or output, its value, formal, type and variable.
-type Operand = (u32, ValueId, &'static Formal, ValueType, Variable);
+/// An input or output of a node whose type may change.
+pub(super) struct Operand {
+    pub is_output: bool,
+    pub index: u32,
+    pub value: ValueId,
+    pub formal: &'static Formal,
+    pub value_type: ValueType,
+    pub variable: Variable,
+}
 
 /// Makes the equations of a model.
 pub(super) struct Builder<'t, 'm, 'o> {
@@ -112,7 +118,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             }
         }
         self.signature();
-        for &function in model.scopes().filter(|&scope| model.root(scope) == scope).collect::<Vec<_>>().iter() {
+        for function in model.scopes() {
             if let ScopeKind::Function(_) = model.scope_kind(function)
                 && !self.foreign.contains_key(&function)
             {
@@ -143,26 +149,17 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         let is_constant = matches!(model.origin(value), Origin::Initializer { .. } | Origin::SparseInitializer(_));
         self.types.kinds[value.index()] = Some(if is_constant { Kind::Constant } else { Kind::Computed });
         let variable = value.index() as Variable;
-        if let Some(&code) = self.foreign.get(&root) {
-            self.types.old_because(variable, code);
-        }
-        if let Some(&code) = self.uncastable.get(&root) {
-            self.types.old_because(variable, code);
-        }
-        if model.pin(value) == Some(Pin::Trained) {
-            self.types.old_because(variable, Code::Training);
-        }
-        if matches!(model.origin(value), Origin::Missing) {
-            self.types.old_because(variable, Code::Unknown);
-        }
-        if self.selection.keeps_value(model.name(value)) {
-            self.types.old_because(variable, Code::Option);
-        }
-        if self.integers.contains(&value) {
-            self.types.old_because(variable, Code::Integers);
-        }
-        if matches!(value_type, ValueType::SparseTensor(_)) {
-            self.types.old_because(variable, Code::Unknown);
+        let reasons = [
+            self.foreign.get(&root).copied(),
+            self.uncastable.get(&root).copied(),
+            (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
+            matches!(model.origin(value), Origin::Missing).then_some(Code::Unknown),
+            self.selection.keeps_value(model.name(value)).then_some(Code::Option),
+            self.integers.contains(&value).then_some(Code::Integers),
+            matches!(value_type, ValueType::SparseTensor(_)).then_some(Code::Unknown),
+        ];
+        for reason in reasons {
+            self.types.old_if(variable, reason);
         }
     }
 
@@ -257,9 +254,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 if !is_tensor || self.uncastable.contains_key(&root) {
                     self.types.equal.push((value.index() as Variable, variable));
                 }
-                if self.integers.contains(&value) {
-                    self.types.old_because(variable, Code::Integers);
-                }
+                self.types.old_if(variable, self.integers.contains(&value).then_some(Code::Integers));
             }
             Some(_) => {}
             None => self.types.old_because(variable, Code::Unknown),
@@ -298,12 +293,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// The variable of a function's output.
     pub fn result(&mut self, function: ScopeId, index: u32) -> Variable {
-        if let Some(&variable) = self.results.get(&(function, index)) {
-            return variable;
-        }
-        let variable = self.types.variable();
-        self.results.insert((function, index), variable);
-        variable
+        *self.results.entry((function, index)).or_insert_with(|| self.types.variable())
     }
 
     /// Why a node keeps its types, whatever they are.

@@ -1,6 +1,6 @@
 //! The equations of each form of node.
 
-use super::equations::{Builder, Scratch};
+use super::equations::{Builder, Operand, Scratch};
 use super::reason::{Code, Unsupported};
 use super::rules;
 use super::types::{Kind, Types, Variable, Wish};
@@ -77,9 +77,7 @@ impl Builder<'_, '_, '_> {
                     variable
                 }
             };
-            if let Some(code) = kept {
-                self.types.old_because(variable, code);
-            }
+            self.types.old_if(variable, kept);
             self.consume(value, variable, User::Input(id, index));
         }
         for (index, value) in model.outputs(id).collect::<Vec<_>>() {
@@ -87,9 +85,7 @@ impl Builder<'_, '_, '_> {
                 None => self.result(function, index),
                 Some(_) => self.types.variable(),
             };
-            if let Some(code) = kept {
-                self.types.old_because(variable, code);
-            }
+            self.types.old_if(variable, kept);
             self.produce(value, variable);
         }
     }
@@ -119,7 +115,7 @@ impl Builder<'_, '_, '_> {
         let kept = self.kept(id);
         let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
         let shares_all = rules::shares_types(model, id, name);
-        let Scratch { mut variables, mut uses, mut results } = std::mem::take(&mut self.scratch);
+        let Scratch { mut variables, mut operands } = std::mem::take(&mut self.scratch);
         let mut of = |types: &mut Types, formal: &Formal, wants: bool| {
             let known = variables.iter_mut().find(|(known, _, _)| shares_all || *known == formal.type_name);
             if let Some((_, variable, wanted)) = known.filter(|_| formal.is_homogeneous()) {
@@ -131,52 +127,35 @@ impl Builder<'_, '_, '_> {
             variable
         };
         let (mut unknown, mut has_result) = (Vec::new(), false);
-        for (index, value) in model.inputs(id) {
-            let Some(formal) = schema.input(index as usize) else { continue };
+        let inputs = model.inputs(id).map(|(index, value)| (false, index, value, schema.input(index as usize)));
+        let outputs = model.outputs(id).map(|(index, value)| (true, index, value, schema.output(index as usize)));
+        for (is_output, index, value, formal) in inputs.chain(outputs) {
+            let Some(formal) = formal else { continue };
             match self.types.value_type(value) {
                 Some(value_type) if self.types.kinds[value.index()].is_some() => {
-                    let variable = of(self.types, formal, !rules::is_own_input(name, index as usize));
-                    uses.push((index, value, formal, value_type, variable));
+                    has_result |= is_output;
+                    let variable = of(self.types, formal, !rules::is_own(name, is_output, index as usize));
+                    operands.push(Operand { is_output, index, value, formal, value_type, variable });
                 }
                 Some(_) => {}
                 None => unknown.push(formal),
             }
         }
-        for (index, value) in model.outputs(id) {
-            let Some(formal) = schema.output(index as usize) else { continue };
-            match self.types.value_type(value) {
-                Some(value_type) if self.types.kinds[value.index()].is_some() => {
-                    has_result = true;
-                    let variable = of(self.types, formal, !rules::is_own_output(name, index as usize));
-                    results.push((index, value, formal, value_type, variable));
-                }
-                Some(_) => {}
-                None => unknown.push(formal),
+        for Operand { is_output, index, value, formal, value_type, variable } in operands.drain(..) {
+            match is_output {
+                true => self.produce(value, variable),
+                false => self.consume(value, variable, User::Input(id, index)),
             }
-        }
-        for (index, value, formal, value_type, variable) in uses.drain(..) {
-            self.consume(value, variable, User::Input(id, index));
             self.admit(schema, formal, value_type, variable);
-            if rules::is_scale(name, index as usize) {
-                self.types.old_because(variable, Code::Scale);
+            self.types.old_if(variable, rules::is_fixed(name, is_output, index as usize).then_some(Code::Fixed));
+            if !is_output {
+                self.types.old_if(variable, rules::is_scale(name, index as usize).then_some(Code::Scale));
+                continue;
             }
-            if name == "BitCast" {
-                self.types.old_because(variable, Code::Fixed);
-            }
-        }
-        for (index, value, formal, value_type, variable) in results.drain(..) {
-            self.produce(value, variable);
-            self.admit(schema, formal, value_type, variable);
             let states = rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
-            if rules::is_fixed_output(name, index as usize) || states {
-                self.types.old_because(variable, Code::Fixed);
-            }
-            if rules::has_blocks(model, id, name) {
-                self.types.old_because(variable, Code::Blocks);
-            }
-            if self.integers.contains(&value) {
-                self.types.old_because(variable, Code::Integers);
-            }
+            self.types.old_if(variable, states.then_some(Code::Fixed));
+            self.types.old_if(variable, rules::has_blocks(model, id, name).then_some(Code::Blocks));
+            self.types.old_if(variable, self.integers.contains(&value).then_some(Code::Integers));
             match name {
                 "Constant" => self.constant(id, value),
                 "ConstantOfShape" => self.types.kinds[value.index()] = Some(Kind::Stated),
@@ -187,22 +166,18 @@ impl Builder<'_, '_, '_> {
         // A cast that was there stays as it is where either type is right for its result.
         let computes = has_result && name != "CastLike";
         for (type_name, variable, wants) in variables.drain(..) {
-            if let Some(code) = kept {
-                self.types.old_because(variable, code);
-            }
-            if let Some(name) = float_alone {
-                self.types.old_because(variable, Unsupported { name, dtype: self.types.change.to, since: None });
-            }
-            if unknown.iter().any(|formal| formal.type_name == type_name) {
-                self.types.old_because(variable, Code::Unknown);
-            }
+            self.types.old_if(variable, kept);
+            let unsupported = float_alone.map(|name| Unsupported { name, dtype: self.types.change.to, since: None });
+            self.types.old_if(variable, unsupported);
+            let is_unknown = unknown.iter().any(|formal| formal.type_name == type_name);
+            self.types.old_if(variable, is_unknown.then_some(Code::Unknown));
             match (wants && computes, is_free && has_result) {
                 (true, false) => self.types.wish(variable, Wish::New),
                 (true, true) => {}
                 (false, _) => self.types.wish(variable, Wish::StayIfFree),
             }
         }
-        self.scratch = Scratch { variables, uses, results };
+        self.scratch = Scratch { variables, operands };
     }
 
     /// The result of a `Constant`.
@@ -308,9 +283,7 @@ impl Builder<'_, '_, '_> {
                 None => self.produce(value, variable),
             }
             let scales = model.node(id).op_type().contains("Quantize") && matches!(input, Some(1..));
-            if scales {
-                self.types.old_because(variable, Code::Scale);
-            }
+            self.types.old_if(variable, scales.then_some(Code::Scale));
         }
     }
 
@@ -345,9 +318,7 @@ impl Builder<'_, '_, '_> {
             if index < states {
                 of_state.push(variable);
             }
-            if let Some(code) = kept {
-                self.types.old_because(variable, code);
-            }
+            self.types.old_if(variable, kept);
             if let Some(value) = model.input(id, index + skipped) {
                 self.consume(value, variable, User::Input(id, index + skipped));
                 self.admit_value(schema, schema.input((index + skipped) as usize), value, variable);
@@ -361,21 +332,14 @@ impl Builder<'_, '_, '_> {
                 }
             }
         }
-        for index in 0..output_count {
+        // Its outputs, and states that it does not return.
+        for index in 0..output_count.max(states) {
             let variable = of_state.get(index as usize).copied().unwrap_or_else(|| self.types.variable());
-            if let Some(code) = kept {
-                self.types.old_because(variable, code);
-            }
+            self.types.old_if(variable, kept);
             if let Some(value) = model.output(id, index) {
                 self.produce(value, variable);
                 self.admit_value(schema, schema.output(index as usize), value, variable);
             }
-            for &body in &bodies {
-                self.body_output(body, index + hidden, variable);
-            }
-        }
-        // States that the node does not return.
-        for (index, variable) in (0..).zip(of_state).skip(output_count as usize) {
             for &body in &bodies {
                 self.body_output(body, index + hidden, variable);
             }

@@ -125,14 +125,10 @@ pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool 
     }
 }
 
-/// Whether an input keeps its type where its type variable is its own.
-pub(super) fn is_own_input(operator: &str, index: usize) -> bool {
-    OWN.iter().any(|(name, inputs, _)| *name == operator && inputs.contains(&index))
-}
-
-/// Whether an output keeps its type where its type variable is its own.
-pub(super) fn is_own_output(operator: &str, index: usize) -> bool {
-    OWN.iter().any(|(name, _, outputs)| *name == operator && outputs.contains(&index))
+/// Whether an input or output keeps its type where its type variable is its own.
+pub(super) fn is_own(operator: &str, is_output: bool, index: usize) -> bool {
+    let row = OWN.iter().find(|(name, ..)| *name == operator);
+    row.is_some_and(|(_, inputs, outputs)| if is_output { outputs } else { inputs }.contains(&index))
 }
 
 /// Whether an input is a scale of quantization.
@@ -140,9 +136,10 @@ pub(super) fn is_scale(operator: &str, index: usize) -> bool {
     SCALES.iter().any(|(name, inputs)| *name == operator && inputs.contains(&index))
 }
 
-/// Whether an attribute fixes the type of an output: `stash_type` those of LayerNormalization after the first, and `to` of BitCast all.
-pub(super) fn is_fixed_output(operator: &str, index: usize) -> bool {
-    operator == "BitCast" || (operator == "LayerNormalization" && index > 0)
+/// Whether an attribute fixes the type of an input or output: `stash_type` the outputs of LayerNormalization after the first, and `to` of
+/// BitCast all.
+pub(super) fn is_fixed(operator: &str, is_output: bool, index: usize) -> bool {
+    operator == "BitCast" || (operator == "LayerNormalization" && is_output && index > 0)
 }
 
 /// Whether a node dequantizes blocks. onnxruntime to 1.32 fuses it with a MatMul, and refuses the model if its scale, which stays as it is,

@@ -127,6 +127,13 @@ impl<'m> Types<'m> {
         self.wish(variable, Wish::Old(index as u32));
     }
 
+    /// A variable cannot change if there is a reason.
+    pub fn old_if(&mut self, variable: Variable, reason: Option<impl Into<Reason>>) {
+        if let Some(reason) = reason {
+            self.old_because(variable, reason);
+        }
+    }
+
     /// The classes of equal variables.
     pub fn classes(&self) -> Classes {
         let mut sets = UnionFind::<Variable>::new(self.variables as usize);
@@ -137,12 +144,10 @@ impl<'m> Types<'m> {
         let mut wishes: Vec<Option<Wish>> = vec![None; roots.len()];
         for &(variable, wish) in &self.wishes {
             let held = &mut wishes[roots[variable as usize] as usize];
-            *held = match (*held, wish) {
-                (Some(old @ Wish::Old(_)), _) => Some(old),
-                (_, old @ Wish::Old(_)) => Some(old),
-                (Some(Wish::New), _) | (_, Wish::New) => Some(Wish::New),
-                (_, Wish::StayIfFree) => Some(Wish::StayIfFree),
-            };
+            // Of several reasons, the first counts.
+            if !matches!((*held, wish), (Some(Wish::Old(_)), _) | (Some(Wish::New), Wish::StayIfFree)) {
+                *held = Some(wish);
+            }
         }
         Classes { roots, wishes }
     }
