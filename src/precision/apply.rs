@@ -36,24 +36,13 @@ impl Decisions<'_, '_> {
         edits.rename_uses();
         edits.retype();
         edits.list.extend(attributes::edits(self));
-        let mut report = Report {
-            to: types.change.to,
-            changed_values: 0,
-            functions_added: Vec::new(),
-            casts_added: std::mem::take(&mut edits.added),
-            casts_removed: Vec::new(),
-            tensors: Vec::new(),
-            kept: Vec::new(),
-            later_opset: None,
-            notes: Vec::new(),
-        };
-        let removed = edits.removed;
-        report.casts_removed = removed.iter().map(|&node| types.model.node_path(node)).collect();
+        let casts_removed = edits.removed.iter().map(|&node| types.model.node_path(node)).collect();
         let mut list = edits.list;
-        list.extend(removed.into_iter().map(Edit::remove_node));
+        list.extend(edits.removed.into_iter().map(Edit::remove_node));
+        let mut tensors = Vec::new();
         for weight in self.weights.iter().filter(|weight| self.side(weight.value) == Side::New) {
             list.push(weights::edit(types.model, weight, types.change.to)?);
-            report.tensors.push(NarrowedTensor {
+            tensors.push(NarrowedTensor {
                 tensor: weight.path(types.model),
                 elements: weight.elements(),
                 from: self.dtype(weight.value, Side::Old),
@@ -69,15 +58,25 @@ impl Decisions<'_, '_> {
             Some(Kind::CastOf(_)) | None => false,
             Some(_) => self.side(*value) == Side::New,
         };
-        report.changed_values = types.model.values().filter(is_changed).count();
-        self.report_kept(&mut report);
+        let (kept, later_opset) = self.kept();
+        let report = Report {
+            to: types.change.to,
+            changed_values: types.model.values().filter(is_changed).count(),
+            functions_added: Vec::new(),
+            casts_added: edits.added,
+            casts_removed,
+            tensors,
+            kept,
+            later_opset,
+            notes: Vec::new(),
+        };
         Ok((list, report))
     }
 
-    /// Lists the nodes that compute values of the old type.
-    fn report_kept(&self, report: &mut Report) {
+    /// The nodes that compute values of the old type, and the opset in which some of them would not.
+    fn kept(&self) -> (Vec<KeptNode>, Option<LaterOpset>) {
         let model = self.types.model;
-        let (mut later, mut admitted) = (0, 0);
+        let (mut kept, mut later, mut admitted) = (Vec::new(), 0, 0);
         for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
             let is_kept = |&(_, value): &(u32, ValueId)| {
                 matches!(self.types.kinds[value.index()], Some(Kind::Computed | Kind::Stated)) && self.side(value) == Side::Old
@@ -91,22 +90,15 @@ impl Decisions<'_, '_> {
             if let Some(since) = since.filter(|&since| self.kernels.runs_in(self.types, node, since)) {
                 (later, admitted) = (later.max(since), admitted + 1);
             }
-            report.kept.push(KeptNode {
+            kept.push(KeptNode {
                 node: model.node_path(node),
                 op: model.node(node).op_type().to_owned(),
                 code: reason.code,
                 reason: self.kernels.reason(node).unwrap_or_else(|| reason.to_string()),
             });
         }
-        report.later_opset = (admitted > 0).then_some(LaterOpset { opset: later, nodes: admitted });
+        (kept, (admitted > 0).then_some(LaterOpset { opset: later, nodes: admitted }))
     }
-}
-
-/// The names of a value by type, where they are not that of the model.
-#[derive(Default)]
-struct Forms {
-    old: Option<String>,
-    new: Option<String>,
 }
 
 struct Edits<'d, 'p, 'm> {
@@ -114,7 +106,8 @@ struct Edits<'d, 'p, 'm> {
     types: &'p Types<'m>,
     model: &'m Model,
     names: Names<'m>,
-    forms: HashMap<ValueId, Forms>,
+    /// The names of a value by side, where they are not that of the model.
+    forms: HashMap<ValueId, [Option<String>; 2]>,
     /// Results of casts that are removed, and what was cast.
     replaced: BTreeMap<ValueId, ValueId>,
     removed: BTreeSet<NodeId>,
@@ -144,8 +137,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
 
     /// The name of a value on a side.
     fn name(&self, value: ValueId, side: Side) -> &str {
-        let forms = self.forms.get(&value);
-        let name = forms.and_then(|forms| if side == Side::Old { forms.old.as_deref() } else { forms.new.as_deref() });
+        let name = self.forms.get(&value).and_then(|forms| forms[side as usize].as_deref());
         name.unwrap_or_else(|| self.model.name(value))
     }
 
@@ -203,7 +195,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 && side == Side::Old
                 && let Some(existing) = self.existing_cast(value, &others)
             {
-                self.forms.entry(value).or_default().new = Some(model.name(existing).to_owned());
+                self.forms.entry(value).or_default()[Side::New as usize] = Some(model.name(existing).to_owned());
                 continue;
             }
             self.add_cast(value, side, is_output);
@@ -238,11 +230,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             false => (name.to_owned(), cast_name.clone()),
         };
         let forms = self.forms.entry(value).or_default();
-        let (own, others) = match side {
-            Side::Old => (&mut forms.old, &mut forms.new),
-            Side::New => (&mut forms.new, &mut forms.old),
-        };
-        (*own, *others) = (Some(input.clone()), Some(output.clone()));
+        forms[side as usize] = Some(input.clone());
+        forms[other as usize] = Some(output.clone());
         if is_output && let Origin::Node { node, output } = model.origin(value) {
             self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
         }
@@ -315,7 +304,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                     Some(&cast) => self.name(cast, Side::New).to_owned(),
                     None => model.name(source).to_owned(),
                 };
-                self.forms.entry(value).or_default().new = Some(name);
+                self.forms.entry(value).or_default()[Side::New as usize] = Some(name);
                 let is_needed = self.uses(value).iter().any(|used| self.side(used) == Side::Old);
                 if !is_needed && !self.uses(value).is_empty() && model.is_removable(value) {
                     self.removed.insert(node);

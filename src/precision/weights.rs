@@ -37,6 +37,15 @@ enum Place {
     Attribute(NodeId, &'static str),
 }
 
+impl Place {
+    fn path(self, model: &Model) -> String {
+        match self {
+            Place::Tensor(place) => model.tensor_path(place),
+            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
+        }
+    }
+}
+
 impl Weight<'_> {
     /// The number of elements.
     pub fn elements(&self) -> u64 {
@@ -45,10 +54,7 @@ impl Weight<'_> {
 
     /// The path of the constant.
     pub fn path(&self, model: &Model) -> String {
-        match self.place {
-            Place::Tensor(place) => model.tensor_path(place),
-            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
-        }
+        self.place.path(model)
     }
 }
 
@@ -64,7 +70,7 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     let read = |value: &ValueId| -> Result<Option<Weight<'m>>, Error> {
         let Some((place, tensor)) = constant(model, *value) else { return Ok(None) };
         let survey = match limits {
-            Some(limits) => limits.survey(&numbers(model, &place, &tensor)?),
+            Some(limits) => limits.survey(&numbers(model, place, &tensor)?),
             None => Survey::default(),
         };
         Ok(Some(Weight { value: *value, survey, bound: None, tensor, place }))
@@ -81,21 +87,15 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     Ok(weights)
 }
 
-fn numbers(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Stored, Error> {
+fn numbers(model: &Model, place: Place, tensor: &TensorProto) -> Result<Stored, Error> {
     match content(model, place, tensor)?.data() {
         Data::Numbers(numbers, casts) if casts.is_empty() => Ok(numbers.clone()),
         _ => Ok(Bytes::new().into()),
     }
 }
 
-fn content(model: &Model, place: &Place, tensor: &TensorProto) -> Result<Content, Error> {
-    let bad = |error| {
-        let path = match place {
-            Place::Tensor(place) => model.tensor_path(*place),
-            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(*node)),
-        };
-        Error::of(&Invalid::caused_by(ModelPlace::of_scope(path), error))
-    };
+fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content, Error> {
+    let bad = |error| Error::of(&Invalid::caused_by(ModelPlace::of_scope(place.path(model)), error));
     Tensor::read(tensor).and_then(|tensor| tensor.load(model.data())).map_err(bad)
 }
 
@@ -144,7 +144,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
 /// # Errors
 /// If a data file cannot be read.
 pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Error> {
-    let mut content = content(model, &weight.place, &weight.tensor)?;
+    let mut content = content(model, weight.place, &weight.tensor)?;
     let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
     if let (Some(bound), Data::Numbers(numbers, _)) = (weight.bound, content.data()) {
         content = Content::new(content.dtype(), content.dims(), Data::Numbers(bounded(numbers, bound, to), Vec::new()));
