@@ -7,7 +7,7 @@ use super::types::{Types, Variable, Wish};
 use super::uses::{User, Uses};
 use super::weights::{Weight, largest};
 use crate::base::error::{Error, ErrorKind};
-use crate::base::hash::{HashMap, HashSet};
+use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ValueId};
 
 /// The uses of a constant, also of copies of its elements.
@@ -52,49 +52,39 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
             _ => {}
         }
     }
-    let beyond: Vec<usize> = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0).collect();
-    let mut reaches: HashMap<usize, Reach> =
-        beyond.iter().map(|&index| (index, types.uses.reach(types.model, weights[index].value))).collect();
-    if options.on_overflow == OnOverflow::Infinity || options.weights_only {
-        reaches.clear();
-    }
+    let beyond = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0);
     if options.weights_only {
-        for &index in &beyond {
-            let value = weights[index].value;
-            keep(types, &[value], &[], Code::Overflow);
-        }
+        beyond.for_each(|index| keep(types, &[weights[index].value], &[], Code::Overflow));
+        return Ok(HashSet::default());
     }
+    if options.on_overflow == OnOverflow::Infinity {
+        return Ok(HashSet::default());
+    }
+    let mut reaches: Vec<(usize, Reach)> =
+        beyond.map(|index| (index, types.uses.reach(types.model, weights[index].value))).collect();
     // A constant that is kept may keep another one.
     while !reaches.is_empty() {
         let classes = types.classes();
-        let is_old = |variable: &Variable| matches!(classes.wish(*variable), Some(Wish::Old(_)));
-        let kept: Vec<usize> = beyond
-            .iter()
-            .copied()
-            .filter(|index| {
-                reaches.get(index).is_some_and(|reach| {
-                    let is_kept = match options.on_overflow {
-                        OnOverflow::Mask => reach.is_other || reach.is_mask == reach.is_bound,
-                        OnOverflow::Saturate | OnOverflow::Infinity | OnOverflow::Refuse => false,
-                        OnOverflow::Keep => true,
-                    };
-                    let sources = reach.values.iter().map(|value| value.index() as Variable);
-                    is_kept || sources.chain(reach.variables.iter().copied()).any(|variable| is_old(&variable))
-                })
-            })
-            .collect();
+        let is_old = |variable: Variable| matches!(classes.wish(variable), Some(Wish::Old(_)));
+        let is_kept = |(_, reach): &mut (usize, Reach)| {
+            let is_kept = match options.on_overflow {
+                OnOverflow::Mask => reach.is_other || reach.is_mask == reach.is_bound,
+                OnOverflow::Saturate | OnOverflow::Infinity | OnOverflow::Refuse => false,
+                OnOverflow::Keep => true,
+            };
+            let sources = reach.values.iter().map(|value| value.index() as Variable);
+            is_kept || sources.chain(reach.variables.iter().copied()).any(is_old)
+        };
+        let kept: Vec<(usize, Reach)> = reaches.extract_if(.., is_kept).collect();
         if kept.is_empty() {
             break;
         }
-        for index in kept {
-            if let Some(reach) = reaches.remove(&index) {
-                keep(types, &reach.values, &reach.variables, Code::Overflow);
-            }
+        for (_, reach) in kept {
+            keep(types, &reach.values, &reach.variables, Code::Overflow);
         }
     }
     let mut fixed = HashSet::default();
-    for index in beyond {
-        let Some(reach) = reaches.get(&index) else { continue };
+    for (index, reach) in reaches {
         weights[index].bound = Some(match options.on_overflow {
             OnOverflow::Mask if reach.is_mask => largest / 2.0,
             _ => largest,
@@ -103,7 +93,7 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
             types.wish(variable, Wish::New);
         }
         types.wish(weights[index].value.index() as Variable, Wish::New);
-        fixed.extend(reach.values.iter().copied());
+        fixed.extend(reach.values);
     }
     Ok(fixed)
 }
@@ -131,7 +121,7 @@ fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Er
 /// The values, and the nodes that use them by these variables, keep their types.
 fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Code) {
     let sources = values.iter().map(|value| value.index() as Variable);
-    for variable in sources.chain(variables.iter().copied()).collect::<Vec<_>>() {
+    for variable in sources.chain(variables.iter().copied()) {
         types.old_because(variable, code);
     }
 }
