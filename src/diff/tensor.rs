@@ -17,20 +17,10 @@ use crate::protobuf::outline::{Field, TENSOR_PROTO};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, Values, is_external};
 
-/// The fields that define a tensor's values and their storage.
-const VALUES: &[&str] = &[
-    "dims",
-    "data_type",
-    "float_data",
-    "int32_data",
-    "string_data",
-    "int64_data",
-    "raw_data",
-    "external_data",
-    "data_location",
-    "double_data",
-    "uint64_data",
-];
+/// Whether a field of a tensor defines its values, or their storage.
+fn is_of_values(name: &str) -> bool {
+    name.ends_with("_data") || matches!(name, "dims" | "data_type" | "data_location")
+}
 
 impl Walk<'_> {
     pub(super) fn tensor(&mut self, path: &str, sides: [&Bytes; 2]) {
@@ -39,7 +29,7 @@ impl Walk<'_> {
             // For instance, a tensor of an unknown type.
             return self.fields(path, &TENSOR_PROTO, sides, |_| true);
         };
-        self.fields(path, &TENSOR_PROTO, sides, |name| !VALUES.contains(&name));
+        self.fields(path, &TENSOR_PROTO, sides, |name| !is_of_values(name));
         if (left.dtype(), left.dims()) != (right.dtype(), right.dims()) {
             let texts = [&protos[0], &protos[1]].map(|proto| Some(onnx_text::print_tensor_type(proto)));
             self.add_change(path.to_owned(), texts);
