@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::planned::PlannedNodes;
 use crate::base::hash::HashMap;
-use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
-use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind, graph_mut};
+use crate::protobuf::schema::{NodeProto, TensorProto};
 
 /// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
 pub(super) struct Bodies<'m> {
@@ -20,13 +20,7 @@ pub(super) struct Bodies<'m> {
 
 impl<'m> Bodies<'m> {
     pub fn new(model: &'m Model) -> Bodies<'m> {
-        let mut inner: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
-        for scope in model.scopes() {
-            if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
-                inner.entry(owner).or_default().push(scope);
-            }
-        }
-        Bodies { model, inner, nodes: PlannedNodes::default(), initializers: HashMap::default() }
+        Bodies { model, inner: model.subgraphs(), nodes: PlannedNodes::default(), initializers: HashMap::default() }
     }
 
     /// The graphs in the attributes of a node.
@@ -41,11 +35,7 @@ impl<'m> Bodies<'m> {
         for &scope in self.of(id).iter().filter(|&&scope| self.is_planned(scope)) {
             let ScopeKind::Subgraph { attribute, list_index, .. } = model.scope_kind(scope) else { continue };
             let attribute = &mut node.to_mut().attribute[attribute as usize];
-            let graph: Option<&mut GraphProto> = match list_index {
-                Some(index) => attribute.graphs.get_mut(index as usize),
-                None => attribute.g.as_mut(),
-            };
-            let Some(graph) = graph else { continue };
+            let Some(graph) = graph_mut(attribute, list_index) else { continue };
             let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(inside) {
                 Some(nodes) => nodes.get().into_owned(),
                 None => vec![self.with_planned(inside).into_owned()],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::index::Declared;
 use super::new_nodes::{self, NewNodes};
 use super::query::is_onnx_domain;
-use super::scope::{ScopeId, ScopeKind};
+use super::scope::{ScopeId, ScopeKind, graph_mut};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::base::hash::{HashMap, HashSet};
 use crate::elements::dtype::DType;
@@ -148,10 +148,7 @@ pub(super) fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope
                 BodyMut::Function(function) => &mut function.node,
             };
             let attribute = nodes.get_mut(owner.position as usize)?.attribute.get_mut(attribute as usize)?;
-            match list_index {
-                Some(index) => attribute.graphs.get_mut(index as usize).map(BodyMut::Graph),
-                None => attribute.g.as_mut().map(BodyMut::Graph),
-            }
+            graph_mut(attribute, list_index).map(BodyMut::Graph)
         }
     }
 }

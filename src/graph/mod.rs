@@ -49,4 +49,5 @@ pub use new_nodes::NewNodes;
 pub(crate) use query::visited;
 pub use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
+pub(crate) use scope::{graph_mut, holds_graph};
 pub use tensors::{AttributePart, SparsePart, TensorPlace};

@@ -118,8 +118,16 @@ pub(super) fn graphs_of(attribute: &AttributeProto) -> impl Iterator<Item = (Opt
     attribute.g.iter().map(|graph| (None, graph)).chain(listed)
 }
 
+/// A graph in an attribute, borrowed mutably: one of `graphs`, or `g`.
+pub(crate) fn graph_mut(attribute: &mut AttributeProto, list_index: Option<u32>) -> Option<&mut GraphProto> {
+    match list_index {
+        Some(index) => attribute.graphs.get_mut(index as usize),
+        None => attribute.g.as_mut(),
+    }
+}
+
 /// Whether a node has graphs in its attributes.
-pub(super) fn holds_graph(node: &NodeProto) -> bool {
+pub(crate) fn holds_graph(node: &NodeProto) -> bool {
     node.attribute.iter().any(|attribute| graphs_of(attribute).next().is_some())
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn may_have_effects(model: &Model, node: NodeId) -> bool {
 /// The nodes that the outputs of the model and of its functions depend on, those that may have effects, and those whose results are
 /// shadowed.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
-    let mut subgraphs: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
+    let subgraphs = model.subgraphs();
     let mut used = HashSet::default();
     let mut values: Vec<ValueId> = Vec::new();
     let mut shadowed: HashMap<ScopeId, Vec<ValueId>> = HashMap::default();
@@ -62,12 +62,8 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
     }
     let kept_in = |scope: ScopeId| outputs(model, scope).chain(shadowed.get(&scope).into_iter().flatten().copied());
     let mut nodes: Vec<NodeId> = Vec::new();
-    for scope in model.scopes() {
-        match model.scope_kind(scope) {
-            ScopeKind::Subgraph { owner, .. } => subgraphs.entry(owner).or_default().push(scope),
-            _ => values.extend(kept_in(scope)),
-        }
-    }
+    let is_outermost = |scope: &ScopeId| !matches!(model.scope_kind(*scope), ScopeKind::Subgraph { .. });
+    values.extend(model.scopes().filter(is_outermost).flat_map(kept_in));
     nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| may_have_effects(model, node)));
     loop {
         while let Some(value) = values.pop() {

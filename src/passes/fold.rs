@@ -59,7 +59,7 @@ pub(super) fn ensures(model: &Model, events: &[Event]) -> Result<(), String> {
     let defined = |scope: &str, name: &str| {
         // An output without a name defines nothing; an input of the graph may have an empty name.
         let scope = scopes.get(scope).copied().flatten().filter(|_| !name.is_empty())?;
-        model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
+        model.defined(scope, name)
     };
     for event in events {
         let (scope, output) = match event {

@@ -89,7 +89,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             uses: Vec::with_capacity(nodes.map(|node| model.node(node).input.len()).sum()),
             scratch: Scratch::default(),
             inputs: HashMap::default(),
-            bodies: HashMap::default(),
+            bodies: model.subgraphs(),
             foreign: HashMap::default(),
             uncastable: HashMap::default(),
             kept_functions: HashMap::default(),

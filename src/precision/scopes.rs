@@ -16,10 +16,8 @@ impl Builder<'_, '_, '_> {
         let used = self.options.target.map(|_| self.old_types()).unwrap_or_default();
         for scope in model.scopes() {
             let names = model.body(scope).input_names();
-            let defined = |name| model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope);
-            self.inputs.insert(scope, names.map(defined).collect());
+            self.inputs.insert(scope, names.map(|name| model.defined(scope, name)).collect());
             match model.scope_kind(scope) {
-                ScopeKind::Subgraph { owner, .. } => self.bodies.entry(owner).or_default().push(scope),
                 ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => {
                     self.foreign.insert(scope, Code::Training);
                 }

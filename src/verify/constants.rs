@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fault::Fault;
 use super::made::Made;
-use super::pairs::{Pairs, defined};
+use super::pairs::Pairs;
 use crate::base::hash::HashSet;
 use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
@@ -16,7 +16,7 @@ pub(super) fn missing(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Ve
         original.scope_of(value) == counterpart && matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained))
     };
     let pinned = original.values().filter(is_pinned).map(|value| original.name(value));
-    let missing = pinned.filter(|name| defined(pairs.written, scope, name).is_none());
+    let missing = pinned.filter(|name| pairs.written.defined(scope, name).is_none());
     let path = pairs.written.scope_path(scope);
     missing.map(|name| Fault::at(format!("{path}/{name}"), "was removed, but an annotation or binding names it")).collect()
 }
@@ -27,7 +27,7 @@ pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: Sco
     let (Body::Graph(graph), Body::Graph(before)) = (written.body(scope), original.body(counterpart)) else { return Vec::new() };
     let path = written.scope_path(scope);
     let is_old = |name: &str| {
-        let value = defined(original, counterpart, name);
+        let value = original.defined(counterpart, name);
         value.is_some_and(|value| matches!(original.origin(value), Origin::Initializer { .. }))
     };
     let mut faults = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: Sco
         }
         is_new_seen = true;
         faults.extend(made.initializer(scope, tensor));
-        if defined(written, scope, tensor.name()).is_none_or(|value| !is_used(written, value)) {
+        if written.defined(scope, tensor.name()).is_none_or(|value| !is_used(written, value)) {
             faults.push(Fault::at(format!("{path}/{}", tensor.name()), "was added, but nothing uses it"));
         }
         new.insert(tensor.name(), tensor);
@@ -49,7 +49,7 @@ pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: Sco
     let known: HashSet<&str> = before.input.iter().map(|input| input.name()).collect();
     let listed: HashSet<&str> = graph.input.iter().map(|input| input.name()).collect();
     let inputs = before.input.iter().map(|input| input.name());
-    let unlisted = inputs.filter(|name| !listed.contains(name) && defined(written, scope, name).is_some());
+    let unlisted = inputs.filter(|name| !listed.contains(name) && written.defined(scope, name).is_some());
     faults.extend(unlisted.map(|name| Fault::at(format!("{path}.input[{name}]"), "was removed")));
     let mut is_new_seen = false;
     for input in &graph.input {

@@ -1,7 +1,6 @@
 //! The declared types of values inside a graph or a function.
 
 use super::fault::Fault;
-use super::pairs::defined;
 use super::terms::{Side, Terms};
 use crate::graph::{Body, ScopeId, tensor_type};
 use crate::protobuf::raw::type_proto;
@@ -12,7 +11,7 @@ use crate::protobuf::schema::ValueInfoProto;
 pub(super) fn compare(terms: &Terms, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
     let (written, original) = (terms.pairs.written, terms.pairs.original);
     let body: Body = written.body(scope);
-    let is_kept = |name: &str| defined(written, scope, name).is_some() || defined(original, counterpart, name).is_none();
+    let is_kept = |name: &str| written.defined(scope, name).is_some() || original.defined(counterpart, name).is_none();
     let mut expected = original.body(counterpart).value_info().iter().filter(|info| is_kept(info.name())).peekable();
     let fault = |name: &str, what: &str| Fault::at(format!("{}/{name}", written.scope_path(scope)), what);
     let mut faults = Vec::new();
@@ -21,7 +20,7 @@ pub(super) fn compare(terms: &Terms, scope: ScopeId, counterpart: ScopeId) -> Ve
             Some(expected) if expected == info => {}
             Some(expected) => {
                 let dtype = info.r#type.as_ref().and_then(tensor_type);
-                let term = defined(written, scope, info.name()).and_then(|value| terms.of(Side::Written, value));
+                let term = written.defined(scope, info.name()).and_then(|value| terms.of(Side::Written, value));
                 let has_type = dtype.is_some() && term.is_some_and(|term| terms.dtype(term) == dtype);
                 if !has_type || without_type(expected) != without_type(info) {
                     faults.push(fault(info.name(), "the declared type is not that of the original"));

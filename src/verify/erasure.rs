@@ -15,7 +15,7 @@ use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
-use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId};
+use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId, graph_mut};
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::validity::node_fault;
 use crate::precision::{AddedCast, Report};
@@ -79,7 +79,7 @@ impl<'v> Erasure<'v> {
             bounds: report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect(),
             nodes: HashMap::default(),
             values: HashMap::default(),
-            bodies: HashMap::default(),
+            bodies: written.subgraphs(),
             renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
             new_names: report
                 .casts_added
@@ -95,9 +95,6 @@ impl<'v> Erasure<'v> {
         }
         for scope in written.scopes() {
             erasure.pair(scope);
-            if let ScopeKind::Subgraph { owner, .. } = written.scope_kind(scope) {
-                erasure.bodies.entry(owner).or_default().push(scope);
-            }
         }
         let is_missing = |value: &ValueId| matches!(original.origin(*value), Origin::Missing);
         let missing: HashMap<(ScopeId, &str), ValueId> =
@@ -330,11 +327,7 @@ impl<'v> Erasure<'v> {
 
 /// A graph in an attribute of a node.
 fn graph_in(node: &mut NodeProto, attribute: u32, list_index: Option<u32>) -> Option<&mut GraphProto> {
-    let attribute = node.attribute.get_mut(attribute as usize)?;
-    match list_index {
-        Some(index) => attribute.graphs.get_mut(index as usize),
-        None => attribute.g.as_mut(),
-    }
+    graph_mut(node.attribute.get_mut(attribute as usize)?, list_index)
 }
 
 /// A kind of scope without the position of its node, which casts change.

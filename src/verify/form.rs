@@ -2,15 +2,12 @@
 
 use prost::Message as _;
 
+use crate::graph::holds_graph;
 use crate::protobuf::schema::NodeProto;
-
-pub(super) fn holds_graphs(node: &NodeProto) -> bool {
-    node.attribute.iter().any(|attribute| attribute.g.is_some() || !attribute.rare().graphs.is_empty())
-}
 
 /// Whether a node has neither graphs nor a tensor, which may be large: nothing that moves has one.
 pub(super) fn is_small(node: &NodeProto) -> bool {
-    !holds_graphs(node) && node.attribute.iter().all(|attribute| attribute.t.is_none())
+    !holds_graph(node) && node.attribute.iter().all(|attribute| attribute.t.is_none())
 }
 
 /// A node without the names of its inputs and outputs.

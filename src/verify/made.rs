@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 
 use super::bystanders::compare;
 use super::fault::Fault;
-use super::form::{constant_form, constant_forms, holds_graphs, is_small, moved_form};
-use super::pairs::{Pairs, defined};
+use super::form::{constant_form, constant_forms, is_small, moved_form};
+use super::pairs::Pairs;
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{NodeId, ScopeId};
+use crate::graph::{NodeId, ScopeId, holds_graph};
 use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::raw::tensor_shape_proto::dimension;
@@ -72,7 +72,7 @@ impl<'m> Made<'m> {
                 let is_missing = |&node: &NodeId| {
                     let node = original.node(node);
                     let mut results = node.output.iter();
-                    is_small(node) && results.all(|name| name.is_empty() || defined(written, scope, name).is_none())
+                    is_small(node) && results.all(|name| name.is_empty() || written.defined(scope, name).is_none())
                 };
                 for node in original.nodes(counterpart).filter(is_missing) {
                     missing.entry((counterpart, moved_form(original.node(node)))).or_default().push(node);
@@ -89,7 +89,7 @@ impl<'m> Made<'m> {
             let mut known: HashMap<ScopeId, HashSet<Vec<u8>>> = HashMap::default();
             for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
                 let proto = original.node(node);
-                if holds_graphs(proto) {
+                if holds_graph(proto) {
                     continue;
                 }
                 let forms = known.entry(original.root(node.scope)).or_default();

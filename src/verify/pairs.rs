@@ -86,7 +86,7 @@ impl<'m> Pairs<'m> {
     /// The value of the same name in the counterpart of the scope.
     pub fn value(&self, value: ValueId) -> Option<ValueId> {
         let scope = self.original_scope(self.written.scope_of(value))?;
-        defined(self.original, scope, self.written.name(value))
+        self.original.defined(scope, self.written.name(value))
     }
 }
 
@@ -95,13 +95,8 @@ impl Pairs<'_> {
     pub fn in_written(&self, value: ValueId) -> Option<ValueId> {
         let scope = self.original.scope_of(value);
         let (written, _) = self.scopes().find(|(_, counterpart)| *counterpart == Some(scope))?;
-        defined(self.written, written, self.original.name(value))
+        self.written.defined(written, self.original.name(value))
     }
-}
-
-/// The value that a scope itself defines under a name.
-pub(super) fn defined(model: &Model, scope: ScopeId, name: &str) -> Option<ValueId> {
-    model.lookup(scope, name).filter(|&value| model.scope_of(value) == scope)
 }
 
 /// A node, or the one whose result it returns that has the operator and the name of `written`: an output may get its name from the node

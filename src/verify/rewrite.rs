@@ -4,7 +4,7 @@ use super::bystanders::{compare_models, compare_nodes, of_passes};
 use super::contents::{self, Contents};
 use super::fault::Fault;
 use super::made::Made;
-use super::pairs::{Pairs, defined};
+use super::pairs::Pairs;
 use super::terms::{Effect, Side, Term, TermId, Terms};
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
@@ -101,7 +101,7 @@ impl WithCasts {
 fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
     let inputs = |model: &'_ Model, scope| {
         let is_input = |name: &&str| {
-            let value = defined(model, scope, name);
+            let value = model.defined(scope, name);
             value.is_none_or(|value| matches!(model.origin(value), Origin::Input(_)) || model.is_overridable(value))
         };
         model.body(scope).input_names().filter(is_input).map(str::to_owned).collect::<Vec<String>>()

@@ -2,9 +2,10 @@
 
 use super::domain_name;
 use crate::base::error::ModelPlace;
+use crate::base::hash::HashMap;
 use crate::graph::index::ValueId;
 use crate::graph::model::Model;
-use crate::graph::scope::{Body, ScopeId, ScopeKind, body, enclosing, root, scope_path};
+use crate::graph::scope::{Body, NodeId, ScopeId, ScopeKind, body, enclosing, root, scope_path};
 use crate::protobuf::ir_version::OPSET_IMPORT;
 
 /// # Scopes: graphs, subgraphs, functions, and the opsets that they import
@@ -18,6 +19,17 @@ impl Model {
     #[must_use]
     pub fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
         self.index.kinds[scope.0 as usize]
+    }
+
+    /// By node: the graphs in its attributes.
+    pub(crate) fn subgraphs(&self) -> HashMap<NodeId, Vec<ScopeId>> {
+        let mut subgraphs: HashMap<NodeId, Vec<ScopeId>> = HashMap::default();
+        for scope in self.scopes() {
+            if let ScopeKind::Subgraph { owner, .. } = self.scope_kind(scope) {
+                subgraphs.entry(owner).or_default().push(scope);
+            }
+        }
+        subgraphs
     }
 
     /// The enclosing scope, whose names are visible inside this one.
@@ -75,5 +87,10 @@ impl Model {
     #[must_use]
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         self.index.lookup(scope, name)
+    }
+
+    /// The value that a scope itself defines under a name.
+    pub(crate) fn defined(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
+        self.index.local(scope, name)
     }
 }

@@ -1,6 +1,6 @@
 //! The rule `external-path-escapes`.
 
-use crate::graph::{Model, ScopeId, TensorPlace, ValueId};
+use crate::graph::{Model, TensorPlace};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, is_external};
@@ -47,7 +47,8 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let findings = external.filter_map(|(place, tensor)| {
         let message = problem(model, tensor)?;
         Some(match place {
-            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match value(model, scope, tensor) {
+            // The indices of a sparse initializer have no name.
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match model.defined(scope, tensor.name()) {
                 Some(value) => Finding::at_value(model, value, message),
                 None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
             },
@@ -56,11 +57,6 @@ fn check(subject: &Subject) -> Vec<Finding> {
         })
     });
     findings.collect()
-}
-
-/// The value that an initializer defines; `None` for the indices of a sparse one.
-fn value(model: &Model, scope: ScopeId, tensor: &TensorProto) -> Option<ValueId> {
-    model.lookup(scope, tensor.name()).filter(|&value| model.scope_of(value) == scope)
 }
 
 fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {

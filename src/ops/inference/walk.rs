@@ -115,7 +115,7 @@ impl<'m> Bodies<'m> {
         let mut bodies = Bodies {
             order: HashMap::default(),
             given: HashMap::default(),
-            inner: HashMap::default(),
+            inner: model.subgraphs(),
             declared: vec![Fact::default(); model.value_bound()],
             functions: HashMap::default(),
             values: HashMap::default(),
@@ -135,9 +135,6 @@ impl<'m> Bodies<'m> {
         }
         for scope in model.scopes() {
             bodies.declare(model, scope, &mut symbols);
-            if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
-                bodies.inner.entry(owner).or_default().push(scope);
-            }
         }
         (bodies, symbols)
     }
@@ -156,8 +153,7 @@ impl<'m> Bodies<'m> {
         };
         let infos = [(true, inputs), (false, outputs), (false, body.value_info())];
         for (is_input, info) in infos.into_iter().flat_map(|(is_input, infos)| infos.iter().map(move |info| (is_input, info))) {
-            let value = model.lookup(scope, info.name()).filter(|&value| model.scope_of(value) == scope);
-            if let (Some(proto), Some(value)) = (&info.r#type, value) {
+            if let (Some(proto), Some(value)) = (&info.r#type, model.defined(scope, info.name())) {
                 let known = &mut self.declared[value.index()];
                 let declared = Fact::of_type_with(proto, |name| match name {
                     _ if !has_symbols => None,
