@@ -112,8 +112,7 @@ impl<'v> Erasure<'v> {
 
     fn pair(&mut self, scope: ScopeId) {
         let (original, written) = (self.original, self.written);
-        let stays = |node: &NodeId| self.removed.is_empty() || !self.removed.contains(original.node_path(*node).as_str());
-        let before: Vec<NodeId> = original.nodes(scope).filter(stays).collect();
+        let before: Vec<NodeId> = original.nodes(scope).filter(|&node| !self.is_removed(node)).collect();
         let after: Vec<NodeId> = written.nodes(scope).filter(|&node| self.added_cast(node).is_none()).collect();
         if before.len() != after.len() {
             let what = format!("has {} nodes apart from reported casts; must have {}", after.len(), before.len());
@@ -135,6 +134,11 @@ impl<'v> Erasure<'v> {
         (proto.op_type() == "Cast" && proto.domain().is_empty() && proto.attribute.len() == 1).then_some(cast)
     }
 
+    /// Whether a node of the original is a reported cast that was removed.
+    fn is_removed(&self, node: NodeId) -> bool {
+        !self.removed.is_empty() && self.removed.contains(self.original.node_path(node).as_str())
+    }
+
     /// Whether a type is one that changes.
     pub fn is_old(&self, dtype: DType) -> bool {
         match self.report.to {
@@ -152,10 +156,12 @@ impl<'v> Erasure<'v> {
     /// Nodes that were valid are valid, and reported casts have their types.
     fn expect_valid(&mut self) {
         let before = infer(self.original);
+        let mut found = 0;
         for scope in self.written.scopes() {
             let opset = self.written.opset(scope, "").unwrap_or(0);
             for node in self.written.nodes(scope) {
                 if let Some(cast) = self.added_cast(node) {
+                    found += 1;
                     let to = self.written.cast_node(node).ok().map(|cast| cast.to);
                     let from = self.written.input(node, 0).and_then(|value| self.inferred.of(value).dtype());
                     let is_right = to == Some(TypeSource::Attribute(cast.to)) && from.is_none_or(|from| from == cast.from);
@@ -170,9 +176,7 @@ impl<'v> Erasure<'v> {
                 }
             }
         }
-        let found =
-            self.written.scopes().flat_map(|scope| self.written.nodes(scope)).filter(|&node| self.added_cast(node).is_some());
-        if found.count() != self.added.len() {
+        if found != self.added.len() {
             self.faults.push(Fault::at("model", "does not have each reported cast once"));
         }
     }
@@ -198,24 +202,18 @@ impl<'v> Erasure<'v> {
     }
 
     fn graph(&mut self, graph: &mut GraphProto, before: &mut GraphProto, scope: ScopeId) {
-        {
-            let (graph, before): (&mut raw::GraphProto, &mut raw::GraphProto) = (graph, before);
-            self.declarations(&mut graph.input, &mut before.input);
-            self.declarations(&mut graph.output, &mut before.output);
-            self.restore_declarations(&mut graph.value_info, &before.value_info, scope);
-            self.declarations(&mut graph.value_info, &mut before.value_info);
-            let path = self.original.scope_path(scope);
-            for (tensor, before) in graph.initializer.iter_mut().zip(&mut before.initializer) {
-                self.tensor(tensor, before, |name| format!("{path}/{name}"));
-            }
-            for (sparse, before) in graph.sparse_initializer.iter_mut().zip(&mut before.sparse_initializer) {
-                if let (Some(tensor), Some(before)) = (sparse.values.as_mut(), before.values.as_mut()) {
-                    self.tensor(tensor, before, |name| format!("{path}/{name}"));
-                }
-            }
+        let (graph, before): (&mut raw::GraphProto, &mut raw::GraphProto) = (graph, before);
+        self.declarations(&mut graph.input, &mut before.input);
+        self.declarations(&mut graph.output, &mut before.output);
+        self.restore_declarations(&mut graph.value_info, &before.value_info, scope);
+        self.declarations(&mut graph.value_info, &mut before.value_info);
+        let path = self.original.scope_path(scope);
+        let sparse = graph.sparse_initializer.iter_mut().zip(&mut before.sparse_initializer);
+        let halves = sparse.filter_map(|(sparse, before)| Some((sparse.values.as_mut()?, before.values.as_mut()?)));
+        for (tensor, before) in graph.initializer.iter_mut().zip(&mut before.initializer).chain(halves) {
+            self.tensor(tensor, before, |name| format!("{path}/{name}"));
         }
-        let nodes = std::mem::take(&mut graph.node);
-        graph.node = self.nodes(nodes, &mut before.node, scope);
+        graph.node = self.nodes(std::mem::take(&mut graph.node), &mut before.node, scope);
     }
 
     /// The declared types of the results of removed casts left with these, and those of the names of added casts came with them.
@@ -226,7 +224,7 @@ impl<'v> Erasure<'v> {
         }
         let is_of_removed_cast = |name: &str| {
             let node = self.original.lookup(scope, name).and_then(|value| self.original.producer(value));
-            node.is_some_and(|node| node.scope == scope && self.removed.contains(self.original.node_path(node).as_str()))
+            node.is_some_and(|node| node.scope == scope && self.is_removed(node))
         };
         let mut found = std::mem::take(infos).into_iter().peekable();
         for info in before {
@@ -298,9 +296,8 @@ impl<'v> Erasure<'v> {
     /// Whether a value of the written model is one of the original, apart from casts between the types.
     fn is_same(&self, found: ValueId, expected: ValueId) -> bool {
         let expected: Vec<ValueId> = self.sources(self.original, expected, |node| {
-            let is_removed = !self.removed.is_empty() && self.removed.contains(self.original.node_path(node).as_str());
             // A cast to the old type has the value of what it casts, which the original has with the new type.
-            is_removed
+            self.is_removed(node)
                 || self.original.cast_node(node).is_ok_and(|cast| matches!(cast.to, TypeSource::Attribute(to) if self.is_old(to)))
         });
         let found = self.sources(self.written, found, |node| {
@@ -331,12 +328,11 @@ fn graph_in(node: &mut NodeProto, attribute: u32, list_index: Option<u32>) -> Op
 }
 
 /// A kind of scope without the position of its node, which casts change.
-fn kind(kind: ScopeKind) -> (u8, u32, u32, Option<u32>) {
+fn kind(kind: ScopeKind) -> ScopeKind {
     match kind {
-        ScopeKind::Main => (0, 0, 0, None),
-        ScopeKind::Subgraph { attribute, list_index, .. } => (1, 0, attribute, list_index),
-        ScopeKind::Function(index) => (2, index, 0, None),
-        ScopeKind::Initialization(index) => (3, index, 0, None),
-        ScopeKind::Algorithm(index) => (4, index, 0, None),
+        ScopeKind::Subgraph { attribute, list_index, .. } => {
+            ScopeKind::Subgraph { owner: NodeId { scope: ScopeId::MAIN, position: 0 }, attribute, list_index }
+        }
+        kind => kind,
     }
 }

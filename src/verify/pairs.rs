@@ -30,15 +30,14 @@ impl<'m> Pairs<'m> {
         let mut pairs = Pairs { original, written, follows_operators, scopes, nodes };
         let subgraphs: HashMap<_, ScopeId> =
             original.scopes().filter_map(|scope| Some((subgraph_key(original, scope)?, scope))).collect();
-        let roots: Vec<(ScopeKind, ScopeId)> = original.scopes().map(|scope| (original.scope_kind(scope), scope)).collect();
-        let roots = |kind: ScopeKind| roots.iter().find(|(other, _)| *other == kind).map(|&(_, scope)| scope);
+        let outermost = |kind: ScopeKind| original.scopes().find(|&scope| original.scope_kind(scope) == kind);
         // An inner scope comes after the enclosing one.
         for scope in written.scopes() {
             let counterpart = match subgraph_key(written, scope) {
                 Some((owner, attribute, index)) => {
                     pairs.node(owner).and_then(|owner| subgraphs.get(&(owner, attribute, index)).copied())
                 }
-                None => roots(written.scope_kind(scope)),
+                None => outermost(written.scope_kind(scope)),
             };
             if let Some(counterpart) = counterpart {
                 pairs.scopes.insert(scope, counterpart);
@@ -88,9 +87,7 @@ impl<'m> Pairs<'m> {
         let scope = self.original_scope(self.written.scope_of(value))?;
         self.original.defined(scope, self.written.name(value))
     }
-}
 
-impl Pairs<'_> {
     /// The value of the written model that has the name of a value of the original, in the counterpart of its scope.
     pub fn in_written(&self, value: ValueId) -> Option<ValueId> {
         let scope = self.original.scope_of(value);

@@ -8,13 +8,14 @@
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
 
 use std::cell::OnceCell;
+use std::mem::discriminant;
 
 use super::pairs::Pairs;
 use crate::base::hash::HashMap;
 use crate::casts::{Casts, ResolvedCast, moves};
 use crate::elements::cast::{RoundMode, collapses, copies};
 use crate::elements::dtype::DType;
-use crate::graph::{Model, NodeId, Origin, ValueId};
+use crate::graph::{Model, NodeId, ValueId};
 use crate::passes::{is_round_trip, returns_input};
 use prost::Message as _;
 
@@ -178,16 +179,7 @@ impl<'m> Terms<'m> {
             return if is_constant(model, value) { Term::Constant(side, value) } else { Term::Original(value) };
         }
         // Initializers of the same name are compared with the other fields of their graphs.
-        let is_same = |other: &ValueId| {
-            let kinds = [model.origin(value), self.pairs.original.origin(*other)];
-            matches!(
-                kinds,
-                [Origin::Input(_), Origin::Input(_)]
-                    | [Origin::Initializer { .. }, Origin::Initializer { .. }]
-                    | [Origin::SparseInitializer(_), Origin::SparseInitializer(_)]
-                    | [Origin::Missing, Origin::Missing]
-            )
-        };
+        let is_same = |other: &ValueId| discriminant(&model.origin(value)) == discriminant(&self.pairs.original.origin(*other));
         match self.pairs.value(value).filter(is_same).and_then(|other| self.of(Side::Original, other)) {
             Some(id) => self.terms[id].clone(),
             None if is_constant(model, value) => Term::Constant(side, value),
