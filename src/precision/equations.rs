@@ -166,9 +166,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// The values of the main graph that a training graph uses keep their types.
     fn training(&mut self, scope: ScopeId) {
         let model = self.model;
-        let inputs = model.nodes(scope).flat_map(|node| model.inputs(node).map(|(_, value)| value)).collect::<Vec<_>>();
-        let outputs = model.body(scope).output_names().filter_map(|name| model.lookup(scope, name)).collect::<Vec<_>>();
-        for value in inputs.into_iter().chain(outputs) {
+        let inputs = model.nodes(scope).flat_map(|node| model.inputs(node).map(|(_, value)| value));
+        let outputs = model.body(scope).output_names().filter_map(|name| model.lookup(scope, name));
+        for value in inputs.chain(outputs) {
             if self.types.kinds[value.index()].is_some() {
                 self.types.old_because(value.index() as Variable, Code::Training);
             }
@@ -187,8 +187,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 self.signature_of(model.name(value), value.index() as Variable);
             }
         }
-        let names: Vec<&str> = model.body(ScopeId::MAIN).output_names().collect();
-        for (index, name) in (0..).zip(names) {
+        for (index, name) in (0..).zip(model.body(ScopeId::MAIN).output_names()) {
             let variable = self.types.variable();
             self.signature_of(name, variable);
             self.body_output(ScopeId::MAIN, index, variable);

@@ -74,12 +74,12 @@ impl Calls<'_> {
             ScopeKind::Function(_) => self.inferred.is_called(self.model.root(call.scope)),
             _ => true,
         };
-        let calls: Vec<NodeId> = self.model.callers(function).iter().filter(is_in_graph).copied().collect();
-        let changes: Vec<Option<Vec<Option<DType>>>> = calls.iter().map(|&call| self.changes(call)).collect();
-        let first = changes.iter().find_map(Option::as_ref)?;
-        let of_first = |(_, changes): &(NodeId, &Option<Vec<Option<DType>>>)| changes.as_ref() == Some(first);
-        let changing: Vec<NodeId> = calls.iter().copied().zip(&changes).filter(of_first).map(|(call, _)| call).collect();
-        (changing.len() < calls.len()).then_some(changing)
+        let calls = self.model.callers(function).iter().filter(is_in_graph);
+        let changes: Vec<_> = calls.map(|&call| (call, self.changes(call))).collect();
+        let first = changes.iter().find_map(|(_, changes)| changes.as_ref())?;
+        let of_first = changes.iter().filter(|(_, changes)| changes.as_ref() == Some(first));
+        let changing: Vec<NodeId> = of_first.map(|&(call, _)| call).collect();
+        (changing.len() < changes.len()).then_some(changing)
     }
 
     /// The old types of the inputs and outputs of a call that may change; `None` if none does, or one is not known.

@@ -45,19 +45,19 @@ impl Builder<'_, '_, '_> {
 
     /// A node of which nothing is known: it keeps its types.
     fn unknown(&mut self, id: NodeId) {
-        let variable = self.types.variable();
+        let (model, variable) = (self.model, self.types.variable());
         self.types.old_because(variable, Code::Domain);
-        for (index, value) in self.model.inputs(id).collect::<Vec<_>>() {
+        for (index, value) in model.inputs(id) {
             self.consume(value, variable, User::Input(id, index));
         }
-        for (_, value) in self.model.outputs(id).collect::<Vec<_>>() {
+        for (_, value) in model.outputs(id) {
             self.produce(value, variable);
         }
         for scope in self.bodies.get(&id).cloned().unwrap_or_default() {
             for value in self.inputs[&scope].clone().into_iter().flatten() {
                 self.produce(value, variable);
             }
-            for index in 0..self.model.body(scope).output_names().count() as u32 {
+            for index in 0..model.body(scope).output_names().count() as u32 {
                 self.body_output(scope, index, variable);
             }
         }
@@ -67,7 +67,7 @@ impl Builder<'_, '_, '_> {
         let model = self.model;
         let foreign = self.foreign.get(&function).copied();
         let kept = foreign.or_else(|| self.kept(id));
-        for (index, value) in model.inputs(id).collect::<Vec<_>>() {
+        for (index, value) in model.inputs(id) {
             let given = self.inputs[&function].get(index as usize).copied().flatten();
             let variable = match given.filter(|given| foreign.is_none() && self.types.kinds[given.index()].is_some()) {
                 Some(given) => given.index() as Variable,
@@ -80,7 +80,7 @@ impl Builder<'_, '_, '_> {
             self.types.old_if(variable, kept);
             self.consume(value, variable, User::Input(id, index));
         }
-        for (index, value) in model.outputs(id).collect::<Vec<_>>() {
+        for (index, value) in model.outputs(id) {
             let variable = match foreign {
                 None => self.result(function, index),
                 Some(_) => self.types.variable(),
@@ -257,9 +257,9 @@ impl Builder<'_, '_, '_> {
         let model = self.model;
         let kept = self.kept(id);
         let mut variables: Vec<(&'static str, Variable)> = Vec::new();
-        let inputs: Vec<_> = model.inputs(id).map(|(index, value)| (Some(index), value, signature.input(index as usize))).collect();
-        let outputs: Vec<_> = model.outputs(id).map(|(index, value)| (None, value, signature.output(index as usize))).collect();
-        for (input, value, name) in inputs.into_iter().chain(outputs) {
+        let inputs = model.inputs(id).map(|(index, value)| (Some(index), value, signature.input(index as usize)));
+        let outputs = model.outputs(id).map(|(index, value)| (None, value, signature.output(index as usize)));
+        for (input, value, name) in inputs.chain(outputs) {
             let name = name.unwrap_or("-");
             let is_known = name.starts_with(|first: char| first.is_ascii_uppercase()) && !name.ends_with('*');
             let variable = match variables.iter().find(|(known, _)| is_known && *known == name) {

@@ -17,15 +17,12 @@ impl Builder<'_, '_, '_> {
         for scope in model.scopes() {
             let names = model.body(scope).input_names();
             self.inputs.insert(scope, names.map(|name| model.defined(scope, name)).collect());
-            match model.scope_kind(scope) {
-                ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => {
-                    self.foreign.insert(scope, Code::Training);
-                }
-                ScopeKind::Function(_) if !self.types.inferred.is_called(scope) => {
-                    self.foreign.insert(scope, Code::Function);
-                }
-                _ => {}
-            }
+            let foreign = match model.scope_kind(scope) {
+                ScopeKind::Initialization(_) | ScopeKind::Algorithm(_) => Some(Code::Training),
+                ScopeKind::Function(_) if !self.types.inferred.is_called(scope) => Some(Code::Function),
+                _ => None,
+            };
+            self.foreign.extend(foreign.map(|code| (scope, code)));
             if model.root(scope) == scope {
                 self.uncastable.extend(self.uncastable_because(scope, used.get(&scope)).map(|code| (scope, code)));
             }
