@@ -22,7 +22,7 @@ impl Fields {
         if !fields.is_sorted_by_key(|field| field.tag) {
             fields.sort_by_key(|field| field.tag);
         }
-        if fields.iter().any(|field| is_packed(message, field)) {
+        if fields.iter().any(|field| packed(message, field).is_some()) {
             fields = fields.into_iter().flat_map(|field| unpacked(message, field)).collect();
         }
         fields.dedup_by(|later, earlier| later.tag == earlier.tag && is_replaced(message, earlier, later));
@@ -37,18 +37,17 @@ impl Fields {
     }
 }
 
-/// Whether a field is a packed list of numbers.
-fn is_packed(message: &'static Message, field: &protobuf::Field) -> bool {
-    let is_list = |of: &Field| of.repeated && is_number(of.kind);
-    matches!(field.value, Value::Len(_)) && message.field(field.tag).is_some_and(is_list)
+/// The kind of the numbers of a packed list, and its bytes.
+fn packed<'f>(message: &'static Message, field: &'f protobuf::Field) -> Option<(Kind, &'f Bytes)> {
+    let Value::Len(bytes) = &field.value else { return None };
+    let is_number = |kind: Kind| matches!(kind, Kind::Integer | Kind::Enum(_) | Kind::Float | Kind::Double);
+    message.field(field.tag).filter(|of| of.repeated && is_number(of.kind)).map(|of| (of.kind, bytes))
 }
 
 fn unpacked(message: &'static Message, field: protobuf::Field) -> Vec<protobuf::Field> {
-    match (message.field(field.tag), &field.value) {
-        (Some(of), Value::Len(packed)) if is_packed(message, &field) => {
-            unpack(of.kind, packed).into_iter().map(|value| protobuf::Field { tag: field.tag, value }).collect()
-        }
-        _ => vec![field],
+    match packed(message, &field) {
+        Some((kind, bytes)) => unpack(kind, bytes).into_iter().map(|value| protobuf::Field { tag: field.tag, value }).collect(),
+        None => vec![field],
     }
 }
 
@@ -77,10 +76,6 @@ pub(super) fn numbers(sides: &[Fields; 2]) -> Vec<u32> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
-}
-
-fn is_number(kind: Kind) -> bool {
-    matches!(kind, Kind::Integer | Kind::Enum(_) | Kind::Float | Kind::Double)
 }
 
 fn unpack(kind: Kind, bytes: &Bytes) -> Vec<Value> {

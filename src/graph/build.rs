@@ -262,12 +262,9 @@ impl<'m> Builder<'m> {
         for import in imports {
             let (domain, version) = (domain_name(import.domain()), import.version());
             let opsets = self.index.opsets.entry(root).or_default();
-            match opsets.insert(domain.to_owned(), version) {
-                Some(other) if other != version => {
-                    let domain = shortened(domain);
-                    return Err(format!("imports two versions of {domain}, {other} and {version}: remove the wrong one"));
-                }
-                _ => {}
+            if let Some(other) = opsets.insert(domain.to_owned(), version).filter(|other| *other != version) {
+                let domain = shortened(domain);
+                return Err(format!("imports two versions of {domain}, {other} and {version}: remove the wrong one"));
             }
         }
         Ok(())

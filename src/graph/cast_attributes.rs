@@ -54,13 +54,6 @@ pub fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, BadAttri
     if !matches!(attribute.r#type(), AttributeType::String | AttributeType::Undefined) {
         return Err(BadAttribute("`round_mode` is not a string".to_owned()));
     }
-    match attribute.s() {
-        b"up" => Ok(RoundMode::Up),
-        b"down" => Ok(RoundMode::Down),
-        b"nearest" => Ok(RoundMode::Nearest),
-        other => {
-            let other = String::from_utf8_lossy(other);
-            Err(BadAttribute(format!("`round_mode` must be up, down or nearest, not '{other}'")))
-        }
-    }
+    let mode = String::from_utf8_lossy(attribute.s());
+    mode.parse().map_err(|_| BadAttribute(format!("`round_mode` must be up, down or nearest, not '{mode}'")))
 }
