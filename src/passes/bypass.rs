@@ -1,6 +1,6 @@
 //! Nodes that are removed because another value can be used in place of their only result.
 
-use super::event::{Event, Removal};
+use super::event::Removal;
 use super::pass::Plan;
 use crate::base::hash::HashMap;
 use crate::graph::{Edit, Model, NodeId, ValueId};
@@ -42,7 +42,7 @@ impl<'m> Bypasses<'m> {
     pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId, reason: fn(String) -> Removal) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
-            self.remove(node, Removal::Unused);
+            self.plan.remove_node(self.model, node, Removal::Unused);
             return true;
         };
         if is_far_longer(self.model, other, output) || !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
@@ -50,12 +50,7 @@ impl<'m> Bypasses<'m> {
         }
         self.replaced.insert(output, other);
         self.plan.edits.push(Edit::Rewire { from: output, to: other });
-        self.remove(node, reason(self.model.name(other).to_owned()));
+        self.plan.remove_node(self.model, node, reason(self.model.name(other).to_owned()));
         true
-    }
-
-    pub fn remove(&mut self, node: NodeId, reason: Removal) {
-        self.plan.edits.push(Edit::remove_node(node));
-        self.plan.events.push(Event::RemovedNode { node: self.model.node_path(node), reason });
     }
 }

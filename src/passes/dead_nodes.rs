@@ -1,9 +1,9 @@
 //! The pass `dead-nodes`.
 
-use super::event::{Event, Removal};
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Edit, Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas;
 
 const DOCS: &str = r#"Removes nodes whose results are not used, directly or through other nodes.
@@ -17,25 +17,20 @@ after:  `                        y = Relu(x)`
 3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
 "#;
 
-pub(super) const DEAD_NODES: Pass = Pass {
-    name: "dead-nodes",
-    docs: DOCS,
-    requires: |_| Ok(()),
-    plan: |model, _| {
-        let used = used_nodes(model);
-        let mut plan = Plan::default();
-        for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
-            // Nodes of the subgraphs of a removed node go with it.
-            let is_owned = matches!(model.scope_kind(node.scope), ScopeKind::Subgraph { owner, .. } if !used.contains(&owner));
-            if !used.contains(&node) && !is_owned {
-                plan.edits.push(Edit::remove_node(node));
-                plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
-            }
+pub(super) const DEAD_NODES: Pass = Pass::new("dead-nodes", DOCS, |model, _| Ok(plan(model)));
+
+fn plan(model: &Model) -> Plan {
+    let used = used_nodes(model);
+    let mut plan = Plan::default();
+    for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+        // Nodes of the subgraphs of a removed node go with it.
+        let is_owned = matches!(model.scope_kind(node.scope), ScopeKind::Subgraph { owner, .. } if !used.contains(&owner));
+        if !used.contains(&node) && !is_owned {
+            plan.remove_node(model, node, Removal::Unused);
         }
-        Ok(plan)
-    },
-    ensures: |_, _| Ok(()),
-};
+    }
+    plan
+}
 
 /// Whether a node may do more than compute its results: a call, a node of an unknown operator, and one that states no results at all.
 pub(crate) fn may_have_effects(model: &Model, node: NodeId) -> bool {

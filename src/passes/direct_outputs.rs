@@ -1,6 +1,6 @@
 //! The pass `direct-outputs`.
 
-use super::event::{Change, Event, Removal};
+use super::event::Removal;
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
@@ -19,8 +19,7 @@ after:  `y = Relu(x)                   z = Neg(y)`
 2. Its input is computed in the same graph, and is not an output itself.
 "#;
 
-pub(super) const DIRECT_OUTPUTS: Pass =
-    Pass { name: "direct-outputs", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const DIRECT_OUTPUTS: Pass = Pass::new("direct-outputs", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -54,15 +53,9 @@ fn plan(model: &Model) -> Plan {
         for name in direct.output.iter_mut().filter(|name| **name == *model.name(input)) {
             model.name(output).clone_into(name);
         }
-        plan.edits.extend([
-            Edit::replace_node(producer, direct),
-            Edit::Rewire { from: input, to: output },
-            Edit::remove_node(node),
-        ]);
-        let what = format!("computes '{}' directly", model.name(output));
-        plan.events.push(Event::Changed(Change::of(model, producer, what)));
-        let reason = Removal::NamedByProducer(model.node_path(producer));
-        plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
+        plan.edits.extend([Edit::replace_node(producer, direct), Edit::Rewire { from: input, to: output }]);
+        plan.report_change(model, producer, format!("computes '{}' directly", model.name(output)));
+        plan.remove_node(model, node, Removal::NamedByProducer(model.node_path(producer)));
     }
     plan
 }

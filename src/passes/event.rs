@@ -11,7 +11,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use crate::base::codes::codes;
 use crate::casts::folding;
 use crate::elements::dtype::DType;
-use crate::graph::{Model, NodeId};
+use crate::graph::{Model, ValueId};
 
 /// A change that a pass made, or a node that it kept for a reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,12 +152,6 @@ pub struct Removed {
     pub reason: Removal,
 }
 
-impl Change {
-    pub(super) fn of(model: &Model, node: NodeId, what: String) -> Change {
-        Change { node: model.node_path(node).into(), op: model.node(node).op_type().into(), what: what.into() }
-    }
-}
-
 impl Kept {
     /// The reason, with the remedy if there is one.
     #[must_use]
@@ -254,6 +248,10 @@ impl Serialize for Removal {
 }
 
 impl Removed {
+    pub(super) fn of(model: &Model, value: ValueId, reason: Removal) -> Removed {
+        Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned(), reason }
+    }
+
     /// The constant's path.
     #[must_use]
     pub fn path(&self) -> String {

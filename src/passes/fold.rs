@@ -35,10 +35,7 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
     let kept = decisions.kept().iter().filter(|(node, _)| gone.nodes.binary_search(node).is_err()).collect();
     let reason = Removal::UsedByFoldedNodes;
     let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode { node: model.node_path(node), reason: reason.clone() });
-    let removed = gone.constants.iter().map(|&value| {
-        let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
-        Event::RemovedConstant(Removed { scope, name, reason: reason.clone() })
-    });
+    let removed = gone.constants.iter().map(|&value| Event::RemovedConstant(Removed::of(model, value, reason.clone())));
     let mut events: Vec<Event> = folded.collect();
     parallel::extend_each(&mut events, kept, |(node, why): &(NodeId, folding::Reason)| {
         Event::Kept(Kept { node: model.node_path(*node), reason: Reason::Folding(why.clone()), remedy: None })

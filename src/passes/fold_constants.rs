@@ -16,10 +16,5 @@ after:  `                                            y = Reshape(x, t)`     t: `
 3. So are results that ONNX leaves undefined, such as integers that overflow.
 "#;
 
-pub(super) const FOLD_CONSTANTS: Pass = Pass {
-    name: "fold-constants",
-    docs: DOCS,
-    requires: |_| Ok(()),
-    plan: |model, options| fold::plan(model, options, Extent::All),
-    ensures: fold::ensures,
-};
+pub(super) const FOLD_CONSTANTS: Pass =
+    Pass { ensures: fold::ensures, ..Pass::new("fold-constants", DOCS, |model, options| fold::plan(model, options, Extent::All)) };

@@ -1,6 +1,6 @@
 //! The pass `hoist-casts`.
 
-use super::event::{Change, Event, Removal};
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, runs};
@@ -16,8 +16,7 @@ after:  `t = Cast<to = FLOAT>(x)  a, b = Split(t)                           y = 
 2. A part or a cast that is an output of a graph is kept, and so is everything around it.
 "#;
 
-pub(super) const HOIST_CASTS: Pass =
-    Pass { name: "hoist-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const HOIST_CASTS: Pass = Pass::new("hoist-casts", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -33,13 +32,12 @@ fn plan(model: &Model) -> Plan {
         model.name(input).clone_into(&mut cast.input[0]);
         (cast.output[0], split.input[0]) = (whole.clone(), whole);
         plan.edits.push(Edit::replace_node(node, vec![cast, split]));
-        plan.events.push(Event::Changed(Change::of(model, node, format!("splits what was cast to {}", first.to))));
+        plan.report_change(model, node, format!("splits what was cast to {}", first.to));
         for (part, cast, output) in parts {
             removed.insert(output);
             plan.edits.extend(Edit::declare(model, part, cast.to));
-            plan.edits.extend([Edit::Rewire { from: output, to: part }, Edit::remove_node(cast.node)]);
-            let reason = Removal::Moved(model.node_path(node));
-            plan.events.push(Event::RemovedNode { node: model.node_path(cast.node), reason });
+            plan.edits.push(Edit::Rewire { from: output, to: part });
+            plan.remove_node(model, cast.node, Removal::Moved(model.node_path(node)));
         }
     }
     plan

@@ -21,8 +21,7 @@ after:  `                 y = Relu(x)`
    inner scope defines again.
 "#;
 
-pub(super) const IDENTITY: Pass =
-    Pass { name: "identity", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const IDENTITY: Pass = Pass::new("identity", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);

@@ -2,9 +2,10 @@
 
 use super::bypass::Bypasses;
 use super::event::Removal;
-use super::pass::Pass;
+use super::pass::{Pass, Plan};
 use crate::casts::{Casts, Chain};
 use crate::elements::dtype::{Class, DType};
+use crate::graph::Model;
 
 const DOCS: &str = r#"Removes a cast of a float to a narrower type and directly back: the results keep the digits that the casts would round.
 
@@ -15,23 +16,19 @@ after:  `a = Cast<to = FLOAT16>(x)                           y = Relu(x)`
 2. Casts to float8 and narrower types, which quantize, are kept.
 "#;
 
-pub(super) const LOSSY_CASTS: Pass = Pass {
-    name: "lossy-casts",
-    docs: DOCS,
-    requires: |_| Ok(()),
-    plan: |model, _| {
-        let casts = Casts::of(model);
-        let mut bypasses = Bypasses::new(model);
-        let is_round_trip = |chain: &Chain| is_round_trip(chain.from, chain.first.to, chain.second.to);
-        for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
-            if !first.is_generic() && !second.is_generic() {
-                bypasses.bypass(second.node, second.output, first.input, Removal::RoundTrip);
-            }
+pub(super) const LOSSY_CASTS: Pass = Pass::new("lossy-casts", DOCS, |model, _| Ok(plan(model)));
+
+fn plan(model: &Model) -> Plan {
+    let casts = Casts::of(model);
+    let mut bypasses = Bypasses::new(model);
+    let is_round_trip = |chain: &Chain| is_round_trip(chain.from, chain.first.to, chain.second.to);
+    for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
+        if !first.is_generic() && !second.is_generic() {
+            bypasses.bypass(second.node, second.output, first.input, Removal::RoundTrip);
         }
-        Ok(bypasses.plan)
-    },
-    ensures: |_, _| Ok(()),
-};
+    }
+    bypasses.plan
+}
 
 /// Whether two casts are from a float to one of 16 bits and back.
 pub(crate) fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {

@@ -2,9 +2,10 @@
 
 use super::bypass::Bypasses;
 use super::event::Removal;
-use super::pass::Pass;
+use super::pass::{Pass, Plan};
 use crate::base::hash::HashMap;
 use crate::casts::Casts;
+use crate::graph::Model;
 
 const DOCS: &str = r#"Removes a cast that another cast of the same scope makes equally; its consumers use the result of the first one.
 
@@ -15,29 +16,20 @@ after:  `a = Cast<to = FLOAT16>(x)                             y = Mul(a, a)`
 2. A cast whose result is an output of a graph is kept.
 "#;
 
-pub(super) const MERGE_CASTS: Pass = Pass {
-    name: "merge-casts",
-    docs: DOCS,
-    requires: |_| Ok(()),
-    plan: |model, _| {
-        let casts = Casts::of(model);
-        let mut bypasses = Bypasses::new(model);
-        let mut first = HashMap::default();
-        for cast in casts.in_topological_order().into_iter().filter(|cast| !cast.is_generic()) {
-            let (scope, input, to, saturate, round_mode) = cast.effect();
-            let effect = (scope, bypasses.current(input), to, saturate, round_mode);
-            match first.get(&effect) {
-                Some(&same) => {
-                    bypasses.bypass(cast.node, cast.output, same, Removal::Merged);
-                }
-                None => {
-                    if let Some(output) = cast.output {
-                        first.insert(effect, output);
-                    }
-                }
-            }
+pub(super) const MERGE_CASTS: Pass = Pass::new("merge-casts", DOCS, |model, _| Ok(plan(model)));
+
+fn plan(model: &Model) -> Plan {
+    let casts = Casts::of(model);
+    let mut bypasses = Bypasses::new(model);
+    let mut first = HashMap::default();
+    for cast in casts.in_topological_order().into_iter().filter(|cast| !cast.is_generic()) {
+        let (scope, input, to, saturate, round_mode) = cast.effect();
+        let effect = (scope, bypasses.current(input), to, saturate, round_mode);
+        if let Some(&same) = first.get(&effect) {
+            bypasses.bypass(cast.node, cast.output, same, Removal::Merged);
+        } else if let Some(output) = cast.output {
+            first.insert(effect, output);
         }
-        Ok(bypasses.plan)
-    },
-    ensures: |_, _| Ok(()),
-};
+    }
+    bypasses.plan
+}

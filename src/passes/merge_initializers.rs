@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::bypass::is_far_longer;
-use super::event::{Event, Removal, Removed};
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
@@ -16,8 +16,7 @@ const DOCS: &str = r#"Removes an initializer that is equal to another one of its
 2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
 "#;
 
-pub(super) const MERGE_INITIALIZERS: Pass =
-    Pass { name: "merge-initializers", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const MERGE_INITIALIZERS: Pass = Pass::new("merge-initializers", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let mut by_shape: HashMap<(ScopeId, DType, Vec<i64>), Vec<ValueId>> = HashMap::default();
@@ -52,10 +51,8 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         let first = first.map(|&(first, _)| first);
         match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
             Some(first) => {
-                let (scope, name) = (model.scope_path(model.scope_of(value)), model.name(value).to_owned());
-                let reason = Removal::Merged(model.name(first).to_owned());
-                plan.events.push(Event::RemovedConstant(Removed { scope, name, reason }));
-                plan.edits.extend([Edit::Rewire { from: value, to: first }, Edit::RemoveInitializer(value)]);
+                plan.edits.push(Edit::Rewire { from: value, to: first });
+                plan.remove_initializer(model, value, Removal::Merged(model.name(first).to_owned()));
             }
             None => same.push((value, content)),
         }

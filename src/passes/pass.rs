@@ -1,9 +1,9 @@
 //! A pass, and what it plans.
 
-use super::event::Event;
+use super::event::{Change, Event, Removal, Removed};
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
-use crate::graph::{Edit, Model};
+use crate::graph::{Edit, Model, NodeId, ValueId};
 
 /// A rewrite of a model.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,11 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// A pass without conditions before and after it.
+    pub(super) const fn new(name: &'static str, docs: &'static str, plan: fn(&Model, &Options) -> Result<Plan, Invalid>) -> Pass {
+        Pass { name, docs, requires: |_| Ok(()), plan, ensures: |_, _| Ok(()) }
+    }
+
     /// The first sentence of the documentation.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -36,4 +41,22 @@ pub struct Plan {
     pub edits: Vec<Edit>,
     /// The events, reported after the changes are applied.
     pub events: Vec<Event>,
+}
+
+impl Plan {
+    pub(super) fn remove_node(&mut self, model: &Model, node: NodeId, reason: Removal) {
+        self.edits.push(Edit::remove_node(node));
+        self.events.push(Event::RemovedNode { node: model.node_path(node), reason });
+    }
+
+    pub(super) fn remove_initializer(&mut self, model: &Model, value: ValueId, reason: Removal) {
+        self.edits.push(Edit::RemoveInitializer(value));
+        self.events.push(Event::RemovedConstant(Removed::of(model, value, reason)));
+    }
+
+    /// Reports a change of a node: a clause whose subject is the node.
+    pub(super) fn report_change(&mut self, model: &Model, node: NodeId, what: String) {
+        let (op, node) = (model.node(node).op_type().into(), model.node_path(node).into());
+        self.events.push(Event::Changed(Change { node, op, what: what.into() }));
+    }
 }

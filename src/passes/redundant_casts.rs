@@ -1,7 +1,7 @@
 //! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
-use super::event::{Change, Event, Removal};
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
 use crate::casts::{Casts, ResolvedCast, keeps_kernels_of_cast, runs};
@@ -29,8 +29,7 @@ after:  `                         b = Cast<to = DOUBLE>(x)`
 3. A cast whose result is no longer used is removed.
 "#;
 
-pub(super) const REDUNDANT_CASTS: Pass =
-    Pass { name: "redundant-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const REDUNDANT_CASTS: Pass = Pass::new("redundant-casts", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -65,8 +64,7 @@ fn plan(model: &Model) -> Plan {
                 model.name(value).clone_into(input);
             }
         }
-        let what = format!("casts '{}' from {from} directly", model.name(source));
-        bypasses.plan.events.push(Event::Changed(Change::of(model, cast.node, what)));
+        bypasses.plan.report_change(model, cast.node, format!("casts '{}' from {from} directly", model.name(source)));
         bypasses.plan.edits.push(Edit::replace_node(cast.node, changed));
     }
     bypasses.plan
@@ -99,7 +97,7 @@ fn remove_unused(
         let is_used = values.into_iter().any(|value| model.uses(value).any(keeps))
             || new_users.get(&output).into_iter().flatten().any(|user| !removed.contains(user));
         if !is_used && removed.insert(cast.node) {
-            bypasses.remove(cast.node, Removal::Unused);
+            bypasses.plan.remove_node(model, cast.node, Removal::Unused);
         }
     }
 }

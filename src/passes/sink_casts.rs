@@ -1,6 +1,6 @@
 //! The pass `sink-casts`.
 
-use super::event::{Change, Event, Removal};
+use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};
@@ -24,8 +24,7 @@ after:  `t = Concat(x, z)                                  y = Cast<to = FLOAT>(
    onnxruntime that has a kernel for the node as it is.
 "#;
 
-pub(super) const SINK_CASTS: Pass =
-    Pass { name: "sink-casts", docs: DOCS, requires: |_| Ok(()), plan: |model, _| Ok(plan(model)), ensures: |_, _| Ok(()) };
+pub(super) const SINK_CASTS: Pass = Pass::new("sink-casts", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -56,15 +55,13 @@ fn plan(model: &Model) -> Plan {
         } else {
             continue;
         }
-        plan.events.push(Event::Changed(Change::of(model, node, format!("moves elements of {from}, before the cast"))));
+        plan.report_change(model, node, format!("moves elements of {from}, before the cast"));
         // A node may use a cast twice.
         let mut gone: Vec<NodeId> = unused.iter().map(|cast| cast.node).collect();
         gone.sort_unstable();
         gone.dedup();
         for cast in gone {
-            plan.edits.push(Edit::remove_node(cast));
-            let reason = Removal::Moved(model.node_path(node));
-            plan.events.push(Event::RemovedNode { node: model.node_path(cast), reason });
+            plan.remove_node(model, cast, Removal::Moved(model.node_path(node)));
         }
     }
     plan
