@@ -33,23 +33,38 @@ pub(super) struct Gap {
     pub depends_on_opset: bool,
 }
 
-/// What is found of a node, or of the nodes that replace it.
+/// What is found of nodes.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct Kernels {
     /// The wanted versions that run all of them.
     pub runs: Versions,
     /// Those that none of the wanted versions runs.
     pub gaps: Vec<Gap>,
-    /// Why the first of these has no kernel.
-    pub missing: String,
-    /// Whether it is not certain that they have kernels.
-    pub is_undecided: bool,
+    /// The number of those of which it is not certain that they have kernels.
+    pub undecided: usize,
 }
 
-impl Default for Checked {
-    fn default() -> Checked {
-        Checked { runs: Versions::ALL, gaps: Vec::new(), missing: String::new(), is_undecided: false }
+impl Default for Kernels {
+    fn default() -> Kernels {
+        Kernels { runs: Versions::ALL, gaps: Vec::new(), undecided: 0 }
     }
+}
+
+impl Kernels {
+    /// Adds what is found of other nodes.
+    pub fn add(&mut self, other: Kernels) {
+        self.runs &= other.runs;
+        self.gaps.extend(other.gaps);
+        self.undecided += other.undecided;
+    }
+}
+
+/// What is found of a node, or of the nodes that replace it, which count as one.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    pub kernels: Kernels,
+    /// Why the first gap has no kernel.
+    pub missing: String,
 }
 
 impl Wanted {
@@ -111,18 +126,21 @@ impl Wanted {
     fn check(&self, operation: &Operation, is_added: bool, checked: &mut Checked) {
         let decision = self.table.support(operation);
         let runs = decision.possible & self.versions;
-        checked.runs &= runs;
-        checked.is_undecided |= (decision.certain & self.versions).is_empty();
+        let kernels = &mut checked.kernels;
+        kernels.runs &= runs;
+        if (decision.certain & self.versions).is_empty() {
+            kernels.undecided = 1;
+        }
         if !runs.is_empty() {
             return;
         }
-        if checked.gaps.is_empty()
+        if kernels.gaps.is_empty()
             && let Some(missing) = self.runtime.and_then(|runtime| missing_kernel(&runtime, operation))
         {
             checked.missing = missing.to_string();
         }
         let schema = schemas::schema("", operation.op(), operation.opset()).filter(|_| operation.domain().is_empty());
-        checked.gaps.push(Gap { schema, is_added, depends_on_opset: self.table.depends_on_opset(operation) });
+        kernels.gaps.push(Gap { schema, is_added, depends_on_opset: self.table.depends_on_opset(operation) });
     }
 }
 

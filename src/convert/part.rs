@@ -6,7 +6,7 @@ use super::bodies::Bodies;
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::ExpansionBodies;
-use super::kernels::{self, Checked, Gap, Wanted};
+use super::kernels::{self, Checked, Kernels, Wanted};
 use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
 use super::{Blocker, Change, Expanded, Options};
@@ -15,7 +15,6 @@ use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Inferred;
-use crate::ops::kernels::Versions;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
@@ -33,6 +32,7 @@ pub(super) struct Shared<'a, 'm> {
 }
 
 /// The plan of a part, in document order.
+#[derive(Default)]
 pub(super) struct Part {
     /// The nodes that replace a changed node.
     pub nodes: Vec<(NodeId, NewNodes)>,
@@ -48,43 +48,17 @@ pub(super) struct Part {
     pub expansions: Vec<(NodeId, Expanded)>,
     pub warnings: Vec<(NodeId, Change)>,
     pub blockers: Vec<(NodeId, Blocker)>,
-    /// Nodes that none of the wanted versions of a runtime runs.
-    pub gaps: Vec<Gap>,
-    /// The wanted versions that run all nodes.
-    pub runs: Versions,
-    /// The number of nodes of which it is not certain that they have kernels.
-    pub undecided: usize,
-}
-
-impl Default for Part {
-    fn default() -> Part {
-        Part {
-            nodes: Vec::new(),
-            callable: Vec::new(),
-            released: Vec::new(),
-            initializers: Vec::new(),
-            edits: Vec::new(),
-            changes: Vec::new(),
-            expansions: Vec::new(),
-            warnings: Vec::new(),
-            blockers: Vec::new(),
-            gaps: Vec::new(),
-            runs: Versions::ALL,
-            undecided: 0,
-        }
-    }
+    pub kernels: Kernels,
 }
 
 impl Part {
     /// Records which versions run a node, or the nodes that replace it.
     pub fn check(&mut self, model: &Model, id: NodeId, opset: i64, checked: Checked) {
-        let Checked { runs, gaps, missing, is_undecided } = checked;
-        if !gaps.is_empty() {
+        let Checked { kernels, missing } = checked;
+        if !kernels.gaps.is_empty() {
             self.blockers.push((id, kernels::blocker(model, id, opset, missing)));
         }
-        self.runs &= runs;
-        self.gaps.extend(gaps);
-        self.undecided += usize::from(is_undecided);
+        self.kernels.add(kernels);
     }
 }
 
@@ -97,7 +71,6 @@ impl<'m> Shared<'_, 'm> {
     /// # Errors
     /// If the operation is cancelled.
     pub fn plan(&self, nodes: &[NodeId], bodies: &Bodies<'m>, names: &mut Names<'m>) -> Result<Part, Invalid> {
-        let part = Part::default();
         let mut planner = Planner {
             shared: self,
             bodies,
@@ -106,7 +79,7 @@ impl<'m> Shared<'_, 'm> {
             same: HashMap::default(),
             possible: Possible::default(),
             expansions: ExpansionBodies::default(),
-            part,
+            part: Part::default(),
         };
         for batch in nodes.chunks(BATCH) {
             batch.iter().for_each(|&node| planner.node(node));

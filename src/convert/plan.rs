@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::bodies::Bodies;
 use super::functions::{self, Functions};
-use super::kernels::{Gap, Wanted};
+use super::kernels::{Kernels, Wanted};
 use super::part::{Part, Shared, uses};
 use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
 use crate::base::error::Invalid;
@@ -14,7 +14,6 @@ use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
 use crate::ops::inference::Inferred;
-use crate::ops::kernels::Versions;
 use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
@@ -26,12 +25,7 @@ pub(super) struct Plan {
     pub expansions: Vec<Expanded>,
     pub warnings: Vec<Change>,
     pub blockers: Vec<Blocker>,
-    /// The nodes that none of the wanted versions of a runtime runs.
-    pub gaps: Vec<Gap>,
-    /// The wanted versions that run all nodes.
-    pub runs: Versions,
-    /// The number of nodes of which it is not certain that they have kernels.
-    pub undecided: usize,
+    pub kernels: Kernels,
 }
 
 /// The nodes of a part; a scope of fewer is planned at once.
@@ -154,34 +148,20 @@ impl<'m> Planner<'m> {
         for (scope, tensor) in part.initializers {
             self.bodies.add_initializer(scope, tensor);
         }
-        let Part {
-            nodes: _,
-            callable: _,
-            initializers: _,
-            released,
-            edits,
-            changes,
-            expansions,
-            warnings,
-            blockers,
-            gaps,
-            runs,
-            undecided,
-        } = &mut self.all;
+        let Part { nodes: _, callable: _, initializers: _, released, edits, changes, expansions, warnings, blockers, kernels } =
+            &mut self.all;
         released.extend(part.released);
         edits.extend(part.edits);
         changes.extend(part.changes);
         expansions.extend(part.expansions);
         warnings.extend(part.warnings);
         blockers.extend(part.blockers);
-        gaps.extend(part.gaps);
-        *runs &= part.runs;
-        *undecided += part.undecided;
+        kernels.add(part.kernels);
     }
 
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
-        let Part { edits: others, changes, expansions, warnings, blockers, gaps, runs, undecided, .. } = self.all;
+        let Part { edits: others, changes, expansions, warnings, blockers, kernels, .. } = self.all;
         edits.extend(others);
         let initializers = self.bodies.take_initializers().into_iter();
         edits.extend(initializers.map(|(scope, tensor)| Edit::AddInitializer { scope, tensor: Box::new(tensor) }));
@@ -197,9 +177,7 @@ impl<'m> Planner<'m> {
             expansions: in_order(expansions),
             warnings: in_order(warnings),
             blockers: in_order(blockers),
-            gaps,
-            runs,
-            undecided,
+            kernels,
         }
     }
 

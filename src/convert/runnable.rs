@@ -7,6 +7,7 @@ use super::kernels::{Gap, Wanted};
 use super::plan::Plan;
 use super::reason::Code;
 use crate::base::error::Invalid;
+use crate::base::printable::plural;
 use crate::graph::Model;
 use crate::ops::inference::Inferred;
 use crate::ops::kernels::unknown_kernels;
@@ -27,11 +28,8 @@ pub(super) struct Planned {
 /// If the operation is cancelled.
 pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Planned, Invalid> {
     let mut notes: Vec<String> = options.runtime.and_then(|runtime| runtime.note()).into_iter().collect();
-    let Some(runtime) = options.runtime else {
-        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
-    };
-    let Some(wanted) = Wanted::of(runtime) else {
-        notes.extend(unknown_kernels(&runtime));
+    let (Some(runtime), Some(wanted)) = (options.runtime, options.runtime.and_then(Wanted::of)) else {
+        notes.extend(options.runtime.and_then(|runtime| unknown_kernels(&runtime)));
         return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
     };
     let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted));
@@ -41,8 +39,8 @@ pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Optio
     if let Some(why) = why.filter(|_| opset != options.opset) {
         notes.push(format!("opset {opset} is used instead of {}: {why}", options.opset));
     }
-    if plan.undecided > 0 {
-        let nodes = if plan.undecided == 1 { "1 node".to_owned() } else { format!("{} nodes", plan.undecided) };
+    if plan.kernels.undecided > 0 {
+        let nodes = plural(plan.kernels.undecided, "node");
         notes.push(format!("the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
     }
     Ok(Planned { opset, plan, notes })
@@ -50,24 +48,19 @@ pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Optio
 
 /// The first plan, or the one for the closest opset in which all nodes have kernels.
 fn search(limit: i64, first: Plan, newest: i64, plan_for: impl Fn(i64) -> Result<Plan, Invalid>) -> Result<(i64, Plan), Invalid> {
-    if first.gaps.is_empty() {
+    if first.kernels.gaps.is_empty() {
         return Ok((limit, first));
     }
-    let mut lower = first.next_lower(limit);
-    while let Some(opset) = lower {
-        let plan = plan_for(opset)?;
-        if plan.blockers.is_empty() {
-            return Ok((opset, plan));
+    for next in [Plan::next_lower, Plan::next_higher] {
+        let mut candidate = next(&first, limit);
+        // Lower opsets may exceed the newest one of the runtime, higher ones may not.
+        while let Some(opset) = candidate.filter(|&opset| opset <= newest.max(limit)) {
+            let plan = plan_for(opset)?;
+            if plan.blockers.is_empty() {
+                return Ok((opset, plan));
+            }
+            candidate = next(&plan, opset);
         }
-        lower = plan.next_lower(opset);
-    }
-    let mut higher = first.next_higher(limit);
-    while let Some(opset) = higher.filter(|&opset| opset <= newest) {
-        let plan = plan_for(opset)?;
-        if plan.blockers.is_empty() {
-            return Ok((opset, plan));
-        }
-        higher = plan.next_higher(opset);
     }
     Ok((limit, first))
 }
@@ -85,7 +78,7 @@ impl Plan {
             let schema = gap.schema?;
             Some(if gap.depends_on_opset { opset - 1 } else { schema.since_version - 1 })
         };
-        let lower = self.gaps.iter().map(before).collect::<Option<Vec<i64>>>()?.into_iter().min();
+        let lower = self.kernels.gaps.iter().map(before).collect::<Option<Vec<i64>>>()?.into_iter().min();
         lower.filter(|&opset| opset >= 1 && self.is_converted())
     }
 
@@ -96,14 +89,14 @@ impl Plan {
             let next = schemas::versions("", schema.name).iter().map(|next| next.since_version);
             if gap.depends_on_opset { Some(opset + 1) } else { next.into_iter().find(|&next| next > schema.since_version) }
         };
-        let higher = self.gaps.iter().map(after).collect::<Option<Vec<i64>>>()?.into_iter().max();
+        let higher = self.kernels.gaps.iter().map(after).collect::<Option<Vec<i64>>>()?.into_iter().max();
         higher.filter(|&higher| higher > opset && self.is_converted())
     }
 
     /// The next opset above this one, of a downgrade, in which the nodes without a kernel may be others.
     pub fn next_above(&self, opset: i64) -> i64 {
         let is_kept = |gap: &&Gap| !gap.is_added && !gap.depends_on_opset && gap.schema.is_some();
-        let kept = self.gaps.iter().filter(is_kept).filter_map(|gap| {
+        let kept = self.kernels.gaps.iter().filter(is_kept).filter_map(|gap| {
             let schema = gap.schema?;
             schemas::versions("", schema.name).iter().map(|next| next.since_version).find(|&next| next > opset)
         });
