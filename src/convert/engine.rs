@@ -46,15 +46,25 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(conversion)
 }
 
-/// A model as the options read it: in the opset that it imports, or in the one that they state.
+/// A model as the options read it: in the opset that it imports, or as if it, and the functions that import the same opset, imported the one
+/// that they state.
 ///
 /// # Errors
 /// If there is no such opset.
 pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
-    match options.from_opset {
-        Some(opset) => read_as(model, opset),
-        None => Ok(model),
+    let Some(opset) = options.from_opset else { return Ok(model) };
+    if !(1..=LATEST_OPSET).contains(&opset) {
+        return Err(Invalid::at("stated opset", unknown_opset(opset)));
     }
+    let stated = model.opset(ScopeId::MAIN, "");
+    let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
+    let functions = model.scopes().filter(is_function).filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
+    let edits = std::iter::once(ScopeId::MAIN).chain(functions).map(|root| Edit::SetOpset { root, version: opset }).collect();
+    model.apply(edits).map_err(|refused| refused.0)
+}
+
+fn unknown_opset(opset: i64) -> String {
+    format!("unknown opset {opset}: this version of recast supports 1 to {LATEST_OPSET}")
 }
 
 /// Checks what every valid model has: its nodes are in an opset that is known, with all required inputs, which are defined.
@@ -65,22 +75,13 @@ pub(crate) fn expect_valid(model: &Model) -> Result<(), NotConverted> {
     valid::check(model, &OnceLock::new(), 0)
 }
 
-/// Checks that every name is defined that a model uses outside of its training graphs.
-///
-/// # Errors
-/// With the first that is not.
-pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
-    valid::names(model)
-}
-
 /// Plans the conversion of a model from the opset that it imports.
 ///
 /// # Errors
 /// If nodes cannot be converted, with all of them; if the options or the model are invalid.
 pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
-        let what = format!("unknown opset {}: this version of recast supports 1 to {LATEST_OPSET}", options.opset);
-        return Err(Invalid::at("target opset", what).into());
+        return Err(Invalid::at("target opset", unknown_opset(options.opset)).into());
     }
     let inferred = OnceLock::new();
     valid::check(model, &inferred, options.opset)?;
@@ -102,17 +103,4 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
         edits.push(Edit::SetIrVersion(ir_to));
     }
     Ok(Possible { edits, report })
-}
-
-/// The model as if it, and the functions that import the opset that it imports, imported another.
-fn read_as(model: Model, opset: i64) -> Result<Model, Invalid> {
-    if !(1..=LATEST_OPSET).contains(&opset) {
-        let what = format!("unknown opset {opset}: this version of recast supports 1 to {LATEST_OPSET}");
-        return Err(Invalid::at("stated opset", what));
-    }
-    let stated = model.opset(ScopeId::MAIN, "");
-    let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
-    let functions = model.scopes().filter(is_function).filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
-    let edits = std::iter::once(ScopeId::MAIN).chain(functions).map(|root| Edit::SetOpset { root, version: opset }).collect();
-    model.apply(edits).map_err(|refused| refused.0)
 }

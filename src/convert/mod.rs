@@ -51,12 +51,13 @@ use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::runtimes::Runtime;
 
 pub use crate::passes::Change;
-pub(crate) use engine::{convert, expect_defined, expect_valid, plan, read};
+pub(crate) use engine::{convert, expect_valid, plan, read};
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
 pub use settings::{Expand, ExpandInto, Explicit};
+pub(crate) use valid::expect_defined;
 
 options! {
     /// The target of a conversion, and its options.

@@ -24,7 +24,7 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Re
         let check = |(): &(), part: Vec<NodeId>| part.into_iter().try_for_each(|node| check_node(model, node));
         try_in_waves(&mut (), model.nodes(scope), PART, check, |(), checked| checked)?;
     }
-    names(model)?;
+    expect_defined(model)?;
     model.scopes().filter(|&scope| !is_in_training(model, scope)).try_for_each(|scope| initializers(model, scope))?;
     let inferred = inferred.get_or_init(|| infer(model));
     for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
@@ -47,8 +47,11 @@ fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Bl
     Some(Blocker { node: model.node_path(id), op, opset_step, code: Code::NodeInvalid, reason })
 }
 
-/// Every name that is used is defined.
-pub(super) fn names(model: &Model) -> Result<(), Invalid> {
+/// Checks that every name is defined that a model uses outside of its training graphs.
+///
+/// # Errors
+/// With the first that is not.
+pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
     let mut missing = model.values().filter(|&value| model.origin(value) == Origin::Missing);
     missing.try_for_each(|value| undefined(model, value))
 }
@@ -101,14 +104,12 @@ fn opset(model: &Model, id: NodeId) -> Result<(), NotConverted> {
     }
     match (model.opset(root, ""), model.body(root)) {
         (Some(1..=LATEST_OPSET), _) => Ok(()),
-        (Some(opset), Body::Function(_)) => Err(Invalid::at(
-            model.scope_place(root),
-            format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}"),
-        )
-        .into()),
-        (Some(opset), Body::Graph(_)) => {
+        (Some(opset), body) => {
             let what = format!("unknown opset {opset} of ai.onnx: this version of recast supports 1 to {LATEST_OPSET}");
-            Err(Invalid::at("opset_import", what).into())
+            match body {
+                Body::Function(_) => Err(Invalid::at(model.scope_place(root), what).into()),
+                Body::Graph(_) => Err(Invalid::at("opset_import", what).into()),
+            }
         }
         (None, Body::Function(_)) => Err(not_imported(model, id, "function").into()),
         (None, Body::Graph(_)) => {
