@@ -9,8 +9,8 @@ use crate::ops::inference::MOST_DIMENSIONS;
 
 /// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
 pub(super) struct Adapter {
-    /// The operators.
-    pub ops: &'static [&'static str],
+    /// The names of the operators, separated by spaces.
+    pub ops: &'static str,
     /// The newer of the two versions; the older one is the version before it in the facts.
     pub to: i64,
     /// The action of an upgrade.
@@ -20,7 +20,7 @@ pub(super) struct Adapter {
 }
 
 /// An adapter without actions: every converted node is validated against the schema of its new version in any case.
-pub(super) const fn adapter(ops: &'static [&'static str], to: i64) -> Adapter {
+pub(super) const fn adapter(ops: &'static str, to: i64) -> Adapter {
     Adapter { ops, to, up: &[], down: &[] }
 }
 

@@ -12,29 +12,29 @@ use super::computed_axes;
 use crate::elements::dtype::Class;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["ArgMax", "ArgMin"], 12).down(&[Run(last_index_is_first_reversed)]),
-    adapter(&["Attention"], 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
-    adapter(&["Attention"], 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
-    adapter(&["BitShift"], 28).down(&[Run(shift_must_be_small)]),
-    adapter(&["DFT"], 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
-    adapter(&["DepthToSpace"], 11).down(&[DropIf("mode", Value::String("DCR"))]),
-    adapter(&["GatherND"], 12).down(&[DropIf("batch_dims", Value::Int(0))]),
-    adapter(&["GridSample"], 20).up(&[Run(rename_modes_up)]).down(&[Run(rename_modes_down)]),
+    adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
+    adapter("Attention", 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
+    adapter("Attention", 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
+    adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
+    adapter("DFT", 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
+    adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
+    adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
+    adapter("GridSample", 20).up(&[Run(rename_modes_up)]).down(&[Run(rename_modes_down)]),
     // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
-    adapter(&["MeanVarianceNormalization"], 13).up(&[Run(write_axes)]),
-    adapter(&["Mod"], 13).up(&[Run(warn_of_integers_with_fmod)]),
-    adapter(&["Mod"], 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
-    adapter(&["ConstantOfShape"], 9).down(&[Run(one_element_is_expanded)]),
+    adapter("MeanVarianceNormalization", 13).up(&[Run(write_axes)]),
+    adapter("Mod", 13).up(&[Run(warn_of_integers_with_fmod)]),
+    adapter("Mod", 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
+    adapter("ConstantOfShape", 9).down(&[Run(one_element_is_expanded)]),
     // It affects only types that the older version does not support.
-    adapter(&["Range"], 27).down(&[Drop("stash_type")]),
-    adapter(&["RoiAlign"], 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
+    adapter("Range", 27).down(&[Drop("stash_type")]),
+    adapter("RoiAlign", 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
         Write("coordinate_transformation_mode", Value::String("half_pixel")),
         DropIf("coordinate_transformation_mode", Value::String("output_half_pixel")),
     ]),
-    adapter(&["Selu"], 6)
+    adapter("Selu", 6)
         .up(&[Drop("consumed_inputs"), Write("alpha", Value::Float(1.6732)), Write("gamma", Value::Float(1.0507))])
         .down(&[Write("alpha", Value::Float(1.673_263_2)), Write("gamma", Value::Float(1.050_701))]),
-    adapter(&["SpaceToDepth"], 28).down(&[DropIf("mode", Value::String("DCR"))]),
+    adapter("SpaceToDepth", 28).down(&[DropIf("mode", Value::String("DCR"))]),
 ];
 
 /// Version 23 broadcasts a mask with one column over all keys; version 24 pads it, so that every key except the first is masked.

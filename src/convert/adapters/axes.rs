@@ -8,32 +8,20 @@ use super::super::reason::Reason;
 use super::computed_axes;
 
 /// The reductions whose axes became an input in version 18; those of `ReduceSum` did in version 13.
-const REDUCTIONS_EXCEPT_SUM: &[&str] = &[
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSumSquare",
-];
+const REDUCTIONS_EXCEPT_SUM: &str =
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare";
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Hardmax", "LogSoftmax", "Softmax", "Split"], 11)
-        .down(&[CountFromFront("axis")]),
+    adapter("ArgMax ArgMin Compress Concat Flatten Hardmax LogSoftmax Softmax Split", 11).down(&[CountFromFront("axis")]),
     adapter(REDUCTIONS_EXCEPT_SUM, 11).down(&[CountFromFront("axes")]),
-    adapter(&["ReduceSum"], 11).down(&[CountFromFront("axes")]),
-    adapter(&["ReduceSum"], 13)
-        .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
-        .down(&[Run(axes_become_attribute)]),
+    adapter("ReduceSum", 11).down(&[CountFromFront("axes")]),
+    adapter("ReduceSum", 13).up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)]).down(&[Run(axes_become_attribute)]),
     adapter(REDUCTIONS_EXCEPT_SUM, 18)
         .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
         .down(&[Run(axes_become_attribute)]),
-    adapter(&["Squeeze"], 11).down(&[CountFromFront("axes"), Run(sort_axes)]),
-    adapter(&["Unsqueeze"], 11).down(&[Run(count_in_the_output), Run(sort_axes)]),
-    adapter(&["Squeeze", "Unsqueeze"], 13).up(&[ToInput("axes", 1, Kind::Ints)]).down(&[Run(axes_select_a_shape)]),
+    adapter("Squeeze", 11).down(&[CountFromFront("axes"), Run(sort_axes)]),
+    adapter("Unsqueeze", 11).down(&[Run(count_in_the_output), Run(sort_axes)]),
+    adapter("Squeeze Unsqueeze", 13).up(&[ToInput("axes", 1, Kind::Ints)]).down(&[Run(axes_select_a_shape)]),
 ];
 
 /// ONNX does not define whether an empty attribute means all axes or none.

@@ -10,13 +10,11 @@ use crate::elements::dtype::Class;
 use crate::ops::inference::{Known, Shape};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"], 7)
-        .up(&[Run(align_trailing)])
-        .down(&[Run(align_by_axis)]),
-    adapter(&["Gemm"], 7).up(&[Run(drop_broadcast)]).down(&[Run(gemm_broadcast)]),
-    adapter(&["Gemm"], 11).down(&[Run(add_nothing)]),
-    adapter(&["Max", "Mean", "Min", "Sum"], 8).down(&[Run(shapes_must_be_equal)]),
-    adapter(&["PRelu"], 7).up(&[Run(slope_gets_trailing_ones)]).down(&[Run(slope_loses_ones)]),
+    adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7).up(&[Run(align_trailing)]).down(&[Run(align_by_axis)]),
+    adapter("Gemm", 7).up(&[Run(drop_broadcast)]).down(&[Run(gemm_broadcast)]),
+    adapter("Gemm", 11).down(&[Run(add_nothing)]),
+    adapter("Max Mean Min Sum", 8).down(&[Run(shapes_must_be_equal)]),
+    adapter("PRelu", 7).up(&[Run(slope_gets_trailing_ones)]).down(&[Run(slope_loses_ones)]),
 ];
 
 /// 1. No broadcast, or trailing dimensions are aligned: nothing to do. 2. `axis` is given: the second operand gets trailing ones.

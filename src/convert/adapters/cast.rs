@@ -13,16 +13,16 @@ use crate::elements::dtype::{Class, DType};
 use crate::graph::{read_round_mode, read_saturate, read_type};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Cast"], 6).up(&[Run(name_becomes_number)]).down(&[Run(number_becomes_name)]),
-    adapter(&["CastLike"], 15).down(&[Run(becomes_cast)]),
-    adapter(&["Cast", "CastLike"], 19).up(&[Run(write_out_defaults)]).down(&[Run(drop_saturate)]),
-    adapter(&["Cast", "CastLike"], 21).up(&[Run(write_out_defaults)]),
-    adapter(&["Cast", "CastLike"], 23).up(&[Run(write_out_defaults)]),
-    adapter(&["Cast", "CastLike"], 24)
+    adapter("Cast", 6).up(&[Run(name_becomes_number)]).down(&[Run(number_becomes_name)]),
+    adapter("CastLike", 15).down(&[Run(becomes_cast)]),
+    adapter("Cast CastLike", 19).up(&[Run(write_out_defaults)]).down(&[Run(drop_saturate)]),
+    adapter("Cast CastLike", 21).up(&[Run(write_out_defaults)]),
+    adapter("Cast CastLike", 23).up(&[Run(write_out_defaults)]),
+    adapter("Cast CastLike", 24)
         .up(&[Run(warn_of_infinity), Run(write_out_defaults)])
         .down(&[Run(warn_of_infinity), Run(drop_round_mode)]),
-    adapter(&["Cast", "CastLike"], 25).up(&[Run(write_out_defaults)]),
-    adapter(&["Cast"], 28).up(&[Run(write_out_defaults)]),
+    adapter("Cast CastLike", 25).up(&[Run(write_out_defaults)]),
+    adapter("Cast", 28).up(&[Run(write_out_defaults)]),
 ];
 
 fn name_becomes_number(cx: &mut Context) -> Result<(), Reason> {

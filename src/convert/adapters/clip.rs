@@ -11,11 +11,11 @@ use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Content, Data};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Clip"], 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),
-    adapter(&["Clip"], 11)
+    adapter("Clip", 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),
+    adapter("Clip", 11)
         .up(&[Run(absent_bounds_need_float), Run(bounds_become_inputs)])
         .down(&[Run(bounds_become_attributes), Run(absent_bounds_need_float)]),
-    adapter(&["Clip"], 13).down(&[Run(bounds_must_be_in_order)]),
+    adapter("Clip", 13).down(&[Run(bounds_must_be_in_order)]),
 ];
 
 /// The default bound is the largest value of the type by the text, the largest float by the default of version 6, and infinite in

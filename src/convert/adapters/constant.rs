@@ -10,9 +10,9 @@ use crate::elements::dtype::DType;
 use crate::graph::{Body, ConstantValue};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Constant"], 9).down(&[Run(most_types_become_initializers)]),
-    adapter(&["Constant"], 11),
-    adapter(&["Constant"], 12).down(&[Run(plain_values_become_tensors)]),
+    adapter("Constant", 9).down(&[Run(most_types_become_initializers)]),
+    adapter("Constant", 11),
+    adapter("Constant", 12).down(&[Run(plain_values_become_tensors)]),
 ];
 
 /// Before version 9 the value is of one of three types.

@@ -11,10 +11,10 @@ use crate::protobuf::raw;
 use crate::protobuf::schema::{GraphProto, NodeProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["If"], 11).down(&[Run(branches_must_have_one_shape)]),
-    adapter(&["Loop"], 11),
-    adapter(&["Scan"], 9).up(&[Run(batch_becomes_a_scan)]).down(&[Run(one_is_a_batch)]),
-    adapter(&["Scan"], 11).down(&[Run(axes_must_count_from_the_front)]),
+    adapter("If", 11).down(&[Run(branches_must_have_one_shape)]),
+    adapter("Loop", 11),
+    adapter("Scan", 9).up(&[Run(batch_becomes_a_scan)]).down(&[Run(one_is_a_batch)]),
+    adapter("Scan", 11).down(&[Run(axes_must_count_from_the_front)]),
 ];
 
 /// Before opset 11 the outputs of both branches must have the same shape.

@@ -7,7 +7,7 @@ use super::super::reason::Code::{BehaviourDiffers, NodeInvalid, ShapeUnknown};
 use super::super::reason::Reason;
 
 pub(super) const ADAPTERS: &[Adapter] =
-    &[adapter(&["ConvTranspose"], 11).up(&[Run(paddings_must_be_even)]).down(&[Run(paddings_must_be_even)])];
+    &[adapter("ConvTranspose", 11).up(&[Run(paddings_must_be_even)]).down(&[Run(paddings_must_be_even)])];
 
 /// Padding computed from `output_shape` or `auto_pad` is split between the two sides of an axis. Versions 1 and 11 place odd padding
 /// on different sides.

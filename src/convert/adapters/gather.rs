@@ -10,12 +10,12 @@ use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Gather"], 11).down(&[Run(count_indices_from_front)]),
-    adapter(&["OneHot"], 11)
+    adapter("Gather", 11).down(&[Run(count_indices_from_front)]),
+    adapter("OneHot", 11)
         .up(&[Run(warn_of_negative_indices)])
         .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
-    adapter(&["Scatter"], 11).up(&[Becomes("ScatterElements")]),
-    adapter(&["ScatterElements"], 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
+    adapter("Scatter", 11).up(&[Becomes("ScatterElements")]),
+    adapter("ScatterElements", 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
 ];
 
 /// Constant indices are known to be valid or not; others get the length of the axis added where they are negative.

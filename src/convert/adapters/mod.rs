@@ -70,7 +70,7 @@ pub(super) fn find(op: &str, to: i64) -> Option<&'static Adapter> {
     static BY_STEP: OnceLock<HashMap<(&str, i64), &Adapter>> = OnceLock::new();
     let by_step = BY_STEP.get_or_init(|| {
         let adapters = FAMILIES.iter().copied().flatten();
-        adapters.flat_map(|adapter| adapter.ops.iter().map(move |&op| ((op, adapter.to), adapter))).collect()
+        adapters.flat_map(|adapter| adapter.ops.split(' ').map(move |op| ((op, adapter.to), adapter))).collect()
     });
     by_step.get(&(op, to)).copied()
 }

@@ -12,14 +12,14 @@ use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["BatchNormalization"], 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
-    adapter(&["BatchNormalization"], 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
-    adapter(&["BatchNormalization"], 9).up(&[DropIf("spatial", Value::Int(1))]),
-    adapter(&["BatchNormalization"], 14).up(&[Run(outputs_become_the_mode)]).down(&[Run(mode_becomes_outputs)]),
-    adapter(&["Dropout"], 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
-    adapter(&["Dropout"], 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
-    adapter(&["Dropout"], 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
-    adapter(&["GroupNormalization"], 21).up(&[Run(groups_become_channels)]),
+    adapter("BatchNormalization", 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
+    adapter("BatchNormalization", 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
+    adapter("BatchNormalization", 9).up(&[DropIf("spatial", Value::Int(1))]),
+    adapter("BatchNormalization", 14).up(&[Run(outputs_become_the_mode)]).down(&[Run(mode_becomes_outputs)]),
+    adapter("Dropout", 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
+    adapter("Dropout", 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
+    adapter("Dropout", 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
+    adapter("GroupNormalization", 21).up(&[Run(groups_become_channels)]),
 ];
 
 /// The attribute is required in version 1, and has no effect.

@@ -12,14 +12,14 @@ use crate::graph::{NodeId, ValueId};
 use crate::ops::schemas::{self, ValueType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Optional"], 15).down(&[Run(remove_pair)]),
-    adapter(&["Optional"], 28).down(&[Run(remove_pair_of_new_type)]),
-    adapter(&["OptionalGetElement"], 15).down(&[Run(take_element)]),
-    adapter(&["OptionalGetElement"], 18).down(&[Run(element_of_what_is_not_optional)]),
-    adapter(&["OptionalGetElement"], 28).down(&[Run(take_element_of_new_type)]),
-    adapter(&["OptionalHasElement"], 15).down(&[Run(state_presence)]),
-    adapter(&["OptionalHasElement"], 18).down(&[Run(presence_of_what_is_not_optional)]),
-    adapter(&["OptionalHasElement"], 28).down(&[Run(state_presence_of_new_type)]),
+    adapter("Optional", 15).down(&[Run(remove_pair)]),
+    adapter("Optional", 28).down(&[Run(remove_pair_of_new_type)]),
+    adapter("OptionalGetElement", 15).down(&[Run(take_element)]),
+    adapter("OptionalGetElement", 18).down(&[Run(element_of_what_is_not_optional)]),
+    adapter("OptionalGetElement", 28).down(&[Run(take_element_of_new_type)]),
+    adapter("OptionalHasElement", 15).down(&[Run(state_presence)]),
+    adapter("OptionalHasElement", 18).down(&[Run(presence_of_what_is_not_optional)]),
+    adapter("OptionalHasElement", 28).down(&[Run(state_presence_of_new_type)]),
 ];
 
 /// Since version 18 the input may also be a tensor or a sequence, which is its own element.

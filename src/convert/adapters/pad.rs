@@ -10,12 +10,12 @@ use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Pad"], 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
-    adapter(&["Pad"], 11)
+    adapter("Pad", 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
+    adapter("Pad", 11)
         .up(&[ToInput("pads", 1, Kind::Ints), Run(value_becomes_input)])
         .down(&[Run(value_becomes_attribute), ToAttribute(1, "pads", Kind::Ints)]),
-    adapter(&["Pad"], 18).down(&[Run(pads_for_all_axes)]),
-    adapter(&["Pad"], 19).down(&[Run(no_wrapping)]),
+    adapter("Pad", 18).down(&[Run(pads_for_all_axes)]),
+    adapter("Pad", 19).down(&[Run(no_wrapping)]),
 ];
 
 /// The input defaults to zero.

@@ -7,14 +7,14 @@ use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInv
 use super::super::reason::Reason;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["AveragePool"], 7).down(&[DropIf("count_include_pad", Value::Int(0))]),
-    adapter(&["AveragePool"], 10).down(&[DropIf("ceil_mode", Value::Int(0))]),
-    adapter(&["AveragePool"], 19).down(&[DropIf("dilations", Value::Ones)]),
-    adapter(&["AveragePool", "LpPool", "MaxPool"], 22).up(&[Run(no_window_in_the_padding)]).down(&[Run(no_window_in_the_padding)]),
-    adapter(&["MaxPool"], 8).down(&[Run(no_indices), Drop("storage_order")]),
-    adapter(&["MaxPool"], 10).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
-    adapter(&["LpPool", "GlobalLpPool"], 2).up(&[Run(power_becomes_integer)]).down(&[Run(power_becomes_float)]),
-    adapter(&["LpPool"], 18).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
+    adapter("AveragePool", 7).down(&[DropIf("count_include_pad", Value::Int(0))]),
+    adapter("AveragePool", 10).down(&[DropIf("ceil_mode", Value::Int(0))]),
+    adapter("AveragePool", 19).down(&[DropIf("dilations", Value::Ones)]),
+    adapter("AveragePool LpPool MaxPool", 22).up(&[Run(no_window_in_the_padding)]).down(&[Run(no_window_in_the_padding)]),
+    adapter("MaxPool", 8).down(&[Run(no_indices), Drop("storage_order")]),
+    adapter("MaxPool", 10).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
+    adapter("LpPool GlobalLpPool", 2).up(&[Run(power_becomes_integer)]).down(&[Run(power_becomes_float)]),
+    adapter("LpPool", 18).down(&[DropIf("ceil_mode", Value::Int(0)), DropIf("dilations", Value::Ones)]),
 ];
 
 /// With `ceil_mode`, version 22 omits windows that start in the end padding. There are none if end padding plus stride does not

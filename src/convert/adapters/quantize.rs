@@ -11,12 +11,12 @@ use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["QuantizeLinear", "DequantizeLinear"], 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),
-    adapter(&["QuantizeLinear"], 19).down(&[Run(drop_saturate)]),
-    adapter(&["QuantizeLinear"], 21).down(&[DropIf("block_size", Value::Int(0)), Run(type_shows_in_zero_point)]),
-    adapter(&["DequantizeLinear"], 21).down(&[DropIf("block_size", Value::Int(0))]),
-    adapter(&["QuantizeLinear"], 23).down(&[Run(precision_is_that_of_the_scale)]),
-    adapter(&["DequantizeLinear"], 23).down(&[Run(output_is_of_the_scale_s_type)]),
+    adapter("QuantizeLinear DequantizeLinear", 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),
+    adapter("QuantizeLinear", 19).down(&[Run(drop_saturate)]),
+    adapter("QuantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0)), Run(type_shows_in_zero_point)]),
+    adapter("DequantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0))]),
+    adapter("QuantizeLinear", 23).down(&[Run(precision_is_that_of_the_scale)]),
+    adapter("DequantizeLinear", 23).down(&[Run(output_is_of_the_scale_s_type)]),
 ];
 
 /// Version 10 quantizes per tensor; scales of more than one element are undefined.

@@ -8,11 +8,11 @@ use super::super::reason::Reason;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["GRU"], 3)
+    adapter("GRU", 3)
         .up(&[Run(spell_forward)])
         .down(&[Write("direction", Value::String("forward")), DropIf("linear_before_reset", Value::Int(0))]),
-    adapter(&["GRU", "LSTM", "RNN"], 7).up(&[Drop("output_sequence")]).down(&[Run(write_output_sequence)]),
-    adapter(&["GRU", "LSTM", "RNN"], 14).down(&[Run(time_becomes_first)]),
+    adapter("GRU LSTM RNN", 7).up(&[Drop("output_sequence")]).down(&[Run(write_output_sequence)]),
+    adapter("GRU LSTM RNN", 14).down(&[Run(time_becomes_first)]),
 ];
 
 /// The default of version 1 is misspelt; it means the same.

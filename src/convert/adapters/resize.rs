@@ -14,14 +14,14 @@ use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Upsample"], 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),
-    adapter(&["Upsample"], 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
-    adapter(&["Upsample"], 10).up(&[Becomes("Resize")]),
-    adapter(&["Resize"], 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
-    adapter(&["Resize"], 11).up(&[Run(state_coordinate_mode)]).down(&[Run(as_version_10)]),
-    adapter(&["Resize"], 13).up(&[Run(half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
-    adapter(&["Resize"], 18).down(&[Run(as_version_13)]),
-    adapter(&["Resize"], 19).down(&[Run(as_version_18)]),
+    adapter("Upsample", 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),
+    adapter("Upsample", 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
+    adapter("Upsample", 10).up(&[Becomes("Resize")]),
+    adapter("Resize", 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
+    adapter("Resize", 11).up(&[Run(state_coordinate_mode)]).down(&[Run(as_version_10)]),
+    adapter("Resize", 13).up(&[Run(half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
+    adapter("Resize", 18).down(&[Run(as_version_13)]),
+    adapter("Resize", 19).down(&[Run(as_version_18)]),
 ];
 
 fn as_version_10(cx: &mut Context) -> Result<(), Reason> {

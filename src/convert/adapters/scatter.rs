@@ -14,8 +14,8 @@ use crate::elements::dtype::Class;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["ScatterElements", "ScatterND"], 16).down(&[Run(no_reduction)]),
-    adapter(&["ScatterElements", "ScatterND"], 18).down(&[Run(no_extremes)]),
+    adapter("ScatterElements ScatterND", 16).down(&[Run(no_reduction)]),
+    adapter("ScatterElements ScatterND", 18).down(&[Run(no_extremes)]),
 ];
 
 fn no_reduction(cx: &mut Context) -> Result<(), Reason> {

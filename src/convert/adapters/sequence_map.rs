@@ -14,7 +14,7 @@ use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::ValueInfoProto;
 
-pub(super) const ADAPTERS: &[Adapter] = &[adapter(&["SequenceMap"], 17).down(&[Run(map_becomes_a_loop)])];
+pub(super) const ADAPTERS: &[Adapter] = &[adapter("SequenceMap", 17).down(&[Run(map_becomes_a_loop)])];
 
 /// The body of the loop takes the elements at an index, computes what the body of the map does, and appends the results.
 fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {

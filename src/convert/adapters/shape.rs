@@ -12,15 +12,15 @@ use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Concat"], 4).up(&[Write("axis", Value::Int(1))]),
-    adapter(&["Reshape"], 5).up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)]).down(&[ToAttribute(
+    adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),
+    adapter("Reshape", 5).up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)]).down(&[ToAttribute(
         1,
         "shape",
         Kind::Ints,
     )]),
-    adapter(&["Reshape"], 14).down(&[Run(zeros_must_copy)]),
-    adapter(&["Shape"], 15).down(&[Run(slice_the_shape)]),
-    adapter(&["Slice"], 10)
+    adapter("Reshape", 14).down(&[Run(zeros_must_copy)]),
+    adapter("Shape", 15).down(&[Run(slice_the_shape)]),
+    adapter("Slice", 10)
         .up(&[ToInput("starts", 1, Kind::Ints), ToInput("ends", 2, Kind::Ints), ToInput("axes", 3, Kind::Ints)])
         .down(&[
             Run(steps_must_be_one),
@@ -28,12 +28,12 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             ToAttribute(2, "ends", Kind::Ints),
             ToAttribute(1, "starts", Kind::Ints),
         ]),
-    adapter(&["Slice"], 11).down(&[Run(axes_count_from_the_front)]),
-    adapter(&["Tile"], 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
-    adapter(&["TopK"], 10)
+    adapter("Slice", 11).down(&[Run(axes_count_from_the_front)]),
+    adapter("Tile", 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
+    adapter("TopK", 10)
         .up(&[ToInput("k", 1, Kind::IntInList)])
         .down(&[ToAttribute(1, "k", Kind::IntInList), Run(k_must_be_positive)]),
-    adapter(&["TopK"], 11).down(&[Run(order_may_be_sorted), Run(compute_wider), Run(smallest_are_largest_negated)]),
+    adapter("TopK", 11).down(&[Run(order_may_be_sorted), Run(compute_wider), Run(smallest_are_largest_negated)]),
 ];
 
 /// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.

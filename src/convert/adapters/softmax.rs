@@ -11,7 +11,7 @@ use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] =
-    &[adapter(&["Hardmax", "LogSoftmax", "Softmax"], 13).up(&[Run(flatten_axes)]).down(&[Run(axis_must_be_last)])];
+    &[adapter("Hardmax LogSoftmax Softmax", 13).up(&[Run(flatten_axes)]).down(&[Run(axis_must_be_last)])];
 
 /// 1. `axis` is the last axis.
 /// 2. It is not, or the rank is unknown: the input is flattened, and its shape is restored afterwards.

@@ -10,9 +10,9 @@ use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Split"], 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),
-    adapter(&["Split"], 13).up(&[ToInput("split", 1, Kind::Ints)]).down(&[ToAttribute(1, "split", Kind::Ints)]),
-    adapter(&["Split"], 18).up(&[Run(count_outputs)]).down(&[Run(parts_must_be_equal)]),
+    adapter("Split", 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),
+    adapter("Split", 13).up(&[ToInput("split", 1, Kind::Ints)]).down(&[ToAttribute(1, "split", Kind::Ints)]),
+    adapter("Split", 18).up(&[Run(count_outputs)]).down(&[Run(parts_must_be_equal)]),
 ];
 
 /// Version 1 also takes the lengths as an input of the tensor's type, and does not define a default axis.

@@ -12,14 +12,14 @@ use crate::ops::inference::Known;
 use crate::ops::schemas;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(&["Add", "Div", "Mul", "Sub"], 14).down(&[Run(compute_wider)]),
-    adapter(&["Clip"], 12).down(&[Run(compute_wider)]),
-    adapter(&["Equal"], 11).down(&[Run(compute_wider), Run(equal_floats_by_order)]),
-    adapter(&["Greater", "Less"], 9).down(&[Run(compute_wider), Run(compare_long_integers)]),
-    adapter(&["IsInf"], 20).down(&[Run(compute_wider)]),
-    adapter(&["Max", "Min"], 12).down(&[Run(compute_wider), Run(select_by_comparison)]),
-    adapter(&["ReduceMax", "ReduceMin"], 12).down(&[Run(compute_wider)]),
-    adapter(&["ReduceMax", "ReduceMin"], 20).down(&[Run(compute_wider)]),
+    adapter("Add Div Mul Sub", 14).down(&[Run(compute_wider)]),
+    adapter("Clip", 12).down(&[Run(compute_wider)]),
+    adapter("Equal", 11).down(&[Run(compute_wider), Run(equal_floats_by_order)]),
+    adapter("Greater Less", 9).down(&[Run(compute_wider), Run(compare_long_integers)]),
+    adapter("IsInf", 20).down(&[Run(compute_wider)]),
+    adapter("Max Min", 12).down(&[Run(compute_wider), Run(select_by_comparison)]),
+    adapter("ReduceMax ReduceMin", 12).down(&[Run(compute_wider)]),
+    adapter("ReduceMax ReduceMin", 20).down(&[Run(compute_wider)]),
 ];
 
 /// The signed types, in order of preference.
