@@ -11,7 +11,12 @@ use super::super::reason::Reason;
 use super::computed_axes;
 use crate::elements::dtype::Class;
 
+/// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the result.
+const CONSUMERS: &str = "Abs Add Ceil Div Dropout Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Mul Neg \
+    PRelu Reciprocal Relu Sigmoid Sqrt Sub Sum Tanh";
+
 pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(CONSUMERS, 6).up(&[Drop("consumed_inputs")]),
     adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
     adapter("Attention", 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
     adapter("Attention", 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
@@ -42,8 +47,7 @@ fn mask_must_not_be_padded(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_none() {
         return Ok(());
     }
-    let last = cx.known_input(3).shape.and_then(|shape| shape.last().copied().flatten());
-    match last {
+    match cx.last_dim(3) {
         Some(1) if cx.input(4).is_some() || keys(cx) != Some(1) => {
             Err(BehaviourDiffers.because("an attention mask with one column applies to all keys in opset 23, and to the first key only in opset 24"))
         }
@@ -67,8 +71,7 @@ fn mask_must_cover_all_keys(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_none() {
         return Ok(());
     }
-    let last = cx.known_input(3).shape.and_then(|shape| shape.last().copied().flatten());
-    match (last, keys(cx)) {
+    match (cx.last_dim(3), keys(cx)) {
         (Some(last), Some(keys)) if last == keys && cx.input(4).is_none() => Ok(()),
         _ => Err(ShapeUnsupported
             .because("before opset 24 the attention mask must cover all keys; the length of this mask is unknown or differs")),
@@ -94,8 +97,7 @@ fn last_index_is_first_reversed(cx: &mut Context) -> Result<(), Reason> {
     }
     let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
     let known = cx.known_input(0);
-    let length = known.shape.as_ref().and_then(|shape| shape.get(usize::try_from(axis).ok()?).copied().flatten());
-    let length = length.filter(|&length| length <= LONGEST_REVERSED).ok_or_else(|| {
+    let length = cx.dim(0, axis).filter(|&length| length <= LONGEST_REVERSED).ok_or_else(|| {
         let what = format!("`select_last_index` is not supported by {} before opset 12", cx.node.op_type());
         ShapeUnknown.because(format!("{what}, and the length of the axis is unknown or too large"))
     })?;

@@ -42,9 +42,7 @@ fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axes = match cx.input(1) {
         Some(_) if cx.known_input(1).static_shape() == Some(vec![0]) => Vec::new(),
         Some(_) => match cx.read_ints(1) {
-            Err(reason) if reason.is_about_computed_value() => {
-                return computed_axes::reduce(cx, reason);
-            }
+            Err(reason) if reason.is_about_computed_value() => return computed_axes::reduce(cx, reason),
             axes => axes?,
         },
         None => Vec::new(),

@@ -1,6 +1,6 @@
 //! Broadcasting: by `axis` and `broadcast` before opset 7, by aligned trailing dimensions since; variadic operators since 8.
 
-use super::super::adapter::Action::Run;
+use super::super::adapter::Action::{Drop, Run};
 use super::super::adapter::{Adapter, adapter};
 use super::super::context::Context;
 use super::super::make;
@@ -11,7 +11,7 @@ use crate::ops::inference::{Known, Shape};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7).up(&[Run(align_trailing)]).down(&[Run(align_by_axis)]),
-    adapter("Gemm", 7).up(&[Run(drop_broadcast)]).down(&[Run(gemm_broadcast)]),
+    adapter("Gemm", 7).up(&[Drop("broadcast")]).down(&[Run(gemm_broadcast)]),
     adapter("Gemm", 11).down(&[Run(add_nothing)]),
     adapter("Max Mean Min Sum", 8).down(&[Run(shapes_must_be_equal)]),
     adapter("PRelu", 7).up(&[Run(slope_gets_trailing_ones)]).down(&[Run(slope_loses_ones)]),
@@ -114,17 +114,11 @@ fn run_of(left: &Shape, right: &Shape) -> Option<(i64, Vec<i64>)> {
     (matches && !core.is_empty()).then_some(((leading + shift) as i64, stripped))
 }
 
-fn drop_broadcast(cx: &mut Context) -> Result<(), Reason> {
-    cx.remove_attribute("broadcast");
-    Ok(())
-}
-
 /// Before opset 7 `C` of `Gemm` has the shape of the result, or is broadcast from one element or one row.
 fn gemm_broadcast(cx: &mut Context) -> Result<(), Reason> {
-    let shape = cx.known_input(2).shape;
     let columns = cx.known_output(0).shape.and_then(|shape| shape.get(1).copied().flatten());
-    match shape.as_deref() {
-        Some([] | [_]) | Some([Some(1), Some(1)]) => cx.set_int("broadcast", 1),
+    match cx.known_input(2).shape.as_deref() {
+        Some([] | [_] | [Some(1), Some(1)]) => cx.set_int("broadcast", 1),
         Some([Some(1), Some(_)]) => {
             squeeze(cx, 2, vec![0]);
             cx.set_int("broadcast", 1);
@@ -148,12 +142,9 @@ fn add_nothing(cx: &mut Context) -> Result<(), Reason> {
         Class::Float => make::scalar(dtype, -0.0),
         _ => make::zeros(dtype, &[]),
     };
-    let name = cx.add_constant(
-        "c",
-        nothing.ok_or_else(|| {
-            TypeUnsupported.because(format!("`C` is required before opset 11, and {dtype} has no neutral element"))
-        })?,
-    );
+    let nothing = nothing
+        .ok_or_else(|| TypeUnsupported.because(format!("`C` is required before opset 11, and {dtype} has no neutral element")))?;
+    let name = cx.add_constant("c", nothing);
     cx.set_input(2, &name);
     if cx.has_attribute("beta") {
         cx.remove_attribute("beta");

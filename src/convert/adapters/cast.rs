@@ -26,7 +26,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 ];
 
 fn name_becomes_number(cx: &mut Context) -> Result<(), Reason> {
-    let to = cx.attribute("to")?.ok_or_else(|| NodeInvalid.because("the attribute `to` is missing"))?;
+    let to = cx.required("to", |to| Some(to.clone()))?;
     if to.i.is_none() {
         let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
         cx.set_int("to", dtype.number().into());
@@ -35,7 +35,7 @@ fn name_becomes_number(cx: &mut Context) -> Result<(), Reason> {
 }
 
 fn number_becomes_name(cx: &mut Context) -> Result<(), Reason> {
-    let to = cx.attribute("to")?.ok_or_else(|| NodeInvalid.because("the attribute `to` is missing"))?;
+    let to = cx.required("to", |to| Some(to.clone()))?;
     let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
     cx.set_string("to", dtype.name());
     // onnx infers no type for the output of version 1, so that nodes that require one are not valid without a declaration.
@@ -70,7 +70,7 @@ fn write_out_defaults(cx: &mut Context) -> Result<(), Reason> {
 }
 
 /// Whether a cast or quantization saturates, by its attribute or the schema's default.
-pub(super) fn saturates(cx: &Context) -> Result<bool, Reason> {
+fn saturates(cx: &Context) -> Result<bool, Reason> {
     match cx.attribute("saturate")? {
         Some(attribute) => read_saturate(&attribute).map_err(|error| NodeInvalid.because(error.to_string())),
         None => Ok(Rules::default().saturate),
@@ -78,7 +78,7 @@ pub(super) fn saturates(cx: &Context) -> Result<bool, Reason> {
 }
 
 /// `saturate` affects float8 types only, which versions before 19 do not support.
-fn drop_saturate(cx: &mut Context) -> Result<(), Reason> {
+pub(super) fn drop_saturate(cx: &mut Context) -> Result<(), Reason> {
     if !saturates(cx)? && cx.output_dtype(0)?.obeys_saturate() {
         return Err(AttributeUnsupported.because("`saturate` = 0 is not supported before opset 19"));
     }
@@ -106,8 +106,7 @@ fn warn_of_infinity(cx: &mut Context) -> Result<(), Reason> {
     if !is_fnuz || !saturates(cx)? || !may_be_infinite(cx.known_input(0).dtype()) {
         return Ok(());
     }
-    let what = "infinity is cast to NaN by the text of opsets 19 to 23, and to the largest finite value since opset 24";
-    cx.warn(what)
+    cx.warn("infinity is cast to NaN by the text of opsets 19 to 23, and to the largest finite value since opset 24")
 }
 
 fn may_be_infinite(from: Option<DType>) -> bool {

@@ -25,10 +25,7 @@ fn most_types_become_initializers(cx: &mut Context) -> Result<(), Reason> {
         return Err(TypeUnsupported
             .because(format!("before opset 9 the constant '{name}' must be an initializer, which functions do not have")));
     }
-    let mut tensor = cx
-        .attribute("value")?
-        .and_then(|attribute| attribute.t.clone())
-        .ok_or_else(|| NodeInvalid.because("the attribute `value` is missing"))?;
+    let mut tensor = cx.required("value", |value| value.t.clone())?;
     tensor.name = Some(name.clone());
     cx.record.notes.push(format!("'{name}' became an initializer"));
     cx.initializer = Some(tensor);

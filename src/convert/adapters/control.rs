@@ -2,7 +2,7 @@
 
 use super::super::adapter::Action::Run;
 use super::super::adapter::{Adapter, adapter};
-use super::super::context::{Context, counted_from_front};
+use super::super::context::{Context, counted_from_front, permuted};
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnsupported};
 use super::super::reason::Reason;
@@ -40,12 +40,8 @@ fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(0).is_some() {
         return Err(InputUnsupported.because("`sequence_lens` is not supported by Scan since opset 9"));
     }
-    let body = cx
-        .attribute("body")?
-        .and_then(|attribute| attribute.g.clone())
-        .ok_or_else(|| NodeInvalid.because("the attribute `body` is missing"))?;
-    let scan_inputs =
-        cx.int("num_scan_inputs")?.ok_or_else(|| NodeInvalid.because("the attribute `num_scan_inputs` is missing"))?;
+    let body = cx.required("body", |body| body.g.clone())?;
+    let scan_inputs = cx.required("num_scan_inputs", |number| Some(number.i()))?;
     let directions = cx.ints("directions")?;
     cx.node.to_mut().input.remove(0);
 
@@ -95,7 +91,7 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
         let mut known = cx.known_input(index);
         if axis != 0 {
             let order = moved_to_front(axis, cx.rank(index)?)?;
-            known.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+            known = permuted(known, &order);
             input = cx.add_before("Transpose", &[&input], vec![make::ints("perm", order)], "turned", known.clone());
         }
         known.shape = known.shape.map(|shape| std::iter::once(Some(1)).chain(shape).collect());
@@ -109,7 +105,7 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
         if axis != 0 {
             let rank = known.rank().ok_or_else(|| refuse("the rank of a result is unknown"))?;
             let order = moved_to_front(axis, rank)?;
-            turned.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+            turned = permuted(known, &order);
             let back = (0..rank as i64).map(|axis| order.iter().position(|&from| from == axis).map_or(0, |place| place as i64));
             cx.add_after_output(index, "Transpose", &[], vec![make::ints("perm", back.collect())], "turned_result", turned.clone());
         }

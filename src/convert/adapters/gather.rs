@@ -13,7 +13,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Gather", 11).down(&[Run(count_indices_from_front)]),
     adapter("OneHot", 11)
         .up(&[Run(warn_of_negative_indices)])
-        .down(&[Run(axis_counts_in_the_output), Run(first_input_must_not_be_negative)]),
+        .down(&[Run(axis_counts_in_the_output), Run(|cx| must_not_be_negative(cx, 0))]),
     adapter("Scatter", 11).up(&[Becomes("ScatterElements")]),
     adapter("ScatterElements", 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
 ];
@@ -25,23 +25,22 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     }
     let dtype = cx.dtype(1)?;
     let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
-    let length = cx.known_input(0).shape.and_then(|shape| shape.get(usize::try_from(axis).ok()?).copied().flatten());
-    let indices = cx.known_input(1);
+    let length = cx.dim(0, axis);
     if let (Ok(values), Some(length)) = (cx.read_ints(1), length) {
         return replace_constant_indices(cx, dtype, &values, length);
     }
-    let shape = indices.shape.clone();
+    let shape = cx.known_input(1).shape;
     let length = match length {
         Some(length) => index_constant(cx, dtype, length, "length")?,
         None => {
-            let scalar = |dtype| Known { shape: Some(Vec::new()), ..Known::tensor(dtype) };
+            let scalar = Known { shape: Some(Vec::new()), ..Known::tensor(DType::Int64) };
             let data = cx.node.input[0].clone();
             let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));
             let axis = cx.constant_ints("axis", &[], &[axis]);
-            let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar(DType::Int64));
+            let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar);
             match dtype {
                 DType::Int64 => length,
-                _ => cast(cx, &length, dtype, "typed_length", scalar(dtype)),
+                _ => cx.cast_before(&length, dtype, "typed_length"),
             }
         }
     };
@@ -50,7 +49,7 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     let zero = index_constant(cx, dtype, 0, "zero")?;
     let is_negative = cx.add_before("Less", &[&index, &zero], Vec::new(), "is_negative", like(DType::Bool));
     let counted = if cx.source.settings.opset < WHERE_SINCE {
-        let flag = cast(cx, &is_negative, dtype, "flag", like(dtype));
+        let flag = cx.cast_before(&is_negative, dtype, "flag");
         let shift = cx.add_before("Mul", &[&flag, &length], Vec::new(), "shift", like(dtype));
         cx.add_before("Add", &[&index, &shift], Vec::new(), "index", like(dtype))
     } else {
@@ -70,10 +69,6 @@ fn index_constant(cx: &mut Context, dtype: DType, value: i64, suffix: &str) -> R
     Ok(cx.add_constant(suffix, tensor))
 }
 
-fn cast(cx: &mut Context, input: &str, to: DType, suffix: &str, known: Known) -> String {
-    cx.add_before("Cast", &[input], vec![make::int("to", to.number().into())], suffix, known)
-}
-
 fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], length: i64) -> Result<(), Reason> {
     let counted: Vec<i64> = values.iter().map(|&index| if index < 0 { index + length } else { index }).collect();
     if let Some(index) = counted.iter().find(|&&index| index < 0) {
@@ -86,10 +81,6 @@ fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], leng
     let name = cx.add_constant("index", tensor);
     cx.set_input(1, &name);
     Ok(())
-}
-
-fn first_input_must_not_be_negative(cx: &mut Context) -> Result<(), Reason> {
-    must_not_be_negative(cx, 0)
 }
 
 /// Negative indices are new in opset 11.
@@ -119,7 +110,7 @@ fn axis_counts_in_the_output(cx: &mut Context) -> Result<(), Reason> {
 /// Negative indices select the "off" value by the text of version 9, and count from the back since version 11. Runtimes always
 /// counted from the back.
 fn warn_of_negative_indices(cx: &mut Context) -> Result<(), Reason> {
-    match first_input_must_not_be_negative(cx) {
+    match must_not_be_negative(cx, 0) {
         Ok(()) => Ok(()),
         Err(_) => cx.warn(
             "negative indices select the \"off\" value by the text of opsets 9 and 10, and count from the back since opset 11",

@@ -13,7 +13,6 @@ mod constant;
 mod control;
 mod convolution;
 mod gather;
-mod legacy;
 mod normalize;
 mod optional;
 mod pad;
@@ -49,7 +48,6 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     control::ADAPTERS,
     convolution::ADAPTERS,
     gather::ADAPTERS,
-    legacy::ADAPTERS,
     normalize::ADAPTERS,
     optional::ADAPTERS,
     pad::ADAPTERS,

@@ -9,7 +9,6 @@ use super::super::reason::Reason;
 use crate::elements::cast;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
-use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("BatchNormalization", 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
@@ -181,8 +180,8 @@ fn ratio_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
 /// input, version 21 in float by default.
 fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
     let dtype = cx.dtype(0)?;
-    let groups = cx.int("num_groups")?.ok_or_else(|| NodeInvalid.because("the attribute `num_groups` is missing"))?;
-    let channels = cx.known_input(0).shape.and_then(|shape| shape.get(1).copied().flatten());
+    let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
+    let channels = cx.dim(0, 1);
     let channels =
         channels.ok_or_else(|| ShapeUnknown.because("the number of channels must be known to repeat the scale of each group"))?;
     if groups <= 0 || channels % groups != 0 {
@@ -194,10 +193,7 @@ fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
     if channels == groups {
         return Ok(());
     }
-    let known = |shape: &[i64]| Known {
-        value_type: Some(ValueType::Tensor(dtype)),
-        shape: Some(shape.iter().map(|&dim| Some(dim)).collect()),
-    };
+    let known = |shape: &[i64]| Known { shape: Some(shape.iter().copied().map(Some).collect()), ..Known::tensor(dtype) };
     for index in [1, 2] {
         let per_group = cx.node.input[index].clone();
         let axes = cx.constant_int_list("axes", &[1]);

@@ -13,13 +13,13 @@ use crate::ops::schemas::{self, ValueType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Optional", 15).down(&[Run(remove_pair)]),
-    adapter("Optional", 28).down(&[Run(remove_pair_of_new_type)]),
+    adapter("Optional", 28).down(&[Run(remove_pair)]),
     adapter("OptionalGetElement", 15).down(&[Run(take_element)]),
     adapter("OptionalGetElement", 18).down(&[Run(element_of_what_is_not_optional)]),
-    adapter("OptionalGetElement", 28).down(&[Run(take_element_of_new_type)]),
+    adapter("OptionalGetElement", 28).down(&[Run(take_element)]),
     adapter("OptionalHasElement", 15).down(&[Run(state_presence)]),
     adapter("OptionalHasElement", 18).down(&[Run(presence_of_what_is_not_optional)]),
-    adapter("OptionalHasElement", 28).down(&[Run(state_presence_of_new_type)]),
+    adapter("OptionalHasElement", 28).down(&[Run(state_presence)]),
 ];
 
 /// Since version 18 the input may also be a tensor or a sequence, which is its own element.
@@ -68,27 +68,14 @@ fn state_presence(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-fn remove_pair_of_new_type(cx: &mut Context) -> Result<(), Reason> {
-    if is_of_new_type(cx, cx.node.output.first()) { remove_pair(cx) } else { Ok(()) }
+/// Whether the older opset has no optionals, or none of the type of this element.
+fn is_new(cx: &Context, element: Option<ValueId>) -> bool {
+    let Some(older) = schemas::schema("", "Optional", cx.to).and_then(|older| older.input(0)) else { return true };
+    element.and_then(|element| cx.source.known(element).value_type).is_some_and(|element| !older.types.contains(element))
 }
 
-fn take_element_of_new_type(cx: &mut Context) -> Result<(), Reason> {
-    if is_of_new_type(cx, cx.node.input.first()) { take_element(cx) } else { Ok(()) }
-}
-
-fn state_presence_of_new_type(cx: &mut Context) -> Result<(), Reason> {
-    if is_of_new_type(cx, cx.node.input.first()) { state_presence(cx) } else { Ok(()) }
-}
-
-/// Whether the older opset has no optionals of this element type.
-fn is_of_new_type(cx: &Context, optional: Option<&String>) -> bool {
-    let older = schemas::schema("", "Optional", cx.to).and_then(|older| older.input(0));
-    let element = content(cx, optional).flatten().and_then(|element| cx.source.known(element).value_type);
-    older.zip(element).is_some_and(|(older, element)| !older.types.contains(element))
-}
-
-/// The content of an optional that a node of the model makes, if all uses of it ask for that. The element must be visible where it is asked
-/// for, and have the same name there.
+/// The content of an optional that a node of the model makes, if the older opset lacks it and all uses of it ask for its content. The element
+/// must be visible where it is asked for, and have the same name there.
 fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let model = cx.source.model;
     let optional = cx.value(optional?)?;
@@ -101,5 +88,5 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let is_visible = |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
     let takes_apart =
         |user: NodeId| model.applies(user, "OptionalHasElement") || model.applies(user, "OptionalGetElement") && is_visible(user);
-    model.uses(optional).all(|(user, _)| takes_apart(user)).then_some(element)
+    (model.uses(optional).all(|(user, _)| takes_apart(user)) && is_new(cx, element)).then_some(element)
 }

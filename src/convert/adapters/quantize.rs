@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use super::super::reason::Reason;
-use super::cast::saturates;
+use super::cast::drop_saturate;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
@@ -15,8 +15,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("QuantizeLinear", 19).down(&[Run(drop_saturate)]),
     adapter("QuantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0)), Run(type_shows_in_zero_point)]),
     adapter("DequantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0))]),
-    adapter("QuantizeLinear", 23).down(&[Run(precision_is_that_of_the_scale)]),
-    adapter("DequantizeLinear", 23).down(&[Run(output_is_of_the_scale_s_type)]),
+    adapter("QuantizeLinear", 23).down(&[Run(|cx| must_be_the_scale_s_type(cx, "precision"))]),
+    adapter("DequantizeLinear", 23).down(&[Run(|cx| must_be_the_scale_s_type(cx, "output_dtype"))]),
 ];
 
 /// Version 10 quantizes per tensor; scales of more than one element are undefined.
@@ -41,14 +41,6 @@ fn scale_must_be_one_number(cx: &mut Context) -> Result<(), Reason> {
     }
 }
 
-fn drop_saturate(cx: &mut Context) -> Result<(), Reason> {
-    if !saturates(cx)? && cx.output_dtype(0)?.obeys_saturate() {
-        return Err(AttributeUnsupported.because("`saturate` = 0 is not supported before opset 19"));
-    }
-    cx.remove_attribute("saturate");
-    Ok(())
-}
-
 /// Before version 21 the output has the type of the zero point; the default is uint8.
 fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
     let stated = cx.int_or("output_dtype", 0)?;
@@ -61,10 +53,8 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
     if dtype == DType::Uint8 {
         return Ok(());
     }
-    let shape = cx
-        .known_input(1)
-        .static_shape()
-        .ok_or_else(|| ShapeUnknown.because("the shape of the scale must be known to add a zero point"))?;
+    let shape = cx.known_input(1).static_shape();
+    let shape = shape.ok_or_else(|| ShapeUnknown.because("the shape of the scale must be known to add a zero point"))?;
     let name = match make::zeros(dtype, &shape) {
         Some(zeros) => cx.add_constant("zero_point", zeros),
         None => {
@@ -76,14 +66,6 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
     };
     cx.set_input(2, &name);
     Ok(())
-}
-
-fn precision_is_that_of_the_scale(cx: &mut Context) -> Result<(), Reason> {
-    must_be_the_scale_s_type(cx, "precision")
-}
-
-fn output_is_of_the_scale_s_type(cx: &mut Context) -> Result<(), Reason> {
-    must_be_the_scale_s_type(cx, "output_dtype")
 }
 
 fn must_be_the_scale_s_type(cx: &mut Context, name: &str) -> Result<(), Reason> {

@@ -18,15 +18,13 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Upsample", 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
     adapter("Upsample", 10).up(&[Becomes("Resize")]),
     adapter("Resize", 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
-    adapter("Resize", 11).up(&[Run(state_coordinate_mode)]).down(&[Run(as_version_10)]),
+    adapter("Resize", 11)
+        .up(&[Run(state_coordinate_mode)])
+        .down(&[Run(|cx| as_older_version(cx, coordinate_mode_must_be_that_of_10))]),
     adapter("Resize", 13).up(&[Run(half_pixel_for_nearest), Run(empty_scales_go)]).down(&[Run(write_empty_inputs)]),
     adapter("Resize", 18).down(&[Run(as_version_13)]),
-    adapter("Resize", 19).down(&[Run(as_version_18)]),
+    adapter("Resize", 19).down(&[Run(|cx| as_older_version(cx, not_half_pixel_symmetric))]),
 ];
-
-fn as_version_10(cx: &mut Context) -> Result<(), Reason> {
-    as_older_version(cx, coordinate_mode_must_be_that_of_10)
-}
 
 fn as_version_13(cx: &mut Context) -> Result<(), Reason> {
     as_older_version(cx, |cx| {
@@ -34,10 +32,6 @@ fn as_version_13(cx: &mut Context) -> Result<(), Reason> {
         DropIf("keep_aspect_ratio_policy", Value::String("stretch")).apply(cx)?;
         resize_all_axes(cx)
     })
-}
-
-fn as_version_18(cx: &mut Context) -> Result<(), Reason> {
-    as_older_version(cx, not_half_pixel_symmetric)
 }
 
 /// The older version is preferred to other operators. If neither is possible, the reason is that of the older version.

@@ -5,7 +5,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use super::super::context::Context;
+use super::super::context::{Context, permuted};
 use super::super::expanded::Exactness;
 use super::super::make;
 use super::super::reason::Code::{
@@ -15,7 +15,7 @@ use super::super::reason::Code::{
 use super::super::reason::Reason;
 use super::super::settings::Expand;
 use crate::elements::dtype::DType;
-use crate::ops::inference::{Known, Shape};
+use crate::ops::inference::Shape;
 
 /// The most weights, or indices, of an axis.
 const MOST_WEIGHTS: i64 = 1 << 20;
@@ -133,7 +133,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                 ("MatMul", vec![current, weights], Vec::new())
             }
             Step::Transpose(order) => {
-                known.shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+                known = permuted(known, &order);
                 ("Transpose", vec![current], vec![make::ints("perm", order)])
             }
         };
@@ -144,8 +144,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
             break;
         }
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        let known = Known { value_type: known.value_type, shape: known.shape.clone() };
-        current = cx.add_before(op, &inputs, attributes, "resized", known);
+        current = cx.add_before(op, &inputs, attributes, "resized", known.clone());
     }
     if count == 0 {
         cx.rename_operator("Identity");

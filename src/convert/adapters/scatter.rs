@@ -68,8 +68,8 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
 fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
     let values = cx.read_ints(1)?;
     let shape = cx.known_input(1).static_shape().ok_or_else(|| ShapeUnknown.because("the shape of the indices is unknown"))?;
-    let data = cx.known_input(0).shape;
-    let from_front = |index: i64, axis: usize| match data.as_ref().and_then(|shape| shape.get(axis).copied().flatten()) {
+    let data = cx.known_input(0).shape.unwrap_or_default();
+    let from_front = |index: i64, axis: usize| match data.get(axis).copied().flatten() {
         Some(length) if index < 0 => Ok(index + length),
         None if index < 0 => Err(ShapeUnknown.because("indices are negative, and the length of the axis is unknown")),
         _ => Ok(index),

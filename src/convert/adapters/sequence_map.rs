@@ -21,10 +21,7 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     if cx.source.settings.expand == Expand::None {
         return Err(ExpansionDisabled.because("SequenceMap is new in opset 17, and expansion is disabled"));
     }
-    let mut body = cx
-        .attribute("body")?
-        .and_then(|attribute| attribute.g.clone())
-        .ok_or_else(|| NodeInvalid.because("the attribute `body` is missing"))?;
+    let mut body = cx.required("body", |body| body.g.clone())?;
     let inputs = cx.node.input.clone();
     if body.input.len() != inputs.len() || body.output.len() != cx.node.output.len() || inputs.iter().any(String::is_empty) {
         return Err(NodeInvalid.because("the inputs and outputs of the body do not match those of the node"));
@@ -53,7 +50,7 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
         states.push((before, after));
     }
     nodes.push(make::node("Identity", &goes_on, &[&go], Vec::new()));
-    let known = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(Vec::new()) };
+    let known = Known { shape: Some(Vec::new()), ..Known::tensor(DType::Int64) };
     let length = cx.add_before("SequenceLength", &[&inputs[0]], Vec::new(), "length", known);
     // Everything else of the body stays. What it states of its inputs and outputs is true of the values of these names.
     // onnxruntime requires the shapes of the first two inputs.

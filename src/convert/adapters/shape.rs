@@ -9,7 +9,6 @@ use super::super::reason::Reason;
 use super::wider::compute_wider;
 use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
-use crate::ops::schemas::ValueType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),
@@ -29,11 +28,14 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             ToAttribute(1, "starts", Kind::Ints),
         ]),
     adapter("Slice", 11).down(&[Run(axes_count_from_the_front)]),
-    adapter("Tile", 6).up(&[Run(tiles_become_repeats)]).down(&[Run(repeats_stay)]),
+    adapter("Tile", 6)
+        .up(&[Run(tiles_become_repeats)])
+        .down(&[Run(|_| Err(InputUnsupported.because("Tile has no input `repeats` before opset 6")))]),
     adapter("TopK", 10)
         .up(&[ToInput("k", 1, Kind::IntInList)])
         .down(&[ToAttribute(1, "k", Kind::IntInList), Run(k_must_be_positive)]),
-    adapter("TopK", 11).down(&[Run(order_may_be_sorted), Run(compute_wider), Run(smallest_are_largest_negated)]),
+    // Without `sorted` any order is allowed, and the older version sorts.
+    adapter("TopK", 11).down(&[Drop("sorted"), Run(compute_wider), Run(smallest_are_largest_negated)]),
 ];
 
 /// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.
@@ -62,7 +64,7 @@ fn slice_the_shape(cx: &mut Context) -> Result<(), Reason> {
     let starts = cx.constant_int_list("starts", &[start]);
     let ends = cx.constant_int_list("ends", &[end.unwrap_or(i64::MAX)]);
     let rank = cx.known_input(0).rank().map(|rank| rank as i64);
-    let whole = Known { value_type: Some(ValueType::Tensor(DType::Int64)), shape: Some(vec![rank]) };
+    let whole = Known { shape: Some(vec![rank]), ..Known::tensor(DType::Int64) };
     cx.add_after("Slice", &[&starts, &ends], Vec::new(), "whole", whole);
     Ok(())
 }
@@ -100,12 +102,6 @@ fn k_must_be_positive(cx: &mut Context) -> Result<(), Reason> {
     }
 }
 
-/// Without `sorted` any order is allowed, and the older version sorts.
-fn order_may_be_sorted(cx: &mut Context) -> Result<(), Reason> {
-    cx.remove_attribute("sorted");
-    Ok(())
-}
-
 /// The smallest elements are the largest of the negated ones. Ties go to the lower index in both.
 fn smallest_are_largest_negated(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("largest", 1)? == 0 {
@@ -140,8 +136,4 @@ fn tiles_become_repeats(cx: &mut Context) -> Result<(), Reason> {
     let name = cx.constant_int_list("repeats", &repeats);
     cx.set_input(1, &name);
     Ok(())
-}
-
-fn repeats_stay(_: &mut Context) -> Result<(), Reason> {
-    Err(InputUnsupported.because("Tile has no input `repeats` before opset 6"))
 }

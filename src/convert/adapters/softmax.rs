@@ -2,7 +2,7 @@
 
 use super::super::adapter::Action::Run;
 use super::super::adapter::{Adapter, adapter};
-use super::super::context::Context;
+use super::super::context::{Context, permuted};
 use super::super::make;
 use super::super::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
 use super::super::reason::Reason;
@@ -62,10 +62,7 @@ fn axis_must_be_last(cx: &mut Context) -> Result<(), Reason> {
         return Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {}", last + 1)));
     }
     order.swap(axis as usize, last as usize);
-    let swapped = Known {
-        value_type: known.value_type,
-        shape: known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect()),
-    };
+    let swapped = permuted(known, &order);
     let source = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
     let perm = || vec![make::ints("perm", order.clone())];
     let turned = cx.add_before("Transpose", &[&source], perm(), "turned", swapped.clone());

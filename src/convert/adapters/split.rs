@@ -36,8 +36,7 @@ fn lengths_become_attribute(cx: &mut Context) -> Result<(), Reason> {
 fn count_outputs(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(1).is_none() {
         let axis = usize::try_from(cx.axes_from_front(vec![cx.int_or("axis", 0)?]).map_or(-1, |axes| axes[0])).ok();
-        let length = cx.known_input(0).shape.zip(axis).and_then(|(shape, axis)| shape.get(axis).copied().flatten());
-        if length == Some(0) {
+        if axis.and_then(|axis| cx.dim(0, axis)) == Some(0) {
             let lengths = vec![0; cx.node.output.len()];
             let name = cx.constant_int_list("split", &lengths);
             cx.set_input(1, &name);
@@ -62,10 +61,7 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     let axis = cx.int_or("axis", 0)?;
     let axis = usize::try_from(cx.axes_from_front(vec![axis])?[0])
         .map_err(|_| NodeInvalid.because(format!("`axis` = {axis} is out of range")))?;
-    let length = cx.known_input(0).shape.and_then(|shape| shape.get(axis).copied().flatten());
-    let Some(length) = length else {
-        return compute_lengths(cx, axis as i64, parts);
-    };
+    let Some(length) = cx.dim(0, axis) else { return compute_lengths(cx, axis as i64, parts) };
     if length % parts == 0 {
         return Ok(());
     }

@@ -41,7 +41,7 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
     let casts_back = is_narrow(cx.schema.output(0));
     for index in inputs {
         let input = cx.node.input[index].clone();
-        let wider = cast_before(cx, &input, wide, "wider");
+        let wider = cx.cast_before(&input, wide, "wider");
         cx.set_input(index, &wider);
     }
     if casts_back {
@@ -56,11 +56,6 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
 fn wider_types(operator: &str, narrow: DType) -> impl Iterator<Item = DType> {
     let is_of_bool = narrow == DType::Bool && matches!(operator, "ReduceMax" | "ReduceMin");
     is_of_bool.then_some(DType::Uint8).into_iter().chain(WIDER)
-}
-
-fn cast_before(cx: &mut Context, input: &str, to: DType, suffix: &str) -> String {
-    let known = Known { shape: cx.known(input).shape.clone(), ..Known::tensor(to) };
-    cx.add_before("Cast", &[input], vec![make::int("to", to.number().into())], suffix, known)
 }
 
 /// Whether a type represents all values of another.
@@ -139,8 +134,8 @@ fn compare_long_integers(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let (left, right) = (cx.node.input[0].clone(), cx.node.input[1].clone());
-    let left_double = cast_before(cx, &left, DType::Double, "left");
-    let right_double = cast_before(cx, &right, DType::Double, "right");
+    let left_double = cx.cast_before(&left, DType::Double, "left");
+    let right_double = cx.cast_before(&right, DType::Double, "right");
     if has_small {
         becomes(cx, &op, &[&left_double, &right_double]);
         return Ok(());
@@ -151,7 +146,7 @@ fn compare_long_integers(cx: &mut Context) -> Result<(), Reason> {
     let reversed = add(cx, opposite, &[&left_double, &right_double], "is_reversed", DType::Bool);
     let may_be_equal = add(cx, "Not", &[&reversed], "may_be_equal", DType::Bool);
     let difference = add(cx, "Sub", &[&left, &right], "difference", DType::Int64);
-    let difference = cast_before(cx, &difference, DType::Double, "difference_double");
+    let difference = cx.cast_before(&difference, DType::Double, "difference_double");
     let by_difference = add(cx, &op, &[&difference, &zero], "by_difference", DType::Bool);
     let narrowly = add(cx, "And", &[&may_be_equal, &by_difference], "is_narrow", DType::Bool);
     becomes(cx, "Or", &[&decided, &narrowly]);

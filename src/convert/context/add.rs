@@ -63,6 +63,12 @@ impl Context<'_, '_> {
         name
     }
 
+    /// A new cast in front of the node.
+    pub fn cast_before(&mut self, input: &str, to: DType, suffix: &str) -> String {
+        let known = Known { shape: self.known(input).shape.clone(), ..Known::tensor(to) };
+        self.add_before("Cast", &[input], vec![make::int("to", to.number().into())], suffix, known)
+    }
+
     /// Renames the node's first output and adds a node behind that produces the original output from it.
     pub fn add_after(&mut self, op: &str, extra: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) {
         self.add_after_output(0, op, extra, attributes, suffix, known);

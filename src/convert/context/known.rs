@@ -1,5 +1,7 @@
 //! Types, shapes and constants of the values that the node names.
 
+use std::fmt::Display;
+
 use crate::convert::reason::Code::{
     DataUnreadable, NodeInvalid, NotConstant, Overridable, ShapeUnknown, TypeUnknown, TypeUnsupported,
 };
@@ -81,6 +83,16 @@ impl<'m> Context<'_, 'm> {
             .ok_or_else(|| ShapeUnknown.because(format!("the rank of {} is unknown", self.describe(index))))
     }
 
+    /// The length of an axis of an input, if it is known.
+    pub fn dim(&self, input: usize, axis: impl TryInto<usize>) -> Option<i64> {
+        self.known_input(input).shape?.get(axis.try_into().ok()?).copied().flatten()
+    }
+
+    /// The length of the last axis of an input, if it is known.
+    pub fn last_dim(&self, input: usize) -> Option<i64> {
+        self.known_input(input).shape?.last().copied().flatten()
+    }
+
     /// The input as messages name it.
     pub fn describe(&self, index: usize) -> String {
         format!("input '{}'", self.input(index).unwrap_or(""))
@@ -109,13 +121,13 @@ impl<'m> Context<'_, 'm> {
     fn constant_bytes(&self, index: usize) -> Result<(DType, Bytes), Reason> {
         let what = self.describe(index);
         let proto = self.constant(index)?;
-        let tensor = Tensor::read(&proto).map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
-        match tensor.values().map_err(|error| DataUnreadable.because(format!("{what}: {error}")))? {
+        let unreadable = |error: &dyn Display| DataUnreadable.because(format!("{what}: {error}"));
+        let tensor = Tensor::read(&proto).map_err(|error| unreadable(&error))?;
+        match tensor.values().map_err(|error| unreadable(&error))? {
             Values::Raw(bytes) => Ok((tensor.dtype(), bytes)),
             Values::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
             Values::External(reference) => {
-                let bytes = reference.bytes(tensor.raw_bytes(), self.source.model.data());
-                let bytes = bytes.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+                let bytes = reference.bytes(tensor.raw_bytes(), self.source.model.data()).map_err(|error| unreadable(&error))?;
                 Ok((tensor.dtype(), bytes.to_bytes()))
             }
         }
@@ -143,11 +155,7 @@ impl<'m> Context<'_, 'm> {
 
     /// The values of a constant input, all of which float represents exactly.
     pub fn read_floats(&self, index: usize) -> Result<Vec<f32>, Reason> {
-        let (dtype, bytes) = self.constant_bytes(index)?;
-        let doubles = make::doubles(dtype, &bytes).ok_or_else(|| {
-            TypeUnsupported.because(format!("constants of type {dtype} are not supported as {}", self.describe(index)))
-        })?;
-        doubles.into_iter().map(|double| self.exact_float(double, index)).collect()
+        self.read_doubles(index)?.into_iter().map(|double| self.exact_float(double, index)).collect()
     }
 
     /// The values of a constant input as doubles.
@@ -184,6 +192,12 @@ pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Res
         _ => Ok(axis),
     };
     axes.into_iter().map(counted).collect()
+}
+
+/// What is known of a transposed tensor.
+pub(in crate::convert) fn permuted(known: Known, order: &[i64]) -> Known {
+    let shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+    Known { shape, ..known }
 }
 
 /// Whether the number of elements of a shape can be a dimension: so can those of its parts then, unless a dimension is zero.

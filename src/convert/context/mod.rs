@@ -3,14 +3,14 @@
 mod add;
 mod known;
 
-pub(super) use known::{counted_from_front, is_countable};
+pub(super) use known::{counted_from_front, is_countable, permuted};
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::expanded::Exactness;
 use super::make;
-use super::reason::Code::{AttributeAmbiguous, Strict};
+use super::reason::Code::{AttributeAmbiguous, NodeInvalid, Strict};
 use super::reason::Reason;
 use super::settings::Settings;
 use super::value::Value;
@@ -163,6 +163,12 @@ impl Context<'_, '_> {
             Attribute::Unclear => Err(AttributeAmbiguous
                 .because(format!("`{name}` is an attribute of the function, and its calls do not all give it the same value"))),
         }
+    }
+
+    /// What an attribute holds that the operator requires.
+    pub fn required<T>(&self, name: &str, value: impl FnOnce(&AttributeProto) -> Option<T>) -> Result<T, Reason> {
+        let value = self.attribute(name)?.as_ref().and_then(value);
+        value.ok_or_else(|| NodeInvalid.because(format!("the attribute `{name}` is missing")))
     }
 
     pub fn int(&self, name: &str) -> Result<Option<i64>, Reason> {
